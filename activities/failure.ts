@@ -7,8 +7,9 @@ import { HoldConflict } from '../src/ledger/store/holds.ts';
 export type OnRefusedRow = (refused: { readonly step: string; readonly detail: string }) => void;
 
 /**
- * Makes permanent errors final for Temporal: our ledger's, and rows that the database refuses however often they are sent. Other errors stay retryable, so
- * that a bug shows as an activity that keeps failing and not as money given back. Messages hold ids only, never install data.
+ * Makes permanent errors final for Temporal: our ledger's, and rows that the database refuses however often
+ * they are sent. Other errors stay retryable, so that a bug shows as an activity that keeps failing and not
+ * as money given back. Messages hold ids only, never install data.
  */
 function toFailure(error: unknown, step: string, onRefusedRow: OnRefusedRow): unknown {
   if (error instanceof HoldConflict) return ApplicationFailure.nonRetryable(error.message, error.name);

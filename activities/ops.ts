@@ -56,7 +56,7 @@ const NEVER_ORDERED_FOR_MS = 60_000;
 /** Far more than an outage of workers leaves behind within half a minute; the next run takes the others. */
 const MAX_WOKEN = 500;
 
-/** Whatever was lost on the way, a purchase that its row calls paid is delivered. Most runs find none: one statement each 30 s. */
+/** Wakes purchases that are paid and were never ordered. Most runs find none: one statement each 30 s. */
 async function wakeNeverOrdered({ db, engine }: ActivityDeps): Promise<number> {
   const found = await findNeverOrdered(db, { forMs: NEVER_ORDERED_FOR_MS, limit: MAX_WOKEN });
   for (const transactionId of found) await engine.supplierAnnounced(transactionId);
@@ -84,6 +84,6 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
   const emails = await forgetTravellerEmails(db, new Date(now - KEEP_TRAVELLER_EMAILS_MS), isOver);
   return (
     `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
-    `${emails} addresses of travellers forgotten`
+    `${emails} addresses of travellers deleted`
   );
 }

@@ -20,6 +20,7 @@ import { firstAnswer } from './messages.ts';
 import { listenForRequests, type Requests } from './requests.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
 import { followMoney } from './steps.ts';
+import { createVendors } from './vendors.ts';
 import { createOutbox } from './webhooks/start-deliveries.ts';
 
 interface Follow {
@@ -45,7 +46,8 @@ const LONGEST_PAUSE_MS = 24 * 3_600_000;
 export function carry(carried: Carried) {
   const { transactionId, isThroughGateway, timings, fingerprint } = carried;
   const outbox = createOutbox(transactionId);
-  const requests = listenForRequests(carried);
+  const vendors = createVendors(transactionId);
+  const requests = listenForRequests(carried, vendors);
   const buyer = answerCallers(fingerprint);
 
   const answer = async (first: Parameters<typeof buyer.answer>[0]): Promise<void> => {
@@ -76,11 +78,12 @@ export function carry(carried: Carried) {
   /** Serves callers until none is left, and follows refunds and disputes until the money is at rest. */
   const close = async ({ followsMoney }: { readonly followsMoney: boolean }): Promise<void> => {
     await outbox.send();
+    const askForMoney = async () => followMoney(await vendors.find(), { transactionId, timings });
     let isDue = followsMoney && isThroughGateway;
     let ownChecks = 0;
     for (;;) {
       const before = requests.count();
-      if (isDue) await follow(() => followMoney({ transactionId, timings }), { endsWith: () => true });
+      if (isDue) await follow(askForMoney, { endsWith: () => true });
       const isUnknown = await serveAll();
       await condition(() => allHandlersFinished() || requests.isPending());
       if (isUnknown && ownChecks < MAX_OWN_CHECKS) {
@@ -105,6 +108,7 @@ export function carry(carried: Carried) {
 
   return {
     outbox: outbox as { add(messages: NewMessages | undefined): void },
+    vendors,
     requests,
     isAnswered: buyer.isAnswered,
     answer,

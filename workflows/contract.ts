@@ -3,7 +3,7 @@
  * every open purchase's history: once released, never change one.
  */
 import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
-import type { Opened, OpenedFunding } from '../src/payments/opened.ts';
+import type { Opened, OpenedFunding, Vendors } from '../src/payments/opened.ts';
 import type { FundingInput, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionQueue } from '../src/accounts/operators/action-table.ts';
 import type { PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
@@ -31,9 +31,9 @@ export const AFTER_CLOSING_WORKFLOW = 'afterClosing';
 
 export const ORDERS_QUEUE = 'orders';
 export const OPS_QUEUE = 'ops';
-/** Queues of their own, so that a slow vendor delays no other step. */
-export const SUPPLIER_QUEUE = 'supplier-esim-access';
-export const GATEWAY_QUEUE = 'gateway-paystack';
+/** Each vendor has a queue of its own, so that a slow one delays no other step. */
+export const supplierQueue = (name: string): string => `supplier-${name}`;
+export const gatewayQueue = (name: string): string => `gateway-${name}`;
 /** Webhook deliveries and their attempts: endpoints may be slow, dead or hostile. */
 export const WEBHOOKS_QUEUE = 'webhooks';
 /** Concurrent webhook attempts inside workflow tasks, per worker. A worker has twice as many task slots. */
@@ -195,6 +195,8 @@ export interface OrderActivities {
   readonly enqueueProcessingWebhook: (transactionId: string) => Promise<NewMessages | undefined>;
   /** As `openPurchase`. */
   readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
+  /** On whose queues its steps run. Asked where the step that opened it did not say, and after an action, which may have replaced the package. */
+  readonly findVendors: (transactionId: string) => Promise<Vendors>;
   /** Begins the oldest open action of a purchase or funding. null: there is none. */
   readonly nextAction: (transactionId: string) => Promise<OpenAction | null>;
   /** For actions in our database. Performed once, however often it runs. */

@@ -7,6 +7,7 @@ import type { Carried, PaymentCheckState } from './contract.ts';
 import { isContinued } from './continue-as-new.ts';
 import * as messages from './messages.ts';
 import { checkPayment, nextAction, performAction } from './steps.ts';
+import type { KnownVendors } from './vendors.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /** No worker took the action's step, or its answer was lost. Its caller asks again after 30 s. */
@@ -29,7 +30,10 @@ export interface Requests {
 }
 
 /** Listens until the workflow ends. Call it before the first step, so that no message of the first task is lost. */
-export function listenForRequests({ transactionId, purpose, isThroughGateway }: Carried): Requests {
+export function listenForRequests(
+  { transactionId, purpose, isThroughGateway }: Carried,
+  vendors: KnownVendors,
+): Requests {
   // A run that continues another may have been asked before.
   let checksAsked = isContinued() && isThroughGateway ? 1 : 0;
   let checksServed = 0;
@@ -57,7 +61,7 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
   const serveCheck = async (): Promise<PaymentCheckState | undefined> => {
     // The check begins after all of these were asked for.
     const upTo = checksAsked;
-    const checked = await checkPayment(transactionId, purpose);
+    const checked = await checkPayment(await vendors.find(), transactionId, purpose);
     latest = checked ?? UNKNOWN;
     checksServed = upTo;
     return checked;
@@ -77,7 +81,7 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
       }
       if (hasActions) {
         hasActions = false;
-        const { performed, isLost } = await performOpenActions(transactionId);
+        const { performed, isLost } = await performOpenActions(transactionId, vendors);
         served += performed;
         isActionLost ||= isLost;
         wakes ||= performed > 0 || isLost;
@@ -99,11 +103,13 @@ export function listenForRequests({ transactionId, purpose, isThroughGateway }: 
 /** An action whose step is lost stays open, and so does one whose step only said that it was performed. */
 async function performOpenActions(
   transactionId: string,
+  vendors: KnownVendors,
 ): Promise<{ readonly performed: number; readonly isLost: boolean }> {
   let performed = 0;
   let last = '';
   for (let action = await nextAction(transactionId); action; action = await nextAction(transactionId)) {
-    const step = action.actionId === last ? undefined : await performAction(action);
+    const step = action.actionId === last ? undefined : await performAction(await vendors.find(), action);
+    vendors.forget();
     if (!step) return { performed, isLost: true };
     await startDeliveries(step.messages, transactionId);
     last = action.actionId;

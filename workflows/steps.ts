@@ -16,11 +16,12 @@ import {
 } from '@temporalio/workflow';
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { PaymentPurpose } from '../src/domain/states.ts';
+import type { Vendors } from '../src/payments/opened.ts';
 import { continueAsNewIfSuggested } from './continue-as-new.ts';
 import {
-  GATEWAY_QUEUE,
+  gatewayQueue,
   OPS_QUEUE,
-  SUPPLIER_QUEUE,
+  supplierQueue,
   type CollectRequest,
   type CollectResult,
   type DeliveryResult,
@@ -114,7 +115,7 @@ export const enqueueProcessingWebhook = (transactionId: string): Promise<NewMess
   orLost(enqueueProcessing(transactionId));
 
 export const nextAction = databaseStep('nextAction', 'Operator: the next open action');
-const performInDatabase = databaseStep('performAction', 'Operator: perform the action');
+const inDatabase = { performAction: databaseStep('performAction', 'Operator: perform the action') };
 
 /** Opening (2.5 s) and this attempt end before the SDK must extend the 5 s workflow task. */
 const INLINE_ATTEMPT_MS = 1_200;
@@ -147,96 +148,120 @@ export function tryDelivering({
   return orLost(tryOnce({ transactionId, timings }));
 }
 
-const supplierSteps = (options: ActivityOptions): SupplierActivities =>
-  proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    ...options,
-  });
+export const findVendors = databaseStep('findVendors', 'Find its supplier and its gateway');
+
+/** On the queue of its supplier. Undefined where no row names one. */
+const supplierSteps = ({ supplier }: Vendors, options: ActivityOptions): SupplierActivities | undefined =>
+  supplier === null
+    ? undefined
+    : proxyActivities<SupplierActivities>({
+        taskQueue: supplierQueue(supplier),
+        heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+        ...options,
+      });
 
 /** As many attempts as fit before the buyer must be answered. */
 export function deliverWhileBuyerWaits(
+  vendors: Vendors,
   input: PurchaseInput,
   elapsedMs: number,
 ): Promise<DeliveryResult | undefined> {
   const leftMs = input.timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS;
   const limitMs = Math.max(ANSWER_MARGIN_MS, leftMs);
-  const { deliver } = supplierSteps({
+  const supplier = supplierSteps(vendors, {
     scheduleToCloseTimeout: limitMs,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and fetch the profile',
   });
-  return orLost(deliver(deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
+  return orLost(supplier?.deliver(deliverRequest(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
 }
 
 /** One later attempt. */
-export function deliverOnce(input: PurchaseInput): Promise<DeliveryResult | undefined> {
-  const { deliver } = supplierSteps({
+export function deliverOnce(vendors: Vendors, input: PurchaseInput): Promise<DeliveryResult | undefined> {
+  const supplier = supplierSteps(vendors, {
     startToCloseTimeout: SUPPLIER_CHECK_MS,
     retry: { maximumAttempts: 1 },
     summary: 'Check the supplier again, and settle',
   });
-  return orLost(deliver(deliverRequest(input, 0)));
+  return orLost(supplier?.deliver(deliverRequest(input, 0)));
 }
 
 /** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */
 const GATEWAY_CHECK_MS = 20_000;
 
+/** On the queue of the gateway of its payment. Undefined where there is no payment. */
 const gatewaySteps = (
+  { gateway }: Vendors,
   summary: string,
   startToCloseTimeout = GATEWAY_CHECK_MS,
   maximumAttempts = 1,
-): GatewayActivities =>
-  proxyActivities<GatewayActivities>({
-    taskQueue: GATEWAY_QUEUE,
-    startToCloseTimeout,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts },
-    summary,
-  });
+): GatewayActivities | undefined =>
+  gateway === null
+    ? undefined
+    : proxyActivities<GatewayActivities>({
+        taskQueue: gatewayQueue(gateway),
+        startToCloseTimeout,
+        heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+        retry: { maximumAttempts },
+        summary,
+      });
 
 /** Opens the payment with retries within the budget, or checks it. */
-export function collectPayment(request: CollectRequest): Promise<CollectResult | undefined> {
+export function collectPayment(
+  vendors: Vendors,
+  request: CollectRequest,
+): Promise<CollectResult | undefined> {
   const summary = 'Collect: open the payment at the gateway, or check it';
-  return orLost(gatewaySteps(summary, request.budgetMs + GATEWAY_CHECK_MS).collectPayment(request));
+  const gateway = gatewaySteps(vendors, summary, request.budgetMs + GATEWAY_CHECK_MS);
+  return orLost(gateway?.collectPayment(request));
 }
 
 /** Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say what it booked. */
 export async function checkPayment(
+  vendors: Vendors,
   transactionId: string,
   purpose: PaymentPurpose,
 ): Promise<PaymentCheckState | undefined> {
-  const { checkPayment: check } = gatewaySteps('Check the payment at the gateway');
-  const checked = await orLost(check(transactionId, purpose));
+  const gateway = gatewaySteps(vendors, 'Check the payment at the gateway');
+  const checked = await orLost(gateway?.checkPayment(transactionId, purpose));
   await startDeliveries(checked?.messages, transactionId);
   return checked;
 }
 
-/** Sends refunds to the gateway, or checks their progress, and that of disputes. */
-export function followMoney(request: FollowMoneyRequest): Promise<StepResult | undefined> {
-  return orLost(gatewaySteps('Money: send refunds, check refunds and disputes').followMoney(request));
+/** Sends refunds to the gateway, or checks their progress, and that of disputes. Done where there is no payment. */
+export async function followMoney(
+  vendors: Vendors,
+  request: FollowMoneyRequest,
+): Promise<StepResult | undefined> {
+  const gateway = gatewaySteps(vendors, 'Money: send refunds, check refunds and disputes');
+  return gateway ? orLost(gateway.followMoney(request)) : { state: 'done' };
 }
 
 /** Waits until nothing that was sent earlier can still arrive, and asks several times. */
 const WITHDRAW_MS = 180_000;
 const ACTION_ATTEMPTS = 3;
 
-/** Undefined: no worker performed it, or its answer was lost. Its row says which. */
-export function performAction({ actionId, runsOn }: OpenAction): Promise<PerformedAction | undefined> {
+/** Undefined: no worker performed it, or its answer was lost. Its row says which. Our database alone performs it where no row names a vendor. */
+export function performAction(
+  vendors: Vendors,
+  { actionId, runsOn }: OpenAction,
+): Promise<PerformedAction | undefined> {
   const summary = 'Operator: perform the action';
+  const perform = (step: Pick<OrderActivities, 'performAction'> = inDatabase) =>
+    orLost(step.performAction(actionId));
   switch (runsOn) {
     case 'orders':
-      return orLost(performInDatabase(actionId));
+      return perform();
     case 'supplier':
-      return orLost(
-        supplierSteps({
+      return perform(
+        supplierSteps(vendors, {
           startToCloseTimeout: WITHDRAW_MS,
           retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: ACTION_ATTEMPTS },
           summary,
-        }).performAction(actionId),
+        }),
       );
     case 'gateway':
-      return orLost(gatewaySteps(summary, GATEWAY_CHECK_MS, ACTION_ATTEMPTS).performAction(actionId));
+      return perform(gatewaySteps(vendors, summary, GATEWAY_CHECK_MS, ACTION_ATTEMPTS));
   }
 }
 
@@ -258,7 +283,7 @@ export async function syncCatalogueOnce(): Promise<void> {
 }
 
 /** Undefined: the step ended without an answer. It may have taken effect, so its next run reads the rows first. */
-async function orLost<T>(step: Promise<T>): Promise<T | undefined> {
+async function orLost<T>(step: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await step;
   } catch (error) {

@@ -20,8 +20,9 @@ const MAX_CALLS_PER_RUN = 50;
 const MAX_UNANSWERED = 3;
 
 /**
- * Asks the supplier about what is due: events first, then in turn ten eSIMs' usage and one whole eSIM, each kind longest overdue first. So no kind
- * waits for another, and what one leaves the other has. Leases just before each call, so a run that is cut short leaves the rest to the next.
+ * Asks the supplier about what is due: events first, then in turn ten eSIMs' usage and one whole eSIM, each
+ * kind longest overdue first. So no kind waits for another, and what one leaves the other has. Leases just
+ * before each call, so a run that is cut short leaves the rest to the next.
  */
 export async function refreshEsims(deps: Deps): Promise<string> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;

@@ -47,7 +47,7 @@ export async function carryOutBatchRepair(
       transactionId: repairId,
       detail: 'this batch repair is not approved',
     });
-    return { line: 'It is not approved: nothing is done.', waitMs: null };
+    return { line: 'Not approved; nothing done.', waitMs: null };
   }
   const { repair, nextRowAt } = settled;
   const line = lineOf(repair);

@@ -4,7 +4,7 @@ import { findEsim } from '../../src/esims/store/esims.ts';
 import { acceptOtherPackage } from '../../src/purchases/store/purchases.ts';
 import { loadDelivery, type Delivery } from '../../src/purchases/store/supplier-orders.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { attemptAccepted, findHeld } from '../purchases/delivery-attempt.ts';
+import { attemptAccepted, findHeld, isOfSupplier, NOT_CONNECTED } from '../purchases/delivery-attempt.ts';
 import { describeEnd, settle, type Again, type Ended, type Ordered } from '../purchases/settle.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 
@@ -26,7 +26,7 @@ export async function checkSupplier(deps: ActivityDeps, transactionId: string): 
       if (order === null || order.attempts === 0) return 'nothing was ordered yet';
       if (delivery.isDelivered) return describe(await settle(deps, delivery));
       if (!order.isLive) return `its order is ${order.state}`;
-      return checkOrder(deps, { ...delivery, order });
+      return isOfSupplier(deps, order) ? checkOrder(deps, { ...delivery, order }) : NOT_CONNECTED;
   }
 }
 

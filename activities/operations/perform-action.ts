@@ -1,6 +1,7 @@
 /**
- * Performs one operator action by one step: asks the vendor where the action needs its word, then writes effect and record in one transaction. The
- * action's row says what is to be done, and ends once; running this again changes nothing.
+ * Performs one operator action by one step: asks the vendor where the action needs its word, then writes
+ * effect and record in one transaction. The action's row says what is to be done, and ends once; running this
+ * again changes nothing.
  */
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import {

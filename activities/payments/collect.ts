@@ -1,7 +1,6 @@
 /**
- * Collects the money of a purchase or a funding, one step at a time: opens the payment at the gateway, or
- * checks it there. The row decides what is next, and the step closes the order itself: never on silence, only
- * when a check that began after the time to pay was over is booked.
+ * Collects the money of a purchase or a funding: opens the payment at the gateway or checks it, as its row
+ * says. Closes it unpaid only after a check that began after expiry is booked; silence never closes it.
  */
 import { sleep } from '@temporalio/activity';
 import type { FailureReason } from '../../src/domain/refusals.ts';
@@ -170,14 +169,18 @@ async function tryToOpen(
   scenario: string | undefined,
 ): Promise<Try> {
   const { reference } = payment;
+  // Only its own gateway is asked for it.
+  if (payment.gateway !== gateway.name) return 'unknown';
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
+  const email = await findEmail(db, payment.account_id);
+  if (email === null) throw new Error(`no account ${payment.account_id}`);
   const fence = await beginCharge(db, reference);
   if (!fence) return 'unknown';
   const charged = await gateway.forAccount(payment.account_id).charge({
     reference,
     method: payment.method,
     amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
-    email: await findEmail(db, payment.account_id),
+    email,
     returnUrl,
     accountExpiresAt: payment.expires_at,
     ...(scenario === undefined ? {} : { scenario }),

@@ -1,7 +1,7 @@
 /**
- * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others
- * get one last check; one that the gateway still leaves open needs a person. Refunds that were never sent,
- * and open disputes, get a workflow. Pages of PAGE rows, so that nothing grows with their number.
+ * Closes payments 72 hours after expiry. Most are closed without a request. The others get one last check;
+ * one that the gateway still leaves open needs a person. Starts workflows for refunds that were never sent
+ * and for open disputes. Reads pages of PAGE rows, so memory does not grow with their number.
  */
 import type { GatewayCharge } from '../../src/payments/port.ts';
 import {

@@ -89,6 +89,8 @@ async function checkAttempt(
 ): Promise<CheckAnswer> {
   const { db, events } = deps;
   const { reference, transaction_id: transactionId, checkNumber } = payment;
+  // Another gateway's silence says nothing.
+  if (payment.gateway !== deps.gateway.name) return 'unknown';
   const found = await deps.gateway.findCharge(reference);
   if (found.outcome !== 'done') {
     if (found.outcome === 'unknown' && found.notSent) return 'held-back';

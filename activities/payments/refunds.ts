@@ -12,7 +12,9 @@ import {
   beginRefund,
   closeRefundDone,
   findRefundsToFollow,
+  forgetRequest,
   isOurKey,
+  LISTED_WITHIN_MS,
   saveRefundState,
   settleUnsent as settleUnsentRefund,
   type RefundToFollow,
@@ -22,8 +24,6 @@ import type { FollowMoneyRequest, StepResult } from '../../workflows/contract.ts
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** How long the gateway's list may miss a refund whose answer was lost. After that a person decides. */
-const LISTED_WITHIN_MS = 3_600_000;
 /** An operator's action ends the wait. A dispute that was settled in another way is noticed within a day. */
 const DISPUTE_CHECK_MS = 24 * 3_600_000;
 
@@ -64,23 +64,29 @@ export async function followMoney(
 
 async function advance(deps: RefundStepDeps, refund: RefundToFollow): Promise<Step> {
   const { reference } = refund;
+  // Only the gateway that has the money is asked.
+  if (refund.gateway !== deps.gateway.name) return 'open';
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
   if (found !== null) return record(deps, refund, found);
   const refundKey = attemptKey(refund, refund.attempt);
   if (refund.status === 'STUCK') return settleUnsent(deps, refund, refund.gateway_status ?? '', false);
-  const fence = await beginRefund(deps.db, refund);
-  if (!fence) return 'open';
+  const begun = await beginRefund(deps.db, refund);
+  if (!begun) return 'open';
   const sent = await deps.gateway.refund({
     reference,
     refundKey,
     amount: { amountMinor: refund.amount_minor, currency: refund.currency },
-    fence,
+    fence: begun.fence,
   });
-  if (sent.outcome === 'unknown') return 'open';
+  if (sent.outcome === 'unknown') {
+    if (sent.notSent) await forgetRequest(deps.db, refund, begun);
+    return 'open';
+  }
   if (sent.outcome === 'done') return record(deps, refund, sent.value);
   deps.events.refundRefused({ refundKey, reason: sent.reason, detail: sent.detail });
   // An earlier request without an answer may be why it is refused, and the list may show it late.
+  // After that a person decides.
   if (refund.status === 'ASKED') {
     if (refund.ageMs < LISTED_WITHIN_MS) return 'open';
     return stick(deps, refund, sent.detail);
@@ -112,9 +118,13 @@ async function record(deps: RefundStepDeps, refund: RefundToFollow, found: Gatew
       return 'closed';
     case 'failed':
       return settleUnsent(deps, refund, gatewayStatus, true);
-    case 'needs-attention':
+    case 'needs-attention': {
+      // A bank that has the money has ended what the gateway waits for.
+      const terms = { goneMinor: 0n, mayCredit: false };
+      if ((await settleUnsentRefund(deps.db, refund, terms)) !== 'refused') return 'open';
       await saveRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
       return 'REFUND_NEEDS_ATTENTION';
+    }
     case 'pending':
     case 'unknown':
       await saveRefundState(deps.db, refund, { status: 'PENDING', refundId, gatewayStatus });

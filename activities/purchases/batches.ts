@@ -66,7 +66,7 @@ export async function carryOutBatch(
     pending,
   );
   if (!progress) {
-    const line = 'There is no such batch.';
+    const line = 'No such batch.';
     events.unverifiedRequest({ what: 'batch', batchId, detail: line });
     return { line, waitMs: null, hasEmailsDue: false };
   }

@@ -1,8 +1,7 @@
 /**
- * One attempt to deliver. It reads the rows first; an order is written before it is sent, and not sent later
- * than its fence allows. What is in doubt is looked for before it is asked for again, unless the supplier
- * promises that a repeat is the same request. A refusal is final only when nothing sent earlier can still
- * take effect: then the money goes back in the same transaction.
+ * One attempt to deliver. Reads the rows. Writes an order before sending it, and does not send it after its
+ * fence. After an unknown outcome, searches before sending again, unless a repeat is the same request. A
+ * refusal is final only if nothing sent earlier can still succeed; then it refunds in the same transaction.
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { createFence } from '../../src/platform/fence.ts';
@@ -87,11 +86,19 @@ async function begin(
   return delivery && isOrdered(delivery) ? { delivery, fence } : undefined;
 }
 
+export const NOT_CONNECTED = 'this worker has no connection to its supplier';
+
+/** Another supplier's word about an order says nothing. */
+export const isOfSupplier = (
+  { supplier }: { readonly supplier: Pick<EsimSupplier, 'name'> },
+  order: SupplierOrder,
+): boolean => order.supplier === supplier.name;
+
 const isOrdered = (delivery: Delivery): delivery is Ordered => delivery.order !== null;
 
 /** Nothing may be sent now: the rows say what is left to do. */
 async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Again> {
-  const { transactionId, order } = delivery;
+  const { transactionId } = delivery;
   switch (delivery.status) {
     case 'FAILED':
       return closedBefore(delivery);
@@ -104,15 +111,16 @@ async function goOn(deps: ActivityDeps, delivery: Delivery): Promise<Ended | Aga
     case 'PROCESSING':
       break;
   }
-  if (delivery.claim !== null)
-    return again(delivery, 'its money is claimed back, so nothing is delivered', {
-      reason: delivery.claim,
+  if (delivery.disputeReason !== null)
+    return again(delivery, 'its payment is disputed or reversed, so nothing is delivered', {
+      reason: delivery.disputeReason,
       isStuck: true,
     });
   if (!delivery.isHeld)
     return again(delivery, 'no money is held for it', { reason: 'DELIVERY_STEP_FAILED', isStuck: true });
-  if (!isOrdered(delivery) || order?.supplier !== deps.supplier.name)
-    return again(delivery, 'this worker has no connection to its supplier', { isStuck: true });
+  if (!isOrdered(delivery)) return again(delivery, 'no order is planned for it', { isStuck: true });
+  // The worker of its supplier delivers it: a person is asked only once that takes too long.
+  if (!isOfSupplier(deps, delivery.order)) return again(delivery, NOT_CONNECTED);
   switch (delivery.order.state) {
     case 'delivered':
       return settle(deps, delivery);
@@ -138,7 +146,7 @@ export const attemptAccepted = (
   orderNo: string,
 ): Promise<Ended | Again> => checkAccepted(deps, { delivery, orderNo, readAtMs: performance.now() });
 
-/** It was refused for good while its money was claimed back. */
+/** It was refused for good while its payment was disputed or reversed. */
 function failByRefusal(deps: ActivityDeps, delivery: Ordered): Promise<Ended | Again> {
   return giveBack(deps, delivery, async (pending) => {
     const refusal = await failRefused(deps.db, delivery.transactionId, pending);
@@ -179,7 +187,7 @@ async function searchThenSend(deps: ActivityDeps, delivery: Ordered): Promise<En
   if (found !== null) return found();
   const begun = await begin(deps, delivery.transactionId, true);
   if (begun) return send(deps, begun);
-  return again(delivery, 'not there, and what was sent may still arrive', {
+  return again(delivery, 'not listed at the supplier; an earlier request may still arrive', {
     waitAtMostMs: Math.max(delivery.order.settlesInMs, 0),
   });
 }
@@ -252,7 +260,7 @@ async function refused(deps: ActivityDeps, delivery: Ordered, no: SaidNo): Promi
   if (isKnown && order.isAloneInFlight) return refuse(deps, delivery, no, false);
   reportRefusal(deps, delivery, no);
   await recordNoEffect(deps.db, order);
-  return again(delivery, 'refused, and an earlier attempt may still be accepted', {
+  return again(delivery, 'refused, but an earlier attempt may still succeed', {
     waitAtLeastMs: isKnown ? order.earlierSettlesInMs : undefined,
   });
 }
@@ -291,7 +299,7 @@ async function refuse(
     const recorded = await refuseOrder(deps.db, order, refusal, { isCancelled, pending });
     if (recorded === 'failed') return refusal;
     const now = await loadDelivery(deps.db, transactionId);
-    return recorded === 'claimed' || now.status !== 'PROCESSING'
+    return recorded === 'disputed' || now.status !== 'PROCESSING'
       ? goOn(deps, now)
       : again(now, 'refused, and another attempt was begun meanwhile');
   });
@@ -300,8 +308,7 @@ async function refuse(
 }
 
 /**
- * What the supplier has of this order, to be delivered by the function; null: nothing, undefined: not known.
- * Sends nothing.
+ * Finds the order at the supplier; the returned function delivers it. null: not found. undefined: unknown.
  */
 export async function findHeld(
   deps: ActivityDeps,

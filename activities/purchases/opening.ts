@@ -1,4 +1,4 @@
-/** The first step of every workflow: opens its purchase or funding, or finds it, and answers the stage that the row has. */
+/** The first step of every workflow: opens or finds its purchase or funding, and returns the stage of its row. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { openedAs, type Opened, type OpenedFunding } from '../../src/payments/opened.ts';
@@ -70,7 +70,7 @@ function optionsOf(
     // Overloaded: a quarter of the buyer's wait is over, and the rest may pass before the answer arrives.
     keepRefusal: () => (clock.now().getTime() - startedAtMs) * 4 >= timings.answerWithinMs,
     refusal: verdict === 'too-old' ? TOO_OLD[kind] : undefined,
-    // A step that runs twice finds the refusal of its first run. Our API starts no workflow under an id that was refused.
+    // A step that runs twice finds its own refusal. Our API starts no workflow under a refused id.
     onRefusedBefore: (at) => {
       if (startedAtMs <= at.getTime() + CLOCKS_DIFFER_MS) return;
       const detail = `it was refused at ${at.toISOString()}, and sent again`;
@@ -94,7 +94,7 @@ function countIfUnpaid(
     events.unpaidRefused({ accountId });
 }
 
-/** Operators start workflows again from rows, without a signature: the row decides. Without a row nothing is written. */
+/** Operators restart workflows from rows, unsigned: the row decides. Without a row, writes nothing. */
 async function findUnsignedPurchase(
   { db, events }: ActivityDeps,
   {

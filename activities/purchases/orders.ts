@@ -4,6 +4,7 @@
  */
 import { enqueueStatus } from '../../src/purchases/store/messages.ts';
 import { nextAction } from '../../src/operations/store/actions.ts';
+import { findVendors } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliveryResult, OrderActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -21,6 +22,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       await enqueueStatus(db, transactionId, 'PROCESSING', pending);
       return messagesOf(pending).messages;
     },
+    findVendors: (transactionId) => findVendors(db, transactionId),
     nextAction: (transactionId) => nextAction(db, transactionId),
     performAction: (actionId) => performAction(deps, actionId),
   };

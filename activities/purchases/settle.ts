@@ -99,9 +99,9 @@ async function keepUnsettled(
 ): Promise<Ended | Again> {
   const now = await loadDelivery(deps.db, transactionId);
   if (now.status === 'FAILED') return closedBefore(now);
-  if (now.claim !== null)
-    return again(now, 'its money is claimed back, so it is not settled', {
-      reason: now.claim,
+  if (now.disputeReason !== null)
+    return again(now, 'its payment is disputed or reversed, so it is not settled', {
+      reason: now.disputeReason,
       isStuck: true,
     });
   const { order } = now;

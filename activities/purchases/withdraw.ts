@@ -15,7 +15,7 @@ import {
   type SupplierOrder,
 } from '../../src/purchases/store/supplier-orders.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { findOrder } from './delivery-attempt.ts';
+import { findOrder, isOfSupplier, NOT_CONNECTED } from './delivery-attempt.ts';
 
 /** `withdrawn`: nothing of it is left at the supplier. `uncertain`: the supplier may still deliver. */
 export type Withdrawal =
@@ -39,10 +39,7 @@ interface WithdrawOptions {
   readonly supplierConfirmedUndelivered: boolean;
 }
 
-/**
- * Whether the supplier may still deliver. Safe to repeat. The row records that nothing is left, and only then
- * may the money go back.
- */
+/** Withdraws the order at the supplier. Repeatable. Only a recorded withdrawal allows a refund. */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
@@ -85,6 +82,7 @@ async function cancelOrder(
 ): Promise<Withdrawal> {
   const unlessConfirmed = (detail: string): Withdrawal =>
     supplierConfirmedUndelivered ? WITHDRAWN : uncertain(detail);
+  if (!isOfSupplier(deps, order)) return uncertain(NOT_CONNECTED);
   if (order.kind === 'TOPUP') {
     const held = await deps.supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
     if (held.outcome !== 'done')

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     address: values.address,
     namespace: values.namespace,
     activities: { orders, supplier: {}, gateway: {}, webhooks: {}, ops: {} },
+    vendors: { supplier: 'none', gateway: 'none' },
     // The second for the children of `emptyWithChild`.
     queues: ['orders', 'webhooks'],
     bundle,

@@ -167,7 +167,7 @@ function keepOneOwner(owners: readonly string[], userId: string): void {
   });
 }
 
-const noMember = (): DomainError => new DomainError('NOT_FOUND', 'There is no such member');
+const noMember = (): DomainError => new DomainError('NOT_FOUND', 'No such member');
 
 function refuseMember(): never {
   throw noMember();
@@ -220,7 +220,7 @@ function refuseField(field: string, what: string): never {
 async function withdrawInvitation({ db }: MemberDeps, { account, email }: Member, id: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await deleteInvitation(trx, account.id, id)))
-      throw new DomainError('NOT_FOUND', 'There is no such invitation');
+      throw new DomainError('NOT_FOUND', 'No such invitation');
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.withdraw-invitation', subject: id, detail });
   });
@@ -256,7 +256,7 @@ async function revokeKey(
   keyId: string,
 ): Promise<void> {
   const keys = await listOwnKeys({ db }, member, environment);
-  if (!keys.some((key) => key.keyId === keyId)) throw new DomainError('NOT_FOUND', 'There is no such key');
+  if (!keys.some((key) => key.keyId === keyId)) throw new DomainError('NOT_FOUND', 'No such key');
   await revoke(db, { keyId }, member.email);
 }
 

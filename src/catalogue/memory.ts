@@ -34,8 +34,9 @@ export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Keeps one environment's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
- * every process within a second. Without Postgres the last known state is served. Prices are made of this, so it comes from Postgres alone.
+ * Keeps one environment's catalogue, markups and rates in memory, so that reads cost no query. A poll of the
+ * revision counters brings a change to every process within a second. Without Postgres the last known state
+ * is served. Prices are made of this, so it comes from Postgres alone.
  */
 export function createCatalogueMemory(deps: {
   readonly db: WorldDb;

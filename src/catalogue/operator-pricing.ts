@@ -67,7 +67,7 @@ async function confirmAsPerson(
   reason: string,
 ): Promise<'confirmed' | 'already'> {
   const outcome = await confirmRate(deps, { id, by: person.email, reason });
-  if (outcome === undefined) throw new DomainError('NOT_FOUND', 'There is no such rate of the last 24 hours');
+  if (outcome === undefined) throw new DomainError('NOT_FOUND', 'No such rate of the last 24 hours');
   if (outcome === 'not-independent')
     throw new DomainError('FORBIDDEN', 'Another person must confirm this rate', {
       details: 'you set it, or you two did not get your access independently within the last 24 hours',

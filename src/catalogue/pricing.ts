@@ -9,7 +9,8 @@ import type { AccountType } from '../domain/account.ts';
 export type CostUsdE4 = bigint;
 
 const BPS = 10_000n;
-const COST_UNITS_PER_CENT = 100n;
+/** A cent in `CostUsdE4`. */
+export const COST_UNITS_PER_CENT = 100n;
 
 /** Hundredths of a percent: 2500 = 25 %. */
 export interface PricingSettings {

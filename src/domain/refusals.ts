@@ -21,7 +21,7 @@ export const FAILURE_REASONS = {
   NOT_VERIFIED: 'SERVICE_UNAVAILABLE',
   /** Our database refuses the row for good. */
   NOT_RECORDED: 'SERVICE_UNAVAILABLE',
-  /** Another request with the same Idempotency-Key was refused, or opened something, before this one was opened. */
+  /** Another request with the same Idempotency-Key was refused, or opened something, before this one. */
   SUPERSEDED: 'IDEMPOTENCY_KEY_IN_USE',
 } as const satisfies Record<string, ErrorCode>;
 

@@ -58,7 +58,7 @@ const FINAL: readonly never[] = [];
 
 /** SQL repeats these as `where status in (…)`, so that a late or repeated step changes nothing. */
 const PURCHASE_TRANSITIONS: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
-  PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
+  PENDING: ['PROCESSING', 'FAILED'],
   PROCESSING: ['SUCCESS', 'FAILED'],
   SUCCESS: FINAL,
   FAILED: FINAL,

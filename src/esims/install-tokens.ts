@@ -16,8 +16,9 @@ const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 export const INSTALL_PAGE_PATH = '/i';
 
 /**
- * Makes tokens with a key derived from SIMWAY_ID_SECRET, another one in each environment. A dump of the database alone makes no token, and the secret alone
- * none either. `publicUrl`: of the API, without a trailing slash.
+ * Makes tokens with a key derived from SIMWAY_ID_SECRET, another one in each environment. A dump of the
+ * database alone makes no token, and the secret alone none either. `publicUrl`: of the API, without a
+ * trailing slash.
  */
 export function createInstallTokens({
   idSecret,

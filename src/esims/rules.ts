@@ -1,5 +1,9 @@
 import type { EsimStatus } from '../domain/states.ts';
 
+/** Suppliers that there is an adapter for, by the vendor's name: in rows, ledger accounts, queues and paths. */
+export const SUPPLIER_NAMES = ['esim-access'] as const;
+export type SupplierName = (typeof SUPPLIER_NAMES)[number];
+
 /** What the supplier says about one eSIM, in our words; times are ISO 8601 UTC or null, volumes bytes. `ac`, PIN and PUK are secrets. */
 export interface ProfileFacts {
   readonly orderNo: string;

@@ -7,7 +7,10 @@ import * as thresholds from './store/low-balance.ts';
 
 export type WalletView = NonNullable<Awaited<ReturnType<typeof findWallet>>>;
 
-/** What can be spent now, what is on hold beside it, and what the account owes. An account without a wallet in this environment has 0. */
+/**
+ * What can be spent now, what is on hold beside it, and what the account owes. An account without a wallet in
+ * this environment has 0.
+ */
 export async function getWallet(
   { db, clock }: Pick<WebhookDeps, 'db' | 'clock'>,
   { account }: Principal,

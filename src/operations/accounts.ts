@@ -88,7 +88,10 @@ export async function readAccount(
   };
 }
 
-/** Purchases and fundings of the account in this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
+/**
+ * Purchases and fundings of the account in this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a
+ * cursor of another account.
+ */
 export async function listAccountTransactions(
   { accounts, stuck: { db } }: AccountDeps,
   accountId: string,
@@ -105,7 +108,7 @@ export async function requireAccount(
   accountId: string,
 ): Promise<FoundAccount> {
   const account = await findAccountRow(accounts, accountId);
-  if (!account) throw new DomainError('NOT_FOUND', 'There is no such account');
+  if (!account) throw new DomainError('NOT_FOUND', 'No such account');
   return account;
 }
 

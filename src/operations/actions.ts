@@ -35,7 +35,10 @@ import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
-/** What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same request acts once; checks are new each time. */
+/**
+ * What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same
+ * request acts once; checks are new each time.
+ */
 export type ActionInput = Omit<ActionRequest, 'actionId' | 'actionKey' | 'amountMinor' | 'currency'> & {
   readonly amount?: Money | undefined;
   readonly actionKey?: string | undefined;
@@ -63,7 +66,7 @@ interface OperatorActionDeps {
   readonly limits: ApprovalLimits;
 }
 
-/** Long enough for the in-flight grace and one answer of the supplier or the gateway. */
+/** Longer actions answer `unknown`; the same command again returns the outcome. */
 const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {
@@ -133,9 +136,6 @@ async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionReques
 /** Equal for equal requests; person and reason do not count. */
 async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, action, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
-  const { movesNoMoney } = request;
-  const dispute = { outcome, disputeId, overrides: overrides || undefined };
-  const stateTag = await stateTagOf(db, request);
   const parts = [
     transactionId,
     action,
@@ -143,10 +143,11 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
     amount?.currency,
     packageCode,
     goodwill === true,
-    // Left out where not set, so that a request has the same key as before these fields existed.
-    ...(stateTag === '' ? [] : [stateTag]),
-    ...(movesNoMoney ? ['moves no money'] : []),
-    ...(Object.values(dispute).some((value) => value !== undefined) ? [dispute] : []),
+    await stateTagOf(db, request),
+    request.movesNoMoney === true,
+    outcome,
+    disputeId,
+    overrides === true,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
@@ -185,7 +186,7 @@ async function wakeAndWait(deps: OperatorActionDeps, action: OnRecord): Promise<
   return waitForOutcome(deps.db, action.actionId);
 }
 
-/** Where the workflow is gone, a new one continues with the purchase or, when it is closed, with its money. */
+/** If no workflow runs, starts one: the purchase's own while it is open, else `afterClosing`. */
 async function wake({ db, engine, timings }: OperatorActionDeps, transactionId: string): Promise<void> {
   if (await engine.perform(transactionId)) return;
   const subject = await findActionSubject(db, transactionId);

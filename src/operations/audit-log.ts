@@ -1,6 +1,7 @@
 /**
- * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator actions of one environment. Both tables are
- * read from their newest row and merged; at one moment the first table's rows come first.
+ * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator
+ * actions of one environment. Both tables are read from their newest row and merged; at one moment the first
+ * table's rows come first.
  */
 import type { Money } from '../domain/money.ts';
 import { listAuditRows, type AuditFilters } from '../accounts/store/audit.ts';

@@ -103,7 +103,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
     stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
       const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
       const repair = await read(repairId);
-      if (!isStopping) throw invalid('it does not run');
+      if (!isStopping) throw invalid('this batch repair is not running');
       return repair;
     },
     read,
@@ -116,7 +116,7 @@ function withRows(repair: BatchRepair, rows: readonly BatchRepairRow[]) {
 }
 
 const NOTHING_MATCHES = 'filter: nothing matches on which this action is possible';
-const noSuchRepair = () => new DomainError('NOT_FOUND', 'There is no such batch repair');
+const noSuchRepair = () => new DomainError('NOT_FOUND', 'No such batch repair');
 const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
 
 export const amountOfRow = ({ amount_minor: amountMinor, currency }: BatchRepairRow): Money | null =>

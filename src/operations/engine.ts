@@ -8,8 +8,8 @@ export type WorkflowStart =
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
 /**
- * Wakes workflows for actions that are on record. What an action is, and how it ends, is in its row: these calls carry neither. They throw
- * EngineUnavailable when Temporal is not reachable.
+ * Wakes workflows for recorded actions. The row holds the action and its outcome. Throws EngineUnavailable when
+ * Temporal is not reachable.
  */
 export interface OperatorEngine {
   /** The purchase's or funding's own workflow. False: none runs. */

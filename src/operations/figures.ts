@@ -1,6 +1,6 @@
 /**
  * Gauges. The worker reads the figures at its own pace, so a scrape costs the database nothing. Figures that could not be read are absent,
- * never old: an alert on absence says that nothing watches.
+ * never old: an alert on absence says that nothing monitors.
  */
 import { Gauge, type Registry } from 'prom-client';
 import type { Environment } from '../domain/account.ts';
@@ -51,10 +51,10 @@ const GAUGES: readonly {
     figures: ['differences'],
   },
   {
-    name: 'simway_payment_watch_lag_seconds',
+    name: 'simway_payment_monitor_lag_seconds',
     help: 'By how much the reading of the gateway’s list of payments is late',
     labels: [],
-    figures: ['watch-lag'],
+    figures: ['monitor-lag'],
   },
   {
     name: 'simway_exchange_rate_age_seconds',

@@ -200,7 +200,7 @@ async function decideBatchRepair(
 /** What the approval would do now. Throws NOT_FOUND if the action does not wait. */
 async function previewApproval({ actions }: OperatorDeps, actionId: string): Promise<EffectPreview> {
   const effect = await actions.previewApproval(actionId);
-  if (!effect) throw new DomainError('NOT_FOUND', 'There is no such action that waits for approval');
+  if (!effect) throw new DomainError('NOT_FOUND', 'No such action that waits for approval');
   return effect;
 }
 
@@ -249,5 +249,5 @@ async function dismissEvent(
 }
 
 function notFound(): never {
-  throw new DomainError('TRANSACTION_NOT_FOUND', 'There is no such purchase or funding');
+  throw new DomainError('TRANSACTION_NOT_FOUND', 'No such purchase or funding');
 }

@@ -119,7 +119,7 @@ async function sendMessages(
     dueBefore: new Date(now.getTime() - limits.sendMessageMs),
     closedSince: new Date(now.getTime() - limits.recoverMessageMs),
   });
-  const closed = 'its endpoint is switched off: its owner enables it first';
+  const closed = 'the endpoint is disabled; its owner must enable it';
   const sendable = undelivered.filter((message) => message.is_open && !isDryRun);
   for (const message of sendable) await reopenByHand(db, message, who, now);
   if (sendable.length > 0) await webhookEngine.deliver(sendable.map((message) => message.id));

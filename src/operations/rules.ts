@@ -1,6 +1,6 @@
 /**
- * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and the step that performs the action use
- * the same rules. The rules of the ledger have the last word.
+ * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and
+ * the step that performs the action use the same rules. The rules of the ledger have the last word.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
@@ -23,7 +23,7 @@ export const REFUSAL_MESSAGES = {
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
   DOES_NOT_FIT: 'not possible in the current state',
-  ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
+  ALREADY_DELIVERED: 'already delivered; set goodwill to refund anyway',
   NOTHING_TO_RETURN: 'nothing is left to refund',
   AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
   AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
@@ -40,8 +40,8 @@ export const REFUSAL_MESSAGES = {
   OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
   GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
   KEY_REUSED: 'this key belongs to another action',
-  NOT_ASKED: 'no operator has asked for it',
-  STEP_FAILED: 'our own records refuse it',
+  NOT_ASKED: 'not requested by an operator',
+  STEP_FAILED: 'the database refuses this change',
   SAME_PERSON: 'a different person must approve it',
   NOT_INDEPENDENT:
     'within the last 24 hours one of the two people gave or confirmed access of the other, or a third person did so for both',
@@ -161,7 +161,7 @@ function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | 
 }
 
 function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
-  // What a bank has taken back, or may, is not ours to give a second time. `cancel` gives back what is left of it.
+  // A bank has this money, or may get it: it is not credited again. `cancel` returns what is left of it.
   if (facts.hasDispute) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
   switch (facts.openRefund) {

@@ -150,7 +150,7 @@ export interface StuckItem {
   readonly class: StuckClass;
   /** Since when nothing has changed. */
   readonly ageSeconds: number;
-  /** Null where no amount belongs to it. */
+  /** Null if the item has no amount. */
   readonly amountMinor: bigint | null;
   readonly currency: string | null;
   /** Machine-readable. */
@@ -167,13 +167,13 @@ export const stuckLimits = (timings: {
 }) => ({
   /** Money held and not delivered. By then the workflow itself should have asked for a person. */
   deliverMs: timings.attentionAfterMs + 10 * MINUTE_MS,
-  /** Paid, and the supplier was never asked. The order follows the money within seconds, and the workflow is woken after this. */
+  /** Paid and never ordered. An order follows the money within seconds; after this the workflow is woken. */
   orderMs: MINUTE_MS,
   /** A purchase without a way to pay. By then the workflow should have given up. */
   openChargeMs: timings.openChargeForMs + 10 * MINUTE_MS,
   /** After the time to pay. The last check follows at once and takes seconds. */
   closeUnpaidMs: 10 * MINUTE_MS,
-  /** A refund that was not requested, or not answered. It is requested within seconds; an unknown outcome is clear after half a minute. */
+  /** A refund that was not requested, or not answered. It is requested within seconds; an unknown outcome is clear after half a minute, of a part after an hour. */
   askRefundMs: 15 * MINUTE_MS,
   /** A refund under way at the gateway. Banks take up to ten working days, with two weekends between. */
   sendRefundMs: 14 * DAY_MS,
@@ -187,8 +187,8 @@ export const stuckLimits = (timings: {
   finishActionMs: 10 * MINUTE_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   checkLateMs: 3 * HOUR_MS,
-  /** Watching for late money, after the time to pay: 72 hours, and three hourly sweeps. */
-  watchLateMs: 75 * HOUR_MS,
+  /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */
+  monitorLateMs: 75 * HOUR_MS,
   /** An open row without a workflow. The workflow starts before its row; a minute spares asking about purchases in progress. */
   workflowMs: MINUTE_MS,
 });

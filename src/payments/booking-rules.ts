@@ -49,7 +49,7 @@ export interface BookingDecision {
   readonly toReturnMinor: bigint;
   /** Taken back by the gateway or the buyer's bank, after we had booked it. */
   readonly reversedMinor: bigint;
-  /** Came and was taken back between two checks: it passes through the ledger, and nothing of it stays. */
+  /** Received and reversed between two checks; nets to zero. */
   readonly receivedAndReversedMinor: bigint;
   /** A person vouched for it: now the gateway confirms it. */
   readonly confirmedMinor: bigint;
@@ -87,10 +87,10 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
   if (received.state === 'reversed') return decideReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.receivedMinor : 0n;
   if (newMinor <= 0n) return NO_CHANGE;
-  const came = { ...NO_CHANGE, receivedMinor: newMinor };
+  const booked = { ...NO_CHANGE, receivedMinor: newMinor };
   if (received.currency !== payment.chargeCurrency) {
     return {
-      ...came,
+      ...booked,
       toReturnMinor: newMinor,
       what: 'payment-received-in-other-currency',
       ...(payment.awaited ? { ends: 'PAYMENT_WRONG_CURRENCY' } : {}),
@@ -98,15 +98,15 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
   }
   const confirmedMinor = smaller(payment.vouchedMinor, newMinor);
   if (confirmedMinor > 0n)
-    return { ...came, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
+    return { ...booked, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
   if (payment.purpose === 'funding' || !payment.awaited)
-    return { ...came, toWalletMinor: newMinor, what: receivedWord(payment, 0n) };
+    return { ...booked, toWalletMinor: newMinor, what: receivedWord(payment, 0n) };
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
-    return { ...came, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
+    return { ...booked, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
   }
   return {
-    ...came,
+    ...booked,
     toHoldMinor: payment.chargeMinor,
     toWalletMinor: excessMinor,
     what: excessMinor > 0n ? 'payment-received-over' : 'payment-received',
@@ -124,9 +124,9 @@ function receivedWord(
 }
 
 /**
- * The gateway has one word, `reversed`, for what a bank took and for what went back at somebody's request,
- * and may use it for a part. So refunds that it lists explain the word: beside them only what others asked
- * for was taken back. Without any, all that did not go back at our request was.
+ * The gateway reports `reversed` for bank reversals and for refunds, also of a part. Listed refunds explain
+ * it: only refunds that others requested count as reversed. If none is listed, everything that we did not
+ * refund does.
  */
 function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
@@ -142,7 +142,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   if (newMinor === 0n && goneMinor <= 0n && !payment.awaited) return NO_CHANGE;
   const restMinor = newMinor - confirmedMinor;
   const gone = goneMinor > 0n ? goneMinor : 0n;
-  // It came and went between two checks.
+  // Received and reversed between two checks.
   const receivedAndReversedMinor = smaller(restMinor, gone);
   return {
     ...NO_CHANGE,

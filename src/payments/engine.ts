@@ -30,7 +30,10 @@ export type PurchaseAnswer = (
 export interface PaymentEngine {
   /** Starts the funding, or attaches to it, as `PurchaseEngine.purchase` does. */
   fundWallet(input: FundingInput, deadlineMs: number): Promise<EngineAnswer>;
-  /** The first answer of the purchase or funding that runs under this id, without starting one. `no-workflow`: none runs, and none is remembered. */
+  /**
+   * The first answer of the purchase or funding that runs under this id, without starting one. `no-workflow`:
+   * none runs, and none is remembered.
+   */
   firstAnswer(transactionId: string, deadlineMs: number): Promise<EngineAnswer | 'no-workflow'>;
   /**
    * Checks a payment and books its money, by the workflow that waits for it or, once that has ended, by one

@@ -1,11 +1,11 @@
 /**
- * One Idempotency-Key, one request, one answer, for purchases and fundings alike: finds the earlier request under the key, judges a new one by the
- * present, starts it or attaches to the one that runs, and answers for it.
+ * One Idempotency-Key, one request, one answer, for purchases and fundings. Finds the earlier request under
+ * the key. Otherwise decides on a new one, starts it or attaches to the running one, and returns its answer.
  */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
+import { FAILURE_REASONS, type FailureReason, type Refusal } from '../domain/refusals.ts';
 import { isPassing } from '../platform/database/errors.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
@@ -32,7 +32,7 @@ interface Started {
 }
 
 export interface StartedRequest<Input extends Started, View> {
-  /** Decides by the present what is started. A refusal is thrown as DomainError. */
+  /** Decides what is started now. A refusal is thrown as DomainError. */
   readonly judge: (found: IdentifiedRequest) => Promise<Input>;
   /** Starts it, or attaches to the one that runs or ran under the same id. */
   readonly start: (input: Input, deadlineMs: number) => Promise<EngineAnswer>;
@@ -50,8 +50,8 @@ type AnswerDeps = Pick<PaymentDeps, 'db' | 'clock' | 'idSecret' | 'engine'> & {
 };
 
 /**
- * The view of what was started under this key, by this request or an earlier one. A refusal by the present only counts where no earlier self of the
- * request runs or has written anything. A request that is accepted, or has no key, pays nothing for this.
+ * Returns the view of this key's request, new or earlier. A refusal applies only if no earlier request runs or
+ * was written. This costs nothing for a request that is accepted or has no key.
  */
 export async function startOnce<Input extends Started, View>(
   deps: AnswerDeps,
@@ -86,7 +86,7 @@ type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & {
   readonly idempotency: IdempotencyKeyInfo;
 };
 
-/** The view of the earlier self of the request, if its workflow runs; the caller waits for its first answer. */
+/** The view of the earlier request, if its workflow runs. Waits for its first answer. */
 async function findRunning<View>(
   { engine, settings }: AnswerDeps,
   { transactionId, idempotency }: Sent,
@@ -105,7 +105,7 @@ function orUnknown(error: unknown): 'unknown' {
   throw error;
 }
 
-/** Throws the refusal, and sees to it that nothing is opened under this id any more. Where something was, its view is the answer. */
+/** Blocks the id and throws the refusal. If something was opened under the id before, returns its view. */
 async function refuse<View>(
   { db }: AnswerDeps,
   sent: Sent,
@@ -123,7 +123,7 @@ function throwInUse(): never {
   throw keyInUse();
 }
 
-/** Throws where the key's row belongs to another request, or this one was refused before its caller was answered. */
+/** Throws if the key's row belongs to another request, or if this one was refused. */
 function requireOwn(
   owner: IdempotencyRecord,
   transactionId: string,
@@ -134,7 +134,7 @@ function requireOwn(
   if (owner.refusal) throw refused(owner.refusal);
 }
 
-/** If the outcome is unknown, only the rows prove that it runs. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
+/** After an unknown outcome, reads the rows. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
 async function startOnEngine<Input extends Started, View>(
   { db }: AnswerDeps,
   input: Input,
@@ -152,7 +152,7 @@ async function startOnEngine<Input extends Started, View>(
   const written = await ifReachable(() => findWritten(db, input, read));
   if (written) return written;
   throw engineUnavailable(
-    `It is not known yet whether ${transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
+    `We do not know yet whether ${transactionId} was started. Repeat the request with the same Idempotency-Key, or read that transaction, before you buy again`,
   );
 }
 
@@ -203,14 +203,24 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   QUOTE_USED: 'This quote has been used for another purchase',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
-  SERVICE_UNAVAILABLE:
-    'The request could not be carried out and nothing was charged; send it again as a new request',
+  SERVICE_UNAVAILABLE: 'The request failed and nothing was charged. Send it again as a new request',
   IDEMPOTENCY_KEY_IN_USE: 'Another request with this Idempotency-Key was answered first',
 };
+
+/** Money may have come before it ended. */
+const ENDED_LATER: ReadonlySet<FailureReason> = new Set([
+  'PAYMENT_EXPIRED',
+  'PAYMENT_UNDERPAID',
+  'PAYMENT_WRONG_CURRENCY',
+  'PAYMENT_REVERSED',
+  'CANCELLED_BY_OPERATOR',
+]);
 
 /** A refusal for the caller. Its detail is for logs and operators. */
 export function refused(refusal: Refusal): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   if (code === 'IDEMPOTENCY_KEY_IN_USE') return keyInUse(REFUSAL_MESSAGES[code]);
-  return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });
+  const { reason } = refusal;
+  const details = ENDED_LATER.has(reason) ? reason : `${reason}: nothing was charged`;
+  return new DomainError(code, REFUSAL_MESSAGES[code], { details });
 }

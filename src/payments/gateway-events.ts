@@ -33,7 +33,9 @@ export function createGatewayInbox(deps: EventDeps) {
     if (applying >= MAX_AT_ONCE) return;
     applying += 1;
     void applyGatewayEvent(deps, event)
-      .then((note) => (id === undefined || note === ASKED ? undefined : markEventApplied(deps.db, id, note)))
+      .then((note) =>
+        id === undefined || note === REQUESTED ? undefined : markEventApplied(deps.db, id, note),
+      )
       // It stays in the inbox; the scheduled run tries again and reports failures.
       .catch(() => undefined)
       .finally(() => (applying -= 1));
@@ -84,7 +86,7 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
     const ended = await Promise.allSettled(
       waiting.map(async (row) => {
         const note = await applyGatewayEvent(deps, row, asked);
-        if (note !== ASKED) await markEventApplied(deps.db, row.id, note);
+        if (note !== REQUESTED) await markEventApplied(deps.db, row.id, note);
       }),
     );
     const failed = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
@@ -101,8 +103,8 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
 
 type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 
-/** A check was asked for. The booking of one marks the event as done. */
-const ASKED = 'check asked for';
+/** A check was requested. The booking of one marks the event as done. */
+const REQUESTED = 'check requested';
 
 /**
  * Applies an event without marking its row, which the caller does unless a check will. Returns what was done.
@@ -121,5 +123,5 @@ export async function applyGatewayEvent(
   const { transaction_id: transactionId, purpose } = payment;
   if (!asked.has(transactionId)) await engine.checkSoon({ transactionId, purpose });
   asked.add(transactionId);
-  return ASKED;
+  return REQUESTED;
 }

@@ -10,14 +10,12 @@ import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import type { PaymentDeps } from './deps.ts';
 import { ifReachable, refused } from './first-answer.ts';
-import { convertBetween, type ChargeQuote } from './rules.ts';
+import { convertBetween, WITHOUT_FRACTION, type ChargeQuote } from './rules.ts';
 import { countUnpaid } from './store/payments.ts';
 
 type ChargeDeps = Pick<PaymentDeps, 'clock' | 'settings' | 'gateway'>;
 
 const ONE_DOLLAR_MICROS = 1_000_000n;
-/** The gateway cuts their hundredths off. */
-const WITHOUT_FRACTION = new Set(['XOF']);
 
 /**
  * The charge for a price: in the method's currency, at a rate that is locked with it.

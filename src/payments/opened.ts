@@ -1,4 +1,4 @@
-/** What the step that opens a purchase or a funding answers. Only the status of the row says where it stands. */
+/** The answer of the step that opens a purchase or a funding. The status of the row decides the stage. */
 import { asFailureReason, type Refusal } from '../domain/refusals.ts';
 import type { PurchaseStatus } from '../domain/states.ts';
 
@@ -18,8 +18,16 @@ export interface FailedOpening {
   readonly refusal: Refusal;
 }
 
-/** One member for each stage, so that the compiler tells them apart. */
-type At<S extends Stage> = S extends Stage ? { readonly stage: S } : never;
+/** Who serves a purchase or a funding, by name. null: no row names one. */
+export interface Vendors {
+  /** Of its package. */
+  readonly supplier: string | null;
+  /** Of its payment. */
+  readonly gateway: string | null;
+}
+
+/** One member for each stage, so that the compiler tells them apart. `vendors`: of a row that was written just now. */
+type At<S extends Stage> = S extends Stage ? { readonly stage: S; readonly vendors?: Vendors } : never;
 
 export type Opened = At<Exclude<Stage, 'failed'>> | FailedOpening;
 

@@ -9,9 +9,12 @@ import type { GatewayMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
-/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts and paths. */
+/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts, queues and paths. */
 export const GATEWAY_NAMES = ['paystack'] as const;
 export type GatewayName = (typeof GATEWAY_NAMES)[number];
+
+/** Currencies whose hundredths the gateway cuts off. */
+export const WITHOUT_FRACTION: ReadonlySet<string> = new Set(['XOF']);
 
 /**
  * What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits.

@@ -1,6 +1,6 @@
 import type { Fence } from '../domain/fence.ts';
 
-/** Measured by a clock that only goes forward, so that a process that was paused knows it. `now` in milliseconds. */
+/** Uses a monotonic clock, so that a paused process notices. `now` in milliseconds. */
 export function createFence(withinMs: number, now: () => number = () => performance.now()): Fence {
   const endsAt = now() + withinMs;
   return { isOver: () => now() >= endsAt };

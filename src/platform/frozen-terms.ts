@@ -1,6 +1,7 @@
 /**
- * Signs what the API freezes for a purchase or a funding, so that the step that writes the first row can tell it from what an attacker put into
- * Temporal. The key is derived from SIMWAY_ID_SECRET: the same in every process, and another one in each environment.
+ * Signs what the API freezes for a purchase or a funding, so that the step that writes the first row can tell
+ * it from what an attacker put into Temporal. The key is derived from SIMWAY_ID_SECRET: the same in every
+ * process, and another one in each environment.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../domain/account.ts';

@@ -1,6 +1,7 @@
 /**
- * Prices the package, freezes the quote and starts the workflow. All rows of the purchase are written by the workflow's first step, so that none is
- * without a workflow. Only an Idempotency-Key may be written here: of a purchase that was not answered in time, or of one that the present refuses.
+ * Prices the package, freezes the quote and starts the workflow. All rows of the purchase are written by the
+ * workflow's first step, so that none is without a workflow. Only an Idempotency-Key may be written here: of
+ * a purchase that was not answered in time, or that is refused now.
  */
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
@@ -26,7 +27,10 @@ import {
 } from './terms.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 
-/** Buys or tops up and answers SUCCESS, PROCESSING or, paid through the gateway, PENDING with how to pay; a refusal is thrown as DomainError. */
+/**
+ * Buys or tops up and answers SUCCESS, PROCESSING or, paid through the gateway, PENDING with how to pay; a
+ * refusal is thrown as DomainError.
+ */
 export function buy(
   deps: ChooseDeps,
   principal: Principal,

@@ -8,7 +8,7 @@ export interface PurchaseEngine extends PaymentEngine {
    * Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
    */
   purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
-  /** Wakes a purchase that waits for its supplier; one that does not wait needs nothing. Throws EngineUnavailable: tell it again. */
+  /** Wakes a purchase that waits for its supplier. After EngineUnavailable, call it again. */
   supplierAnnounced(transactionId: string): Promise<void>;
 }
 

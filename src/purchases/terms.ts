@@ -5,6 +5,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
+import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
 import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/gateway-payments.ts';
 import type { PurchaseDeps } from './deps.ts';
@@ -15,7 +16,10 @@ import type { BuyCommand } from './views.ts';
 export type PurchaseTerms = Pick<PurchaseInput, 'quote' | 'quoteId' | 'charge'>;
 type TermsDeps = Pick<PurchaseDeps, 'catalogue' | 'clock' | 'settings' | 'gateway'>;
 
-/** EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE; PACKAGE_UNAVAILABLE for what costs this account nothing. */
+/**
+ * EXCHANGE_RATE_UNAVAILABLE, PAYMENT_METHOD_UNAVAILABLE; PACKAGE_UNAVAILABLE for what costs this account
+ * nothing.
+ */
 export function currentTerms(
   deps: TermsDeps,
   { account }: Principal,
@@ -39,8 +43,6 @@ export function currentTerms(
     ...(paymentMethod === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, paymentMethod, price) }),
   };
 }
-
-const COST_UNITS_PER_CENT = 100n;
 
 /**
  * The quote's price. The order goes to the supplier at its present cost, since it refuses any other: we carry the difference, down to a margin of nothing.

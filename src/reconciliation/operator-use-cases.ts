@@ -55,7 +55,7 @@ async function closeDifference(
 ): Promise<void> {
   const closed = await differences.close(id, person.email, reason);
   if (closed.outcome === 'done') return;
-  if (closed.code === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'There is no such difference');
+  if (closed.code === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'No such difference');
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: CLOSE_REFUSALS[closed.code] });
 }
 

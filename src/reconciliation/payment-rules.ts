@@ -329,14 +329,13 @@ export interface DisputedPayment {
 }
 
 export interface OurDispute {
-  /** "" until a check of the gateway has found it. */
   readonly disputeId: string;
   readonly outcome: 'WON' | 'LOST' | null;
   readonly isSettled: boolean;
   readonly lastMovedAt: Date;
 }
 
-/** Compares all disputes of one payment. One of ours without an id is matched with the oldest of theirs that is left. */
+/** Compares all disputes of one payment. */
 export function compareDisputes(
   payment: DisputedPayment,
   ours: readonly OurDispute[],
@@ -346,7 +345,7 @@ export function compareDisputes(
   const left = theirs.filter((one) => !ours.some(({ disputeId }) => disputeId === one.disputeId));
   const verdicts = ours.map((own) => {
     const other = theirs.find(({ disputeId }) => disputeId === own.disputeId);
-    return verdictOf(payment, own, other ?? (own.disputeId === '' ? left.shift() : undefined), rules);
+    return verdictOf(payment, own, other, rules);
   });
   return [...verdicts, ...left.map((other) => verdictOf(payment, undefined, other, rules))];
 }

@@ -13,7 +13,7 @@ describe('a purchase', () => {
   it.each([
     ['PENDING', []],
     ['PROCESSING', ['PENDING']],
-    ['SUCCESS', ['PENDING', 'PROCESSING']],
+    ['SUCCESS', ['PROCESSING']],
     ['FAILED', ['PENDING', 'PROCESSING']],
   ] as const)('becomes %s from %j only', (to, from) => {
     expect(purchaseStatusesBefore(to)).toEqual(from);

@@ -47,7 +47,7 @@ describe('status', () => {
     ['ACTIVE', 'EXPIRED', ['ACTIVE→EXPIRED 1', 'expired']],
     ['ACTIVE', 'CANCELLED', ['ACTIVE→CANCELLED 1']],
     ['ACTIVE', 'ACTIVE', []],
-    // An earlier release changed it without an event.
+    // Nobody was notified of the change before.
     ['CREATED', 'SUSPENDED', ['CREATED→SUSPENDED 1']],
   ])('after an event with %s, a change to %s sends the right events', (notified, to, names) => {
     expect(went(esim({ notified_status: notified }), { status: to }).names).toEqual(names);
@@ -113,7 +113,7 @@ describe('thresholds', () => {
     expect(both.names).toEqual(['50 %']);
   });
 
-  it('of an eSIM from an earlier release start from what is known of it', () => {
+  it('start from what is known of an eSIM that nobody was notified of', () => {
     const old = esim({ order_usage_bytes: 850n, notified_usage_total_bytes: null });
     expect(use(old, 860n).names).toEqual([]);
     expect(use(old, 950n).names).toEqual(['90 %']);

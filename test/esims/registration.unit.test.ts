@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { SECOND_MS } from '../../src/domain/clock.ts';
 import { createRegistration } from '../../src/esims/supplier-events.ts';
 
-const URL = 'https://api.example/webhooks/supplier/live';
+const URL = 'https://api.example/webhooks/esim-access/live';
 
 function watched({ saved = '', isDown = false } = {}) {
   let nowMs = 0;

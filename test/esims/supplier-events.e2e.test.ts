@@ -213,7 +213,7 @@ it('lost events: the schedule finds the change', async () => {
 });
 
 const post = (given: object) =>
-  stack.call('POST', '/webhooks/supplier/test', {
+  stack.call('POST', '/webhooks/esim-access/test', {
     body: { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content: {}, ...given },
   });
 

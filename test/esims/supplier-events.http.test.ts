@@ -34,7 +34,7 @@ const event = (given: object = {}): string =>
   });
 
 const send = (rawBody: string | Buffer, headers: Record<string, string> = {}): Promise<Reply> =>
-  api.ask('/webhooks/supplier/test', { rawBody, headers });
+  api.ask('/webhooks/esim-access/test', { rawBody, headers });
 
 /** The metrics of the alert SimwaySupplierEventsOdd. */
 async function counted({ metrics }: TestApi = api): Promise<Readonly<Record<string, number>>> {
@@ -113,9 +113,9 @@ test.each([
 });
 
 test.each([
-  ['GET', '/webhooks/supplier/test', 405],
-  ['POST', '/webhooks/supplier/prod', 404],
-  ['POST', '/webhooks/supplier', 404],
+  ['GET', '/webhooks/esim-access/test', 405],
+  ['POST', '/webhooks/esim-access/prod', 404],
+  ['POST', '/webhooks/esim-access', 404],
 ])('%s %s gets %i', async (method, path, status) => {
   expect((await api.ask(path, { method, ...(method === 'GET' ? {} : { rawBody: event() }) })).status).toBe(
     status,
@@ -204,7 +204,7 @@ describe('the supplier, by its configured addresses behind a proxy', () => {
   const isForeign = async (from: string, forwarded?: string): Promise<boolean | undefined> => {
     const headers: Record<string, string> = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
     const notifyId = randomUUID();
-    const reply = await behind.ask('/webhooks/supplier/test', {
+    const reply = await behind.ask('/webhooks/esim-access/test', {
       rawBody: event({ notifyId }),
       headers,
       from,

@@ -127,7 +127,6 @@ describe('migrate', () => {
         '(gateway-clearing:paystack:NGN,gateway-clearing,NGN,)',
         '(gateway-clearing:paystack:USD,gateway-clearing,USD,)',
         '(supplier-cost:USD4,supplier-cost,USD4,)',
-        '(supplier-prepaid:USD4,supplier-prepaid,USD4,)',
         '(supplier-prepaid:esim-access:USD4,supplier-prepaid,USD4,)',
       ].toSorted(),
     );

@@ -124,6 +124,12 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
     'supplier retry',
   ],
   [
+    'delivered, its money still on hold, disputed',
+    { ...DISPUTED, earned: null, holdsMoney: true },
+    'gateway supplier retry settle',
+    'gateway supplier retry',
+  ],
+  [
     'delivered, disputed',
     { ...DELIVERED, isThroughGateway: true, hasDispute: true },
     'gateway supplier settle',
@@ -131,6 +137,12 @@ const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ],
   ['ended, from the wallet', FAILED, 'supplier', 'supplier'],
   ['ended, its money still on hold', { ...FAILED, holdsMoney: true }, 'supplier cancel', 'supplier cancel'],
+  [
+    'ended, its money still on hold, disputed',
+    { ...FAILED_CARD, holdsMoney: true, hasDispute: true },
+    'gateway supplier cancel settle',
+    'gateway supplier cancel',
+  ],
   ['ended unpaid', { ...FAILED_CARD, isUnpaid: true }, 'gateway supplier paid', 'gateway supplier'],
   [
     'ended unpaid, left open by the gateway',

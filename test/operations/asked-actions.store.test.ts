@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import {
   askForAction,
@@ -14,7 +15,8 @@ import {
   previewEffect,
 } from '../../src/operations/store/actions.ts';
 import type { ActionRequest } from '../../src/operations/rules.ts';
-import { NO_LIMITS } from '../support/facts.ts';
+import { beginWithdrawal, loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
+import { basePackage, NO_LIMITS, region } from '../support/facts.ts';
 import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
@@ -157,3 +159,32 @@ it('money moves only by the effect of an action, never by what a workflow report
   );
   expect(await statusesOf(payer)).toEqual(['BEGUN']);
 });
+
+it.each(['deliver-other', 'cancel'] as const)(
+  'a step of %s that is refused after it had withdrawn the order leaves another one to be sent',
+  async (action) => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    const { transactionId } = payer;
+    await replaceCatalogue(
+      books.world,
+      {
+        supplier: 'esim-access',
+        regions: [region()],
+        packages: [basePackage(), basePackage({ packageCode: 'EQUAL' })],
+      },
+      NOW,
+    );
+    const { actionId } = await asked(payer, { action, evidence: undefined });
+    await begin(payer);
+    // Its first run has stopped here. The second finds that the package is not for sale any more, or that our rows refuse the effect.
+    expect((await beginWithdrawal(books.world, transactionId)).state).toBe('withdrawn');
+    for (let again = 0; again < 2; again += 1)
+      await closeAction(books.world, actionId, { refusal: 'STEP_FAILED' }, NOW);
+    expect((await loadDelivery(books.world, transactionId)).order).toMatchObject({
+      id: `${transactionId}-2`,
+      state: 'planned',
+    });
+    expect(await statusesOf(payer)).toEqual(['REFUSED']);
+  },
+);

@@ -308,7 +308,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     const late = await bayo.call('POST', `${REPAIRS}/${one.repairId}/approve`, WHY);
     expect([late.status, detailsOf(late)]).toEqual([400, expect.stringContaining('does not await approval')]);
     const idle = await ada.call('POST', `${REPAIRS}/${one.repairId}/stop`, WHY);
-    expect([idle.status, detailsOf(idle)]).toEqual([400, expect.stringContaining('does not run')]);
+    expect([idle.status, detailsOf(idle)]).toEqual([400, expect.stringContaining('is not running')]);
     expect((await stuckIds()).toSorted()).toEqual(ids.toSorted());
     const two = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
     await bayo.call('POST', `${REPAIRS}/${two.repairId}/approve`, WHY);
@@ -347,7 +347,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
         taskQueue: OPS_QUEUE,
         args: [{ repairId }],
       });
-      expect(said).toBe('It is not approved: nothing is done.');
+      expect(said).toBe('Not approved; nothing done.');
       expect(await raised()).toBeGreaterThan(before);
     }
     expect(await stuckIds()).toEqual(ids);

@@ -105,7 +105,7 @@ it('a dispute lost before the delivery is no loss of revenue: ending the purchas
     const subject = await findActionSubject(trx, payer.transactionId, true);
     return settleDispute(trx, action, subject!, NOW);
   });
-  expect(ended).toEqual({ did: 'Dispute lost: no revenue is gone' });
+  expect(ended).toEqual({ did: 'Dispute lost: revenue unchanged' });
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });

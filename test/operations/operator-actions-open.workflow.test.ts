@@ -213,7 +213,7 @@ describe('a purchase being delivered', () => {
       outcome: 'refused',
       code: 'DOES_NOT_FIT',
     });
-    expect(await credit(230n)).toMatchObject({ outcome: 'done', did: 'USD 2.30 are in the wallet' });
+    expect(await credit(230n)).toMatchObject({ outcome: 'done', did: 'USD 2.30 credited to the wallet' });
     await expectGivenBack(transactionId);
     expect(await recordsOf(transactionId)).toEqual([
       'credit-wallet REFUSED AMOUNT_NOT_ALLOWED',

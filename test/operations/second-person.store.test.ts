@@ -138,7 +138,7 @@ describe('a day’s sum', () => {
     ])
       await expect(
         sql`update operator_actions set ${sql.raw(column)} where id = ${actionId}`.execute(books.world),
-      ).rejects.toThrow('what an action is worth stays');
+      ).rejects.toThrow("an action's worth cannot change");
   });
 });
 

@@ -82,7 +82,7 @@ describe('a batch that is started by hand', () => {
       const ended = await (how === 'workflow'
         ? (await stranger.start(BATCH_WORKFLOW, batchId, input, OPS_QUEUE)).result()
         : stranger.schedule(OPS_QUEUE, 'carryOutBatch', batchId, input));
-      expect(JSON.stringify(ended)).toContain('There is no such batch.');
+      expect(JSON.stringify(ended)).toContain('No such batch.');
       expect(await buyer.balanceMinor()).toBe(balance);
       expect(await buyer.purchases()).toEqual([]);
       expect(await raised('batch')).toBeGreaterThan(before);

@@ -7,7 +7,7 @@ import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
 import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
-import { GATEWAY_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { gatewayQueue, supplierQueue } from '../../workflows/contract.ts';
 import { checkPaymentSoon } from '../../workflows/messages.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';
 import { newOperator, REASON } from '../support/operator-actions.ts';
@@ -37,7 +37,7 @@ const temporal = connectClient({
   namespace: stack.namespace,
 });
 const workflows = createWorkflowStates(temporal);
-const VENDOR_QUEUES = { supplier: SUPPLIER_QUEUE, gateway: GATEWAY_QUEUE } as const;
+const VENDOR_QUEUES = { supplier: supplierQueue('esim-access'), gateway: gatewayQueue('paystack') } as const;
 afterAll(async () => {
   await temporal.close();
   await stranger.close();

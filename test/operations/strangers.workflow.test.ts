@@ -9,9 +9,9 @@ import { askForAction, nextAction } from '../../src/operations/store/actions.ts'
 import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 import {
-  GATEWAY_QUEUE,
+  gatewayQueue,
   ORDERS_QUEUE,
-  SUPPLIER_QUEUE,
+  supplierQueue,
   type CollectRequest,
   type DeliverRequest,
 } from '../../workflows/contract.ts';
@@ -54,6 +54,8 @@ const AT_ONCE = {
   pollFirstMs: 0,
   pollMaxMs: 0,
 };
+const SUPPLIER_QUEUE = supplierQueue('esim-access');
+const GATEWAY_QUEUE = gatewayQueue('paystack');
 const DELIVERED_BY_CHECK = { did: 'delivered' };
 
 /** As the API would put it on record. */
@@ -299,6 +301,7 @@ describe('an activity that is scheduled by hand', () => {
     'openFunding',
     'tryDelivering',
     'enqueueProcessingWebhook',
+    'findVendors',
     'nextAction',
     'performAction',
   ])('does not run on the queue of our workflows: %s', async (step) => {

@@ -44,7 +44,7 @@ it('each class has its own limit, minutes for our own steps and days for banks',
     recoverMessageMs: 14 * 24 * 60,
     finishActionMs: 10,
     checkLateMs: 3 * 60,
-    watchLateMs: 75 * 60,
+    monitorLateMs: 75 * 60,
     workflowMs: 1,
   });
 });

@@ -66,6 +66,9 @@ const expire = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
     books.owner,
   );
 
+const atAnotherGateway = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
+  sql`update payments set gateway = 'another' where transaction_id = ${transactionId}`.execute(books.owner);
+
 /** Written, and not opened at the gateway. */
 async function unopened(): Promise<Payer> {
   const transactionId = `txn-${randomUUID()}`;
@@ -133,6 +136,17 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
     expect(flagged).toEqual(['GATEWAY_OUTCOME_UNKNOWN']);
   });
 
+  it('is neither asked for at another gateway, nor closed because that one does not have it', async () => {
+    const payer = await books.payer({ purpose });
+    await atAnotherGateway(payer);
+    await expire(payer);
+    says = 'none';
+    const before = server.calls.length;
+    expect(await collect(payer)).toMatchObject({ state: 'waiting' });
+    expect(server.calls).toHaveLength(before);
+    expect(await books.status(payer)).toBe('PENDING');
+  });
+
   it('is asked about again soon after a check without an answer, not when its time is over', async () => {
     const payer = await books.payer({ purpose });
     says = 'away';
@@ -161,6 +175,14 @@ describe('a payment that is not opened', () => {
       status: 'OPEN',
       send_before: expect.any(Date) as Date,
     });
+  });
+
+  it('is not opened at another gateway than its own', async () => {
+    const payer = await unopened();
+    await atAnotherGateway(payer);
+    const before = server.calls.length;
+    expect(await collect(payer)).toMatchObject({ state: 'waiting' });
+    expect(server.calls).toHaveLength(before);
   });
 
   it('that the gateway refuses ends with the reason', async () => {

@@ -1,4 +1,4 @@
-/** One key, one request, one answer, where the engine does not say what became of the earlier self of a request. */
+/** One key, one request, one answer, if the engine does not know the outcome of the earlier request. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
@@ -62,7 +62,7 @@ const EXPIRED = new DomainError('QUOTE_EXPIRED', 'expired');
 const unanswered = (fingerprint: string) => () =>
   Promise.resolve({ status: 'UNANSWERED' as const, fingerprint });
 
-describe('a request that the present refuses', () => {
+describe('a request that would be refused now', () => {
   it('is refused without a key, and nobody is asked', async () => {
     expect((await ask({ refusal: EXPIRED, tag: null })).code).toBe('QUOTE_EXPIRED');
   });
@@ -81,7 +81,7 @@ describe('a request that the present refuses', () => {
     });
   });
 
-  it('has to wait while its earlier self runs', async () => {
+  it('has to wait while the earlier request runs', async () => {
     expect((await ask({ refusal: EXPIRED, firstAnswer: unanswered('f') })).code).toBe(
       'IDEMPOTENCY_KEY_IN_USE',
     );

@@ -146,7 +146,7 @@ it('a received event is applied at once if possible, and otherwise left to the i
 it('text that Postgres would refuse is not stored', async () => {
   verified = { reference: 'txn-\0', email: 'a\0@test.example' };
   expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
-  await until(notes, (all) => all[0] === 'about no payment of ours');
+  await until(notes, (all) => all[0] === 'unmatched');
 });
 
 it('two processes that store the same burst in opposite orders both succeed, and each event is stored once', async () => {

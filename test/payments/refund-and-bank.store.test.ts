@@ -107,6 +107,18 @@ it('a refund that fails after a bank got all of its money is not credited', asyn
   expect([await books.balance(payer), await open()]).toEqual([0n, undefined]);
 });
 
+it('a refund that waits for the buyer’s bank details ends when a bank has got its money', async () => {
+  const refund = (await open())!;
+  await beginRefund(books.world, refund);
+  listed = [row('needs-attention', refund.refund_key)];
+  await books.dispute(payer);
+  expect(await pass()).toMatchObject({ attention: 'REFUND_NEEDS_ATTENTION' });
+  await books.dispute(payer, { state: 'lost' });
+  await pass();
+  expect(await books.payment(payer)).toMatchObject({ reversed_minor: CHARGE_MINOR, refunding_minor: 0n });
+  expect(await open()).toBeUndefined();
+});
+
 it('a refund that fails while a bank disputes its money is credited once the dispute is won', async () => {
   await sentAndFailed();
   await books.dispute(payer);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { followMoney } from '../../activities/payments/refunds.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../support/give-back.ts';
@@ -63,11 +64,11 @@ const row = (status: string, merchantNote: string, id = 3_018_284) =>
   refundRow({ id, status, merchant_note: merchantNote, amount: Number(CHARGE_MINOR) });
 
 /** One pass over the refunds. */
-function pass() {
+function pass(pacer?: Pacer) {
   const nowhere = { write: () => undefined };
   const deps = {
     db: books.world,
-    gateway: server.gateway(),
+    gateway: server.gateway({ pacer }),
     events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
   } as unknown as ActivityDeps;
   const timings = { refundCheckFirstMs: 1, refundCheckMaxMs: 1 };
@@ -95,6 +96,40 @@ it('a refund is not requested again while a request whose answer was lost may st
   await pastRefund(books.owner, await open(), 2_000);
   expect(await pass()).toMatchObject({ state: 'waiting' });
   expect(askedUnder()).toHaveLength(first + 1);
+});
+
+it('a refund is not requested from another gateway than the one that has the money', async () => {
+  await books.owner
+    .updateTable('refunds')
+    .set({ gateway: 'another' })
+    .where('transaction_id', '=', payer.transactionId)
+    .execute();
+  expect(await pass()).toMatchObject({ state: 'waiting' });
+  expect(askedUnder()).toEqual([]);
+});
+
+it('a refund of a part, which the gateway would take twice, is requested again only once its list is sure to have the first', async () => {
+  await books.bookCheck(payer, { netMinor: 2n * CHARGE_MINOR });
+  answersRefund = false;
+  await pass();
+  const first = askedUnder().length;
+  answersRefund = true;
+  await pastRefund(books.owner, await open(), 3_500_000);
+  expect(await pass()).toMatchObject({ state: 'waiting' });
+  expect(askedUnder()).toHaveLength(first);
+  await pastRefund(books.owner, await open(), 200_000);
+  await pass();
+  expect(askedUnder()).toHaveLength(first + 1);
+});
+
+it('a refund that our own limit held back is requested with the next check', async () => {
+  await books.bookCheck(payer, { netMinor: 2n * CHARGE_MINOR });
+  let slots = 0;
+  // The search has its turns, and the request has none.
+  await pass({ takeSlot: () => Promise.resolve((slots += 1) <= 2) });
+  expect(askedUnder()).toEqual([]);
+  await pass();
+  expect(askedUnder()).toHaveLength(1);
 });
 
 it('a refund is requested under a new key only if the gateway lists it as failed, and is found again', async () => {

@@ -66,10 +66,10 @@ it.each([
     expect(opened.reduce((sum, count) => sum + count, 0)).toBe(limit);
     expect(await countUnpaid(books.world, accountId, 1_000)).toBe(limit);
     // Other accounts are not counted, and an unknown account has the smallest limit.
-    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toEqual({
+    expect(await openPurchase(books.world, inputOf(await account()), OPEN)).toMatchObject({
       stage: 'awaiting-payment',
     });
-    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toEqual({
+    expect(await openPurchase(books.world, inputOf(`acc-${randomUUID()}`), OPEN)).toMatchObject({
       stage: 'awaiting-payment',
     });
   },
@@ -99,7 +99,7 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free for another id
     esimId: `esim-${randomUUID()}`,
     idempotency: { ...idempotency, follows: input.transactionId },
   };
-  expect(await openPurchase(books.world, again, OPEN)).toEqual({ stage: 'awaiting-payment' });
+  expect(await openPurchase(books.world, again, OPEN)).toMatchObject({ stage: 'awaiting-payment' });
   expect((await findKeyOrUsed(books.world, accountId, 'order-1', 'txn-other')).record).toMatchObject({
     transactionId: again.transactionId,
     refusal: undefined,
@@ -167,7 +167,7 @@ it('a payment no longer counts once it is paid or its time is over; paying from 
   const transactionIds = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
   for (const transactionId of transactionIds) await fund(accountId, undefined, transactionId);
   // Repeating an open one does not count as new.
-  expect(await fund(accountId, undefined, transactionIds[0])).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId, undefined, transactionIds[0])).toMatchObject({ stage: 'awaiting-payment' });
   expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
   expect(
     await openPurchase(books.world, inputOf(accountId, { paymentMethod: 'WALLET' }), OPEN),
@@ -175,6 +175,6 @@ it('a payment no longer counts once it is paid or its time is over; paying from 
     refusal: { reason: 'INSUFFICIENT_BALANCE' },
   });
   await closeFundingUnpaid(books.world, transactionIds[0]!, 'PAYMENT_EXPIRED');
-  expect(await fund(accountId)).toEqual({ stage: 'awaiting-payment' });
+  expect(await fund(accountId)).toMatchObject({ stage: 'awaiting-payment' });
   expect(await fund(accountId)).toMatchObject({ stage: 'failed' });
 });

@@ -1,4 +1,7 @@
-/** Writes under an Idempotency-Key: a request that the present refuses answers as its earlier self does, also where that came a moment before. */
+/**
+ * Writes under an Idempotency-Key: a request that would be refused now gets the answer of the earlier request,
+ * also if that came a moment before.
+ */
 import { afterAll, describe, expect, it } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { insertKey } from '../../src/platform/idempotency/store.ts';
@@ -36,7 +39,7 @@ function ask(
 const first = (accountId: string) =>
   insertKey(books.world, { transactionId: 'quote-1', accountId, idempotency: tag });
 
-describe('a request that the present refuses', () => {
+describe('a request that would be refused now', () => {
   it('is refused where nothing was written before, and its key stays free', async () => {
     await expect(ask('acc-1', {})).rejects.toMatchObject({ code: 'PACKAGE_NOT_FOUND' });
     await first('acc-1');

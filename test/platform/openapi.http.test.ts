@@ -34,8 +34,8 @@ test('every route of the table is in the document, and no other', () => {
     '/i/copy.js',
     '/webhooks/paystack/live',
     '/webhooks/paystack/test',
-    '/webhooks/supplier/live',
-    '/webhooks/supplier/test',
+    '/webhooks/esim-access/live',
+    '/webhooks/esim-access/test',
   ]);
 });
 

@@ -69,16 +69,16 @@ describe.each([
   ['a user and a password', `simway:${encoded}@`],
 ])('with %s', (name, userInfo) => {
   it('limits and paces are counted in Redis', async () => {
-    const { check, rateLimiter, supplierPacers, watchPacerFor } = services(userInfo);
+    const { check, rateLimiter, supplierPacers, monitorPacerFor } = services(userInfo);
     await until(check, ({ detail }) => detail === undefined, { what: 'Redis' });
     const bucket = name.replaceAll(' ', '-');
     await rateLimiter.consume(bucket, 10);
     expect(await admin.get(`simway:limit::${bucket}`)).toBe('1');
-    await admin.del('simway:pace:live:supplier', 'simway:pace:live:gateway-watch');
-    expect(await supplierPacers(supplied).orders.takeSlot(1_000)).toBe(true);
-    expect(await watchPacerFor('live').takeSlot(1_000)).toBe(true);
-    expect(await admin.llen('simway:pace:live:supplier')).toBe(1);
-    expect(await admin.llen('simway:pace:live:gateway-watch')).toBe(1);
+    await admin.del('simway:pace:live:supplier-one', 'simway:pace:live:gateway-another-monitor');
+    expect(await supplierPacers('one', supplied).orders.takeSlot(1_000)).toBe(true);
+    expect(await monitorPacerFor('another', 'live').takeSlot(1_000)).toBe(true);
+    expect(await admin.llen('simway:pace:live:supplier-one')).toBe(1);
+    expect(await admin.llen('simway:pace:live:gateway-another-monitor')).toBe(1);
   });
 });
 
@@ -97,7 +97,7 @@ describe.each([
     const verdicts = [];
     for (let count = 0; count < 3; count += 1) verdicts.push(await rateLimiter.consume('alone', 2));
     expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false]);
-    expect(await supplierPacers(supplied).orders.takeSlot(1_000)).toBe(true);
+    expect(await supplierPacers('one', supplied).orders.takeSlot(1_000)).toBe(true);
     expect(lines.filter((line) => line.includes('Redis is out of reach'))).toHaveLength(1);
     expect(lines.join()).toContain(problem);
     expect([...lines, detail].join()).not.toContain('wrong-guess');

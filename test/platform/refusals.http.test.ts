@@ -300,7 +300,7 @@ test('too low a balance gets 400 in both shapes', async () => {
     baseError(
       'INSUFFICIENT_BALANCE',
       'Insufficient wallet balance',
-      'INSUFFICIENT_BALANCE: no money was taken',
+      'INSUFFICIENT_BALANCE: nothing was charged',
     ),
   ]);
   const esimId = 'esim-00000000000000000000000000000001';

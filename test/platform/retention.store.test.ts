@@ -136,7 +136,7 @@ describe('gateway events', () => {
       .executeTakeFirstOrThrow();
     await dismissEvent(books.world, id, { by: 'ada', reason: 'a test' });
     expect(await sweep()).toBe(
-      '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers forgotten',
+      '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers deleted',
     );
     expect(await eventsLeft()).toEqual(['applied 89 days ago', 'never applied', 'unmatched, not dismissed']);
   });
@@ -162,7 +162,7 @@ describe('exchange rates', () => {
     );
     const before = await findGoodRates(books.world);
     expect(await sweep()).toBe(
-      '0 keys, 0 refusals, 0 events, 0 gateway events, 0 supplier events, 4 rates, 0 quotes and 0 addresses of travellers forgotten',
+      '0 keys, 0 refusals, 0 events, 0 gateway events, 0 supplier events, 4 rates, 0 quotes and 0 addresses of travellers deleted',
     );
     expect(await ratesLeft()).toEqual([
       'confirmed',

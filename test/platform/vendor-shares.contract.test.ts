@@ -69,7 +69,7 @@ describe.each([
   it('leave six to orders at once, with two for a flood of reads and one for a flood of schedules', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const { orders, reads, background } = shared.supplierPacers(live);
+    const { orders, reads, background } = shared.supplierPacers('esim-access', live);
     // Schedules wait long, so they take their slots first.
     const scheduled = flood(background, 20, 2_500);
     const read = flood(reads, 200, 2_500);
@@ -88,7 +88,7 @@ describe.each([
   it("leave six to orders at once, when a flood of operators' checks uses one of the reads' slots", async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const { orders, reads, checks } = shared.supplierPacers(live);
+    const { orders, reads, checks } = shared.supplierPacers('esim-access', live);
     const checked = flood(checks, 50, 2_500);
     // As long as a reader waits.
     const read = flood(reads, 200, 800);
@@ -105,7 +105,7 @@ describe.each([
   it('stay available to orders in a process that stops its background work', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const { orders, background } = shared.supplierPacers(live);
+    const { orders, background } = shared.supplierPacers('esim-access', live);
     const startedAt = performance.now();
     const waiting = flood(background, 20, 30_000);
     await waiting.hasBegun;
@@ -119,7 +119,7 @@ describe.each([
   it('are all available to orders while no reads come', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const ordered = await slots(shared.supplierPacers(live).orders, 9, 5_000);
+    const ordered = await slots(shared.supplierPacers('esim-access', live).orders, 9, 5_000);
     expect(within(ordered, 500)).toBe(8);
     expect(ordered).toHaveLength(9);
   });
@@ -127,7 +127,7 @@ describe.each([
 
 it('while Redis is down, a process gets two of the supplier’s requests a second, and reads leave them to orders', async () => {
   const { live, services: shared } = processWith(NO_REDIS);
-  const { orders, reads } = shared.supplierPacers(live);
+  const { orders, reads } = shared.supplierPacers('esim-access', live);
   const read = flood(reads, 100, 1_800);
   await read.hasBegun;
   const ordered = await slots(orders, 3, 3_000);
@@ -145,7 +145,7 @@ describe.each([
   it("give one account a quarter, and another account's request waits for none of it", async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const { account, all } = shared.gatewayPacers(live);
+    const { account, all } = shared.gatewayPacers('paystack', live);
     const pile = slots(account('acc-flood'), 300, 2_000);
     const other = await slots(account('acc-other'), 5, 5_000);
     expect(other.at(-1)).toBeLessThan(WINDOW_MS);
@@ -158,7 +158,7 @@ describe.each([
   it('are shared by many accounts, which never exceed the total', async () => {
     const { live, services: shared } = processWith(redisUrl());
     if (name === 'with Redis') await untilReady(shared);
-    const { account } = shared.gatewayPacers(live);
+    const { account } = shared.gatewayPacers('paystack', live);
     const times = (
       await Promise.all(Array.from({ length: 12 }, (_, index) => slots(account(`acc-${index}`), 7, 5_000)))
     ).flat();

@@ -67,6 +67,90 @@ describe('a purchase begins where its row says', () => {
   });
 });
 
+describe('the queues of the vendors that its rows name', () => {
+  const actions = (...runsOn: string[]) =>
+    inTurn(...runsOn.map((queue) => ({ actionId: `of-${queue}`, runsOn: queue })), null);
+
+  it('have its steps', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: () => ({ state: 'done' }),
+      tryDelivering: () => waiting(20),
+      deliver: inTurn(waiting(HOUR), { state: 'failed', reason: 'OUT_OF_STOCK', detail: '' }),
+      checkPayment: () => ({ state: 'paid', isKnown: true }),
+      nextAction: () => null,
+      followMoney: () => AT_REST,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('deliver');
+    await purchase.executeUpdate(checkPayment);
+    await purchase.signal(supplierAnnounced);
+    expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+    for (const step of ['collectPayment', 'checkPayment', 'followMoney'])
+      expect(scripted.queueOf(step), step).toBe('gateway-another');
+    expect(scripted.queueOf('deliver')).toBe('supplier-another');
+  });
+
+  it.each([
+    ['supplier', 'supplier-another'],
+    ['gateway', 'gateway-another'],
+  ])('have the actions of operators: %s', async (runsOn, queue) => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      tryDelivering: () => waiting(HOUR),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+      nextAction: actions(runsOn),
+      performAction: () => ({}),
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('deliver');
+    await purchase.signal(performActions);
+    await called('performAction');
+    expect(scripted.queueOf('performAction')).toBe(queue);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('change with its rows: another supplier delivers another package', async () => {
+    let supplier = 'another';
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      findVendors: () => ({ supplier, gateway: 'another' }),
+      tryDelivering: () => waiting(HOUR),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+      nextAction: actions('supplier'),
+      performAction: () => {
+        supplier = 'third';
+        return {};
+      },
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('deliver');
+    expect(scripted.queueOf('deliver')).toBe('supplier-another');
+    await purchase.signal(performActions);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.queueOf('performAction')).toBe('supplier-another');
+    expect(scripted.queueOf('deliver')).toBe('supplier-third');
+  });
+
+  it('are not needed where no row names one: nothing is sent, and our database performs the action', async () => {
+    const refusal = { reason: 'PACKAGE_WITHDRAWN', detail: '' };
+    scripted.follow({
+      openPurchase: () => ({ stage: 'failed', refusal }),
+      findVendors: () => ({ supplier: null, gateway: null }),
+      nextAction: actions('gateway'),
+      performAction: () => ({}),
+    });
+    const closed = { transactionId: 'txn-refused', purpose: 'purchase' as const, isThroughGateway: true };
+    await scripted.operators.performAfterClose(closed);
+    await called('performAction');
+    expect(await scripted.client.workflow.getHandle('after-txn-refused').result()).toBe('at rest');
+    expect(scripted.queueOf('performAction')).toBe('orders');
+    const purchase = await scripted.start({ charge: CHARGE });
+    expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'PACKAGE_WITHDRAWN' });
+    expect(scripted.calls).not.toContain('followMoney');
+  });
+});
+
 describe('a history that grows long', () => {
   /** Checks until the server suggests a new run: 512 events, some eleven for each check. */
   async function checkUntilContinued(purchase: Awaited<ReturnType<typeof scripted.start>>): Promise<void> {

@@ -39,7 +39,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
     ...(esimId === undefined ? {} : { esimId }),
   });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
+  expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;
 }
 
@@ -216,6 +216,33 @@ describe('an operator’s check', () => {
   });
 });
 
+it('a worker of another supplier sends nothing, cancels nothing and calls no person', async () => {
+  const { transactionId } = await open();
+  await stack.faults({ loseAnswer: 1 });
+  expect(await newAttempt().deliverOnce(transactionId)).toMatchObject({ state: 'waiting' });
+  const ofSupplier = (supplier: string) =>
+    stack.owner
+      .updateTable('supplier_orders')
+      .set({ supplier })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+  await ofSupplier('another');
+  const why = 'this worker has no connection to its supplier';
+  const waiting = await newAttempt().deliverOnce(transactionId);
+  expect(waiting).toMatchObject({ state: 'waiting', why: `for the delivery: ${why}` });
+  expect(waiting).not.toHaveProperty('attention');
+  expect(await newAttempt().checkSupplier(transactionId)).toBe(why);
+  expect(await newAttempt().withdraw(transactionId, true)).toEqual({ outcome: 'uncertain', detail: why });
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  await stack.clearFaults();
+  await ofSupplier('esim-access');
+  await until(
+    () => newAttempt().deliverOnce(transactionId),
+    ({ state }) => state === 'done',
+    { what: 'delivered by its own supplier' },
+  );
+});
+
 describe('a refund', () => {
   it('does not rely on a list when our own order number contradicts it', async () => {
     const input = await open();
@@ -233,7 +260,7 @@ describe('a refund', () => {
   });
 });
 
-describe('money that is claimed back', () => {
+describe('a payment that is disputed', () => {
   it('stops a delivery that is under way, and lets it go on once it is not', async () => {
     const input = await open();
     const { transactionId } = input;
@@ -243,9 +270,9 @@ describe('money that is claimed back', () => {
     await first.stalled();
     await flagMoney(stack.world, transactionId, 'PAYMENT_DISPUTED');
     first.goOn();
-    const claimed = { state: 'waiting', attention: 'PAYMENT_DISPUTED' };
-    expect(await firstEnds).toMatchObject(claimed);
-    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject(claimed);
+    const disputed = { state: 'waiting', attention: 'PAYMENT_DISPUTED' };
+    expect(await firstEnds).toMatchObject(disputed);
+    expect(await newAttempt().deliverOnce(transactionId)).toMatchObject(disputed);
     expect(await holdOf(stack, transactionId)).toBe('HELD');
     await stack.owner
       .updateTable('purchases')

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, it } from 'vitest';
 import type { Lifecycle } from '../../src/cli/processes/lifecycle.ts';
 import { runWorker } from '../../src/cli/processes/worker.ts';
-import { SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { supplierQueue } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
@@ -128,7 +128,7 @@ it('a delivery whose task never reached its worker is retried long before its ti
   const lost = await stack.temporal.withDeadline(Date.now() + 30_000, () =>
     stack.temporal.workflowService.pollActivityTaskQueue({
       namespace: stack.namespace,
-      taskQueue: { name: SUPPLIER_QUEUE },
+      taskQueue: { name: supplierQueue('esim-access') },
       identity: 'a worker that has died',
     }),
   );

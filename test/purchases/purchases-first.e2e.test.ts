@@ -101,7 +101,7 @@ async function buyEsims(count: number): Promise<string[]> {
 async function sendEvent(nth: number): Promise<number> {
   const content = { esimTranNo: eventEsims[nth % eventEsims.length] };
   const body = { notifyType: 'DATA_USAGE', notifyId: randomUUID(), content };
-  return (await stack.call('POST', '/webhooks/supplier/test', { body })).status;
+  return (await stack.call('POST', '/webhooks/esim-access/test', { body })).status;
 }
 
 /** How often this kind of work waited for a slot at the supplier, and how often for less than a second. */

@@ -82,7 +82,7 @@ describe('an order', () => {
       status: 'PROCESSING',
       esimId,
       isDelivered: false,
-      claim: null,
+      disputeReason: null,
       needsAttention: false,
       order: {
         id: transactionId,
@@ -165,15 +165,15 @@ describe('an order', () => {
   });
 
   it.each(['PAYMENT_DISPUTED', 'PAYMENT_REVERSED'])(
-    'is neither sent nor settled while its money is claimed back: %s',
-    async (claim) => {
+    'is neither sent nor settled while its payment is disputed or reversed: %s',
+    async (reason) => {
       const { transactionId } = await open();
-      await flagMoney(books.world, transactionId, claim);
+      await flagMoney(books.world, transactionId, reason);
       expect(await attempt(transactionId)).toBeUndefined();
       await expect(
         settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW, {})),
       ).rejects.toThrow('should be POSTED');
-      expect((await loadDelivery(books.world, transactionId)).claim).toBe(claim);
+      expect((await loadDelivery(books.world, transactionId)).disputeReason).toBe(reason);
     },
   );
 
@@ -194,7 +194,7 @@ describe('an order', () => {
         .set({ attempts: 1 })
         .where('id', '=', transactionId)
         .execute(),
-    ).rejects.toThrow('stays so');
+    ).rejects.toThrow('cannot change');
   });
 
   it('of an unknown purchase throws', async () => {
@@ -286,11 +286,11 @@ describe('a refusal', () => {
     expect(await refuse(transactionId, { isCancelled: true })).toBe('failed');
   });
 
-  it('while the money is claimed back is recorded, and gives it back once it is not', async () => {
+  it('while the payment is disputed is recorded, and gives the money back once it is not', async () => {
     const { transactionId } = await open();
     await attempt(transactionId);
     await flagMoney(books.world, transactionId, 'PAYMENT_DISPUTED');
-    expect(await refuse(transactionId)).toBe('claimed');
+    expect(await refuse(transactionId)).toBe('disputed');
     expect(await statusOf(transactionId)).toBe('PROCESSING');
     expect(await failRefused(books.world, transactionId)).toBe('open');
     await books.owner

@@ -36,7 +36,6 @@ describe('a dispute', () => {
     ['settled long ago, open there', ours({ isSettled: true }), theirs(), ['dispute-differs']],
     ['only theirs', undefined, theirs(), ['dispute-missing-in-ledger']],
     ['only ours', ours(), undefined, ['dispute-missing-at-gateway']],
-    ['ours has no id yet', ours({ disputeId: '' }), theirs(), []],
   ])('is compared: %s', (_name, own, other, kinds) => {
     expect(kindsOf(own ? [own] : [], other ? [other] : [])).toEqual(kinds);
   });

@@ -48,10 +48,10 @@ describe('reasons of a failed purchase', () => {
   });
 });
 
-it('docs/ARCHITECTURE.md lists every reason of NeedsAttention once', () => {
+it('docs/OPERATIONS.md lists every reason of NeedsAttention once', () => {
   const reasons = new Set<string>(ATTENTION_REASONS);
   const cells = Array.from(
-    textOf('docs/ARCHITECTURE.md').matchAll(/^\| (`[A-Z_]+`[^|]*) \|/gm),
+    textOf('docs/OPERATIONS.md').matchAll(/^\| (`[A-Z_]+`[^|]*) \|/gm),
     ([, cell = '']) => cell,
   );
   const listed = cells.flatMap((cell) => Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, code = '']) => code));

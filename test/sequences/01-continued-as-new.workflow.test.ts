@@ -1,5 +1,5 @@
-// A purchase or a funding that is past its payment goes on where it is, however its workflow came to begin again: continued as new, or
-// restarted by an operator. It never waits for money that is booked already.
+// A purchase or a funding that is past its payment goes on where it is, however its workflow came to begin
+// again: continued as new, or restarted by an operator. It never waits for money that is booked already.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
@@ -110,7 +110,8 @@ it('a paid purchase whose workflow is lost goes on after any action of an operat
 it('money that a check books while the workflow waits to continue as new is delivered for', async () => {
   await gatewayFaults(stack, { webhooks: 'drop' });
   const { transactionId } = await buyThroughGateway(stack, buyer.account);
-  // Two callers: the second check begins when the first has ended, and keeps the workflow from continuing as new until it has ended too.
+  // Two callers: the second check begins when the first has ended, and keeps the workflow from continuing as
+  // new until it has ended too.
   await gatewayFaults(stack, { webhooks: 'drop', latencyMs: 2_000 });
   const before = await gatewayChecks(stack);
   const first = confirm(stack, buyer.account, transactionId);

@@ -1,5 +1,6 @@
-// Money that a bank takes back, or may take back, before the delivery: from then on nothing is ordered and nothing is settled until a person
-// decides. What the person decides happens at once, and no money goes out twice.
+// Money that a bank takes back, or may take back, before the delivery: from then on nothing is ordered and
+// nothing is settled until a person decides. What the person decides happens at once, and no money goes out
+// twice.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
@@ -35,7 +36,7 @@ async function notOrdered(): Promise<string> {
   return paidPurchase(sequences);
 }
 
-/** The supplier lists an order only once it is allocated, so a person asks it whether something of what it turned away is there. */
+/** The supplier lists an order only once it is allocated, so a person asks it whether a refused order exists. */
 const cancelOnItsWord = (transactionId: string) =>
   operator.act(transactionId, 'cancel', { evidence: EVIDENCE });
 

@@ -1,5 +1,6 @@
-// A top-up that the supplier has applied settles, whatever became of its answer; one in doubt is looked for before it is asked for again.
-import { afterEach, expect, it } from 'vitest';
+// A top-up that the supplier has applied settles, even if its answer was lost. After an unknown outcome it is
+// searched for before it is sent again.
+import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
 import { SHORT_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
@@ -10,36 +11,42 @@ afterEach(() => stack.clearFaults());
 const requestsOf = async (transactionId: string): Promise<number | undefined> =>
   (await stack.supplierOrders(transactionId))[0]?.requests;
 
-it('settles a top-up that was applied, and whose repeat the supplier refuses', async () => {
-  await stack.faults({ loseAnswer: 1 });
-  const { transactionId } = await harness.purchase({
-    account: buyer.account,
-    esimId,
-    timings: SHORT_ANSWER_TIMINGS,
+describe('a top-up without an answer', () => {
+  it('settles if it was applied, although the supplier refuses its repeat', async () => {
+    await stack.faults({ loseAnswer: 1 });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      esimId,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
+    await stack.faults({ loseAnswer: 0, refusalsFirst: true, outOfStock: 1 });
+    const row = await untilClosed(stack, transactionId, { withinMs: 20_000 });
+    expect(row).toMatchObject({ status: 'SUCCESS' });
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect(BigInt(row.top_up_total_volume_bytes ?? 0)).toBeGreaterThan(0n);
   });
-  await stack.faults({ loseAnswer: 0, refusalsFirst: true, outOfStock: 1 });
-  const row = await untilClosed(stack, transactionId, { withinMs: 20_000 });
-  expect(row).toMatchObject({ status: 'SUCCESS' });
-  expect(await holdOf(stack, transactionId)).toBe('POSTED');
-  expect(BigInt(row.top_up_total_volume_bytes ?? 0)).toBeGreaterThan(0n);
-});
 
-it('looks for a top-up in doubt before it asks again: the supplier gets one request', async () => {
-  await stack.faults({ loseAnswer: { next: 1 } });
-  const { transactionId } = await harness.purchase({
-    account: buyer.account,
-    esimId,
-    timings: SHORT_ANSWER_TIMINGS,
+  it('is searched for before it is sent again: the supplier gets one request', async () => {
+    await stack.faults({ loseAnswer: { next: 1 } });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      esimId,
+      timings: SHORT_ANSWER_TIMINGS,
+    });
+    expect(await untilClosed(stack, transactionId, { withinMs: 20_000 })).toMatchObject({
+      status: 'SUCCESS',
+    });
+    expect(await requestsOf(transactionId)).toBe(1);
   });
-  expect(await untilClosed(stack, transactionId, { withinMs: 20_000 })).toMatchObject({ status: 'SUCCESS' });
-  expect(await requestsOf(transactionId)).toBe(1);
-});
 
-it('asks again for a top-up that never arrived, and is not there once it can no longer arrive', async () => {
-  await stack.faults({ busy: { next: 1 } });
-  const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 1_000 };
-  const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings });
-  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
-  expect(await untilClosed(stack, transactionId, { withinMs: 40_000 })).toMatchObject({ status: 'SUCCESS' });
-  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  it('is sent again if it is not found once it can no longer arrive', async () => {
+    await stack.faults({ busy: { next: 1 } });
+    const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 1_000 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+    expect(await untilClosed(stack, transactionId, { withinMs: 40_000 })).toMatchObject({
+      status: 'SUCCESS',
+    });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
 });

@@ -44,7 +44,7 @@ function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>)
   return followMoney(deps, { transactionId, timings: { refundCheckFirstMs: 1, refundCheckMaxMs: 1 } });
 }
 
-it('a refund of a part is sent once, though its first sender stops for longer than a request may take just before it sends', async () => {
+it('a partial refund is sent once although its first sender was paused', async () => {
   const payer = await books.payer();
   // Overpaid: a refund of the price is a part of what the gateway holds, so the gateway would take a second
   // one.
@@ -81,9 +81,11 @@ it('a refund of a part is sent once, though its first sender stops for longer th
   });
   await paused.promise;
   await passTime(36_000);
+  // Nobody knows yet that nothing was sent.
   await pass(payer.transactionId);
   resumed.resolve(undefined);
   await first;
+  await pass(payer.transactionId);
   expect(server.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
@@ -91,9 +93,7 @@ it('a refund of a part is sent once, though its first sender stops for longer th
 async function passTime(ms: number): Promise<void> {
   nowMs += ms;
   const back = sql`${`${ms} milliseconds`}::interval`;
-  await sql`update refunds set sent_at = sent_at - ${back}, send_before = send_before - ${back}`.execute(
-    books.owner,
-  );
+  await sql`update refunds set send_before = send_before - ${back}`.execute(books.owner);
   const real = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => real() + ms);
 }

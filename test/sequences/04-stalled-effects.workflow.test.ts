@@ -1,4 +1,5 @@
-// A worker stops between writing down an effect and sending it, for longer than others wait for it. When it goes on, it sends nothing any more.
+// A worker pauses between recording an effect and sending it, for longer than others wait. When it continues,
+// it sends nothing.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -29,7 +30,7 @@ async function open(esimId?: string): Promise<PurchaseInput> {
   const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
   const input = harness.inputFor({ account: buyer.account, timings, ...(esimId ? { esimId } : {}) });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
-  expect(await openPurchase(stack.world, input, options)).toEqual({ stage: 'paid' });
+  expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;
 }
 

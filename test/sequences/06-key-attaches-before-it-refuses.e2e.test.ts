@@ -1,6 +1,6 @@
 /**
- * A retry under the same Idempotency-Key, while the first request still buys, gets the first one's answer: the quote has expired meanwhile, the package
- * is gone, or as many payments are unpaid as the plan allows.
+ * A retry under the same Idempotency-Key, while the first request still buys, gets the first one's answer:
+ * the quote has expired meanwhile, the package is gone, or as many payments are unpaid as the plan allows.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ interface Present {
   readonly acceptsAgain?: () => Promise<unknown>;
 }
 
-/** Sends the request while no worker runs, and again once the present would refuse it; then the worker starts. */
+/** Sends the request while no worker runs, and again when it would be refused; then starts the worker. */
 async function askTwice(
   { accountId }: TestAccount,
   ask: () => Promise<Answer>,

@@ -77,7 +77,7 @@ const refundsAt = async (transactionId: string) =>
   (await chargeAt(stack, transactionId)).refunds.map(({ status, amountMinor }) => [status, amountMinor]);
 
 describe('a purchase that is paid and not delivered', () => {
-  it('sends nothing back while the bank disputes it; lost, all accounts are even and nobody has it twice', async () => {
+  it('refunds nothing while disputed; after a loss all accounts balance', async () => {
     const transactionId = await paidAndWaiting();
     await dispute(transactionId);
     await stack.clearFaults();
@@ -115,7 +115,7 @@ describe('a purchase that is paid and not delivered', () => {
     ).toEqual([100, 130]);
   });
 
-  it('is not credited to a wallet when the bank has the money: credit-wallet says no', async () => {
+  it('is not credited to a wallet when the bank has the money: credit-wallet is refused', async () => {
     const transactionId = await paidAndWaiting();
     await atGateway(stack, transactionId, 'reverse');
     await operator.act(transactionId, 'check-gateway');

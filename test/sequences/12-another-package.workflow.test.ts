@@ -46,7 +46,7 @@ async function otherPackage(): Promise<string> {
   return row.package_code;
 }
 
-it('delivers it, and flags the purchase for a person', async () => {
+it('another package than ordered is delivered and flagged', async () => {
   const input = harness.inputFor({ account: buyer.account });
   await heldAtSupplier(input.transactionId, await otherPackage());
   await harness.ask(input);
@@ -58,7 +58,7 @@ it('delivers it, and flags the purchase for a person', async () => {
   expect(await timelineOf(stack, input.transactionId)).toContain('other-package-delivered');
 });
 
-it('flags nothing where the package is the one that was ordered', async () => {
+it('the ordered package is delivered without a flag', async () => {
   const { transactionId } = await harness.purchase({ account: buyer.account });
   expect(await untilClosed(stack, transactionId)).toMatchObject({
     status: 'SUCCESS',

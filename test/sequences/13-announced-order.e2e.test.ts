@@ -1,4 +1,4 @@
-// The supplier announces an allocated order: the purchase that waits for it is delivered at once, not at its next check.
+// The supplier announces an allocated order: its purchase is delivered at once, not at its next check.
 import { afterAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed } from '../support/buyer.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-it('wakes the purchase', async () => {
+it('an allocation event wakes its purchase', async () => {
   await until(
     () => stack.world.selectFrom('supplier_events').select('note').execute(),
     (rows) => rows.some(({ note }) => note === 'answered'),

@@ -1,5 +1,6 @@
-// What waits for long keeps a small history: a step that our own database refuses, a dispute that nobody settles, a sweep of many rows. The
-// workflow continues as new by itself, and goes on afterwards as if nothing had been. Signals stand for the months.
+// What waits for long keeps a small history: a step that our own database refuses, a dispute that nobody
+// settles, a sweep of many rows. The workflow continues as new by itself, and goes on afterwards as if
+// nothing had been. Signals stand for the months.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// A replacement that is approved late is judged again when it is made: by the package's cost and availability of then.
+// A replacement is judged again when it is approved: by the package's cost and availability at that time.
 import { afterEach, expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
@@ -36,32 +36,27 @@ const change = (set: { cost_usd_e4: bigint } | { withdrawn_at: Date }) =>
   stack.owner.updateTable('packages').set(set).where('package_code', '=', 'SIM-OK').execute();
 
 it.each([
-  ['costs more than was paid', { cost_usd_e4: 23_001n }, /costs/],
-  ['was withdrawn', { withdrawn_at: new Date() }, /withdrawn/],
-])(
-  'is refused with words where the package %s by then, and the purchase goes on',
-  async (_is, set, words) => {
-    const { transactionId, actionId } = await replacementWaits();
-    await change(set);
-    expect(await operator.approve(actionId, 'bayo')).toMatchObject({
-      outcome: 'refused',
-      code: 'PACKAGE_DOES_NOT_FIT',
-      detail: expect.stringMatching(words) as unknown,
-    });
-    await operator.act(transactionId, 'retry-delivery');
-    expect(await untilClosed(stack, transactionId)).toMatchObject({
-      status: 'SUCCESS',
-      package_code: 'SIM-MANUAL-LIFE',
-    });
-    // Nothing was cancelled for a package that could not be delivered.
-    const orders = await stack.supplierOrders(transactionId);
-    expect(orders.flatMap(({ esims }) => esims.map(({ esimStatus }) => esimStatus))).toEqual([
-      'GOT_RESOURCE',
-    ]);
-  },
-);
+  ['costs more than was paid by then', { cost_usd_e4: 23_001n }, /costs/],
+  ['was withdrawn by then', { withdrawn_at: new Date() }, /withdrawn/],
+])('a replacement that %s is refused on approval, and the purchase continues', async (_is, set, words) => {
+  const { transactionId, actionId } = await replacementWaits();
+  await change(set);
+  expect(await operator.approve(actionId, 'bayo')).toMatchObject({
+    outcome: 'refused',
+    code: 'PACKAGE_DOES_NOT_FIT',
+    detail: expect.stringMatching(words) as unknown,
+  });
+  await operator.act(transactionId, 'retry-delivery');
+  expect(await untilClosed(stack, transactionId)).toMatchObject({
+    status: 'SUCCESS',
+    package_code: 'SIM-MANUAL-LIFE',
+  });
+  // Nothing was cancelled for a package that could not be delivered.
+  const orders = await stack.supplierOrders(transactionId);
+  expect(orders.flatMap(({ esims }) => esims.map(({ esimStatus }) => esimStatus))).toEqual(['GOT_RESOURCE']);
+});
 
-it('is delivered at the cost of then, where that is within what was paid', async () => {
+it('a replacement is ordered at its cost at approval time, if that is within the price', async () => {
   const { transactionId, actionId } = await replacementWaits();
   await change({ cost_usd_e4: 22_000n });
   expect(await operator.approve(actionId, 'bayo')).toMatchObject({ outcome: 'done' });

@@ -1,5 +1,5 @@
-// Whatever is lost on the way, a purchase that its row calls paid is being delivered within seconds of the recovery. If it cannot be, it is on
-// the stuck list after a minute, and goes on by itself.
+// Whatever is lost on the way, a purchase that its row calls paid is being delivered within seconds of the
+// recovery. If it cannot be, it is on the stuck list after a minute, and goes on by itself.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-/** What is refused without an effect is not kept under its Idempotency-Key: after the cause is gone the same key buys, once. */
+/** A refusal without an effect is not kept under its key: once its cause is gone, the same key buys, once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';

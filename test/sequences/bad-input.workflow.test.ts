@@ -1,5 +1,6 @@
-// What people do by hand in the Temporal UI or in SQL, at every stage of a purchase, and what a supplier has never said before: a clear
-// outcome, a person told where one should know, and nothing ordered, booked or refunded twice.
+// What people do by hand in the Temporal UI or in SQL, at every stage of a purchase, and what a supplier has
+// never said before: a clear outcome, a person told where one should know, and nothing ordered, booked or
+// refunded twice.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';

@@ -1,5 +1,5 @@
-// What the tests of sequences share: a stack whose checkouts stay open for ten minutes, so that a purchase that falls asleep until then is
-// seen, and the ways in which a workflow is renewed, lost or reset.
+// What the tests of sequences share: a stack whose checkouts stay open for ten minutes, so that a purchase
+// that falls asleep until then is seen, and the ways in which a workflow is renewed, lost or reset.
 import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { afterAll, afterEach, expect } from 'vitest';
@@ -81,7 +81,7 @@ export async function runIdOf(stack: Stack, workflowId: string): Promise<string>
   return (await stack.temporal.workflow.getHandle(workflowId).describe()).runId;
 }
 
-/** Fills a workflow's history with signals that mean nothing to it, until it has continued as new by itself. */
+/** Fills a workflow's history with meaningless signals until it has continued as new by itself. */
 export async function untilContinuedAsNew(
   stack: Stack,
   workflowId: string,
@@ -109,7 +109,7 @@ export async function untilContinuedAsNew(
 export const loseWorkflow = (stack: Stack, workflowId: string) =>
   stack.temporal.workflow.getHandle(workflowId).terminate('a test');
 
-/** Resets a workflow to the end of its first task, as in the Temporal UI. Signals and updates that came later are not repeated. */
+/** Resets a workflow to the end of its first task, as in the Temporal UI. Drops later signals and updates. */
 export async function resetWorkflow(stack: Stack, workflowId: string): Promise<void> {
   const { events } = await fetchHistory(stack, workflowId);
   const firstTask = events.find(({ eventType }) => eventType.endsWith('WORKFLOW_TASK_COMPLETED'));

@@ -2,21 +2,25 @@
 // Temporal server are real.
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { readBundle } from '../../src/platform/temporal/bundle.ts';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { GATEWAY_QUEUE, OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { gatewayQueue, OPS_QUEUE, ORDERS_QUEUE, supplierQueue } from '../../workflows/contract.ts';
 import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
 
 /** Throw it from a step: its answer is lost. */
 export const lost = (): never => {
   throw ApplicationFailure.nonRetryable('the answer is lost');
 };
+
+/** Of every purchase, unless the test's own `findVendors` says otherwise; a supplier `third` has a worker too. */
+const VENDORS = { supplier: 'another', gateway: 'another' } as const;
 
 type Script = Readonly<Record<string, (...args: never[]) => unknown>>;
 
@@ -33,6 +37,7 @@ export async function startScripted() {
   const client = new Client({ connection, namespace });
   const workflowBundle = await readBundle(inject('workflowBundle'));
   const calls: string[] = [];
+  const queues = new Map<string, string>();
   let script: Script = {};
   const names = [
     ...['openPurchase', 'openFunding', 'tryDelivering', 'deliver', 'enqueueProcessingWebhook', 'nextAction'],
@@ -43,19 +48,26 @@ export async function startScripted() {
       name,
       async (...args: unknown[]) => {
         calls.push(name);
+        queues.set(name, Context.current().info.taskQueue);
         const answer = script[name];
         if (!answer) throw ApplicationFailure.nonRetryable(`the test has no answer for ${name}`);
         return await (answer as (...given: unknown[]) => unknown)(...args);
       },
     ]),
   );
+  const findVendors = () => Promise.resolve((script['findVendors'] ?? (() => VENDORS))());
+  const vendorQueues = [
+    supplierQueue(VENDORS.supplier),
+    supplierQueue('third'),
+    gatewayQueue(VENDORS.gateway),
+  ];
   const workers = await Promise.all(
-    [ORDERS_QUEUE, SUPPLIER_QUEUE, GATEWAY_QUEUE, OPS_QUEUE].map((taskQueue) =>
+    [ORDERS_QUEUE, ...vendorQueues, OPS_QUEUE].map((taskQueue) =>
       Worker.create({
         connection: native,
         namespace,
         taskQueue,
-        activities,
+        activities: { ...activities, findVendors },
         ...(taskQueue === ORDERS_QUEUE ? { workflowBundle } : {}),
       }),
     ),
@@ -65,10 +77,14 @@ export async function startScripted() {
   return {
     client,
     engine: createPurchaseEngine(temporal, LONG_ANSWER_TIMINGS),
+    operators: createOperatorEngine(client, LONG_ANSWER_TIMINGS),
     /** Names of the steps that ran, in order. */
     calls,
+    /** Where a step ran last. */
+    queueOf: (name: string): string | undefined => queues.get(name),
     follow: (answers: Script): void => {
       calls.length = 0;
+      queues.clear();
       script = answers;
     },
     /** Starts a purchase; through the gateway with `charge`. */

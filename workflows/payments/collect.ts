@@ -23,7 +23,8 @@ export function collect(carrier: Carrier, { transactionId, purpose, timings }: C
     const elapsedMs = Date.now() - workflowInfo().startTime.getTime();
     const budgetMs = isFirst ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
     isFirst = false;
-    const step = await collectPayment({ transactionId, purpose, budgetMs, timings });
+    const vendors = await carrier.vendors.find();
+    const step = await collectPayment(vendors, { transactionId, purpose, budgetMs, timings });
     const reference = step?.reference;
     if (reference !== undefined && reference !== shown)
       upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: reference }]);

@@ -23,6 +23,7 @@ export const fundWallet = (input: FundingInput): Promise<FundingResult> =>
       fingerprint: input.idempotency?.fingerprint,
     });
     const opened = await openFunding(input, workflowInfo().startTime.toISOString());
+    if (opened.stage !== 'failed') carrier.vendors.know(opened.vendors);
     let refusal = opened.stage === 'failed' ? opened.refusal : undefined;
     if (opened.stage === 'awaiting-payment') {
       const paid = await collect(carrier, { transactionId, purpose: 'funding', timings });

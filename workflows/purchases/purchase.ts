@@ -31,6 +31,7 @@ export const purchase = (input: PurchaseInput): Promise<PurchaseResult> =>
     });
     const opened = await steps.openPurchase(input, workflowInfo().startTime.toISOString());
     carrier.outbox.add(opened.messages);
+    if (opened.stage !== 'failed') carrier.vendors.know(opened.vendors);
     const collected = opened.stage === 'awaiting-payment' ? await collectPrice(input, carrier) : opened;
     const ended = collected.stage === 'paid' ? await deliver(input, carrier) : collected;
     await tell(carrier, ended);
@@ -59,11 +60,11 @@ async function deliver(input: PurchaseInput, carrier: Carrier): Promise<Delivere
   const beganAtMs = input.charge ? Date.now() : workflowInfo().startTime.getTime();
   let hasBuyer = !isContinued();
   const ask = async () => {
-    if (!hasBuyer) return steps.deliverOnce(input);
+    if (!hasBuyer) return steps.deliverOnce(await carrier.vendors.find(), input);
     hasBuyer = false;
     const inline = await steps.tryDelivering(input);
     if (inline && inline.state !== 'waiting') return inline;
-    return steps.deliverWhileBuyerWaits(input, Date.now() - beganAtMs);
+    return steps.deliverWhileBuyerWaits(await carrier.vendors.find(), input, Date.now() - beganAtMs);
   };
   const delivery = await carrier.follow(ask, {
     onWaiting: async () => {

@@ -254,10 +254,7 @@ function FieldsOf({
   readonly form: ReturnType<typeof useAction>['form'];
 }) {
   const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
-  // One without an id cannot be chosen: the gateway has not sent the id yet.
-  const openDisputes = timeline.disputes.filter(
-    ({ disputeId, settledAt }) => settledAt === null && disputeId !== '',
-  );
+  const openDisputes = timeline.disputes.filter(({ settledAt }) => settledAt === null);
   const currency =
     action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
   return (

@@ -162,7 +162,7 @@ function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
         columns={[
           {
             title: 'Dispute',
-            cell: ({ disputeId }) => (disputeId === '' ? 'unknown' : <Id>{disputeId}</Id>),
+            cell: ({ disputeId }) => <Id>{disputeId}</Id>,
           },
           { title: 'Payment', cell: ({ reference }) => <Id>{reference}</Id> },
           { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },

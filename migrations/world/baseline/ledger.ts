@@ -36,7 +36,6 @@ const accounts = ({ role }: World) => sql`
   values ('gateway-clearing:paystack:NGN', 'gateway-clearing', 'NGN'),
          ('gateway-clearing:paystack:USD', 'gateway-clearing', 'USD'),
          ('supplier-cost:USD4', 'supplier-cost', 'USD4'),
-         ('supplier-prepaid:USD4', 'supplier-prepaid', 'USD4'),
          ('supplier-prepaid:esim-access:USD4', 'supplier-prepaid', 'USD4');
 
   create table wallets (

@@ -83,7 +83,7 @@ const actionGuards = () => sql`
          or (old.status = 'WAITS_FOR_APPROVAL' and new.status not in ('APPROVED', 'DECLINED', 'EXPIRED'))
          or (old.status = 'APPROVED' and new.approved_by is distinct from old.approved_by)
          or (new.status = 'APPROVED' and new.approved_by is null) then
-        raise exception 'what is on record about an action stays'
+        raise exception 'a recorded action cannot change'
           using errcode = 'restrict_violation', constraint = 'operator_action_keeps_its_word';
       end if;
       return new;
@@ -96,7 +96,7 @@ const actionGuards = () => sql`
       if old.worth_minor is not null
          and (new.person_key, new.account_id, new.worth_minor, new.worth_currency)
              is distinct from (old.person_key, old.account_id, old.worth_minor, old.worth_currency) then
-        raise exception 'what an action is worth stays'
+        raise exception 'an action''s worth cannot change'
           using errcode = 'restrict_violation', constraint = 'operator_action_keeps_its_worth';
       end if;
       return new;
@@ -107,7 +107,7 @@ const actionGuards = () => sql`
   create function operator_action_keeps_its_decision() returns trigger language plpgsql as $$
     begin
       if old.approved_by is not null and new.decision_reason is distinct from old.decision_reason then
-        raise exception 'the reason of a decision stays'
+        raise exception 'a decision''s reason cannot change'
           using errcode = 'restrict_violation', constraint = 'operator_action_keeps_its_decision';
       end if;
       return new;

@@ -135,7 +135,7 @@ const gatewayEvents = ({ role }: World) => sql`
   create index gateway_events_applied on gateway_events (applied_at) where applied_at is not null;
   create index gateway_events_by_reference on gateway_events (gateway, reference) where reference is not null;
   create index gateway_events_about_nobody on gateway_events (received_at)
-    where note = 'about no payment of ours' and about in ('charge', 'refund', 'dispute');
+    where note = 'unmatched' and about in ('charge', 'refund', 'dispute');
 
   -- The windows of the gateway's list that are read for money, each with when it is to be read next.
   create table gateway_windows (
@@ -217,7 +217,7 @@ const disputes = ({ role }: World) => sql`
   );
   create index disputes_by_purchase on disputes (transaction_id);
   create index disputes_open on disputes (opened_at) where settled_at is null;
-  create index disputes_by_gateway_id on disputes (dispute_id) where dispute_id <> '';
+  create index disputes_by_gateway_id on disputes (dispute_id);
 
   -- What became of its money is final as well.
   create function dispute_ends_once() returns trigger language plpgsql as $$
@@ -239,8 +239,7 @@ const disputes = ({ role }: World) => sql`
 
 /** A bound on the payments that an account has open and unpaid. */
 const unpaidBound = () => sql`
-  -- Counts no further than the bound, so that its cost does not depend on what slipped in before there was
-  -- one.
+  -- Stops counting at the bound, so its cost is bounded.
   create function unpaid_payments(buyer text, bound integer) returns integer language sql as $$
     select count(*)::integer from (
       (select from purchases where account_id = buyer and status = 'PENDING' limit bound)

@@ -70,7 +70,7 @@ const orders = ({ role }: World) => sql`
 const guards = () => sql`
   create function supplier_order_ends_once() returns trigger language plpgsql as $$
     begin
-      raise exception 'an order that has ended stays so, and is not sent again'
+      raise exception 'a closed order cannot change'
         using errcode = 'restrict_violation', constraint = 'supplier_order_ends_once';
     end $$;
   create trigger supplier_order_ends_once before update on supplier_orders for each row

@@ -43,19 +43,19 @@ const userId: PathParameter = {
   description: 'The `userId` of a member',
   example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('user', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such member' },
+  notFound: { code: 'NOT_FOUND', message: 'No such member' },
 };
 const invitationId: PathParameter = {
   description: 'The `invitationId` of an invitation',
   example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('invitation', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such invitation' },
+  notFound: { code: 'NOT_FOUND', message: 'No such invitation' },
 };
 const keyId: PathParameter = {
   description: 'The `keyId` of a key',
   example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('key', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such key' },
+  notFound: { code: 'NOT_FOUND', message: 'No such key' },
 };
 
 type Defaults = 'scope' | 'shapes' | 'errors' | 'key';

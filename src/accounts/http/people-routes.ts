@@ -35,7 +35,7 @@ const personId: PathParameter = {
   description: 'The `personId` of a person',
   example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('person', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such person' },
+  notFound: { code: 'NOT_FOUND', message: 'No such person' },
 };
 
 const DONE = toJson({ success: true, data: { done: true } });

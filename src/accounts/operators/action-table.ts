@@ -1,7 +1,8 @@
 /**
- * Every operator action, in one table: who may take it, at which stage, what it needs, where its step runs, its fields and its words. API, workflow,
- * dashboard, command line and documentation derive their lists from it. Its effect on rows and books: src/operations/store/effects.ts. Whether it fits
- * the money of one purchase: src/operations/rules.ts. Both must name every action to compile.
+ * Every operator action, in one table: who may take it, at which stage, what it needs, where its step runs,
+ * its fields and its words. API, workflow, dashboard, command line and documentation derive their lists from
+ * it. Its effect on rows and books: src/operations/store/effects.ts. Whether it fits the money of one
+ * purchase: src/operations/rules.ts. Both must name every action to compile.
  */
 import { ROLES, type Role } from './roles.ts';
 

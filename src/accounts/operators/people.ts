@@ -249,7 +249,7 @@ async function newPassword({ clock, passwords }: Pick<PeopleDeps, 'clock' | 'pas
 
 async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRow> {
   const row = await findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
-  if (!row) throw new DomainError('NOT_FOUND', 'There is no such person');
+  if (!row) throw new DomainError('NOT_FOUND', 'No such person');
   return row;
 }
 

@@ -49,7 +49,10 @@ export async function markConfirmed(
     .execute();
 }
 
-/** Whether the two people are independent (independence.ts), by the access that was given within a day. Runs in an environment's transaction. */
+/**
+ * Whether the two people are independent (independence.ts), by the access that was given within a day. Runs
+ * in an environment's transaction.
+ */
 export async function areTwoPeople(trx: WorldDb, one: string, other: string, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);
   const { rows } = await sql<GivenAccess>`

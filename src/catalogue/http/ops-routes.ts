@@ -36,7 +36,7 @@ const rateId: PathParameter = {
   description: 'The `rateId` of a rate in quarantine',
   example: '42',
   isPossible: (text) => /^\d{1,18}$/.test(text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such rate of the last 24 hours' },
+  notFound: { code: 'NOT_FOUND', message: 'No such rate of the last 24 hours' },
 };
 
 const ratesRoute = defineOpsRoute({

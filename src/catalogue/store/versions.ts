@@ -1,4 +1,4 @@
-/** Every state of every package with when it was valid. Versions are made from the table of packages by comparison. */
+/** All versions of all packages, each with its validity. Made by comparison with the table of packages. */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { PackageType } from '../../domain/states.ts';

@@ -19,7 +19,7 @@ export async function runMigrate(settings: MigrateSettings, log: (line: string) 
 /** Workers are up within seconds; a cluster may have to fetch their image first. */
 const WITHIN_MS = 120_000;
 
-/** Once the workers of a new build are up, open and new workflows continue on it in every environment. Rejects when they do not come up. */
+/** Routes all workflows of every environment to a new build once its workers are up. Rejects if they are not. */
 export async function runRollout(
   { config, secrets }: ProcessContext,
   log: (line: string) => void,

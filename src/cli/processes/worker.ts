@@ -42,7 +42,10 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
   });
 }
 
-/** Starts Temporal workers for every environment and queue. Rejects when an environment's schema and namespace disagree, or Temporal is not reachable. */
+/**
+ * Starts Temporal workers for every environment and queue. Rejects when an environment's schema and namespace
+ * disagree, or Temporal is not reachable.
+ */
 export async function runWorker(
   context: ProcessContext,
   queues: readonly QueueName[],
@@ -66,6 +69,7 @@ export async function runWorker(
         namespace: world.namespace,
         onUnreadable: composed.events.temporalPayloadUnreadable,
         activities: composed.activities,
+        vendors: composed.vendors,
         queues,
         bundle,
         identity: `simway@${VERSION}#${hostname()}-${process.pid}`,
@@ -91,7 +95,7 @@ export async function runWorker(
     }
     if (queues.includes('ops')) {
       showFigures(observed, running, lifecycle, options);
-      watchPayments(observed, running, lifecycle);
+      monitorPayments(observed, running, lifecycle);
       followEsims(observed, running, lifecycle);
       foldStatistics(observed, running, lifecycle);
     }
@@ -166,14 +170,14 @@ function showFigures(
 }
 
 /** Whether a window of the gateway's list is due costs one read of a small index. */
-const WATCH_EVERY_MS = 1_000;
+const MONITOR_EVERY_MS = 1_000;
 
-function watchPayments({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+function monitorPayments({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
   for (const { composed } of running) {
     const { environment } = composed.world;
-    if (!composed.watchPayments) continue;
-    poll(lifecycle, WATCH_EVERY_MS, composed.watchPayments, (error) =>
-      logger.warn({ environment, error }, 'payments could not be watched'),
+    if (!composed.monitorPayments) continue;
+    poll(lifecycle, MONITOR_EVERY_MS, composed.monitorPayments, (error) =>
+      logger.warn({ environment, error }, 'payments could not be monitored'),
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The public page that installs an eSIM. Its address is the secret: no key, and every environment that is on is searched. Neither the log nor traces have
- * more of the path than its template.
+ * The public page that installs an eSIM. Its address is the secret: no key, and every environment that is on
+ * is searched. Neither the log nor traces have more of the path than its template.
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';

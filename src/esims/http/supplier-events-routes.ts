@@ -4,6 +4,7 @@ import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SUPPLIER_EVENT_BYTES } from '../../platform/http/limits.ts';
 import { defineRoute, type BytesBody, type Route } from '../../platform/http/route.ts';
+import { SUPPLIER_NAMES } from '../rules.ts';
 
 const RECEIVED = toJson({ received: true });
 
@@ -13,25 +14,28 @@ const EVENT: BytesBody = {
   admit: (world, _headers, clientAddress) => world.admitSupplierEvent(clientAddress),
 };
 
-/** Where the supplier sends the events of an environment. */
-export const supplierEventsPath = (environment: Environment): string => `/webhooks/supplier/${environment}`;
+/** Where a supplier sends the events of an environment. */
+export const supplierEventsPath = (supplier: string, environment: Environment): string =>
+  `/webhooks/${supplier}/${environment}`;
 
-export const supplierEventRoutes: readonly Route[] = ENVIRONMENTS.map((environment) =>
-  defineRoute({
-    method: 'POST',
-    path: supplierEventsPath(environment),
-    key: 'vendor',
-    world: environment,
-    scope: undefined,
-    shapes: ['general'],
-    body: EVENT,
-    errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
-    faultCode: 'SERVICE_UNAVAILABLE',
-    responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
-    docs: undefined,
-    async handle({ world, body }) {
-      await world.takeSupplierEvent(body.bytes, body.clientAddress);
-      return { status: 200, body: RECEIVED };
-    },
-  }),
+export const supplierEventRoutes: readonly Route[] = SUPPLIER_NAMES.flatMap((supplier) =>
+  ENVIRONMENTS.map((environment) =>
+    defineRoute({
+      method: 'POST',
+      path: supplierEventsPath(supplier, environment),
+      key: 'vendor',
+      world: environment,
+      scope: undefined,
+      shapes: ['general'],
+      body: EVENT,
+      errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
+      faultCode: 'SERVICE_UNAVAILABLE',
+      responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
+      docs: undefined,
+      async handle({ world, body }) {
+        await world.takeSupplierEvent(body.bytes, body.clientAddress);
+        return { status: 200, body: RECEIVED };
+      },
+    }),
+  ),
 );

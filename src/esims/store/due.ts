@@ -16,8 +16,9 @@ interface DueLease {
 }
 
 /**
- * Leases eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due time. Without one an eSIM stays overdue, and is
- * leased again once its retry time has passed. Concurrent calls lease different ones.
+ * Leases eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due
+ * time. Without one an eSIM stays overdue, and is leased again once its retry time has passed. Concurrent
+ * calls lease different ones.
  */
 export async function leaseForUsage(db: WorldDb, { now, limit }: DueLease): Promise<string[]> {
   const askable = sql`${MOVING} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;

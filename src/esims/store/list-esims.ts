@@ -114,7 +114,10 @@ function termsOf(search: string): Search {
   };
 }
 
-/** Characters of a gram in `id_grams` (migrations/world/baseline/figures.ts), and what may be the last of one: a space ends an id. */
+/**
+ * Characters of a gram in `id_grams` (migrations/world/baseline/figures.ts), and what may be the last of one:
+ * a space ends an id.
+ */
 const GRAM = 4;
 const LAST_OF_GRAM = Array.from('0123456789abcdef ');
 

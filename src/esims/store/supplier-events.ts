@@ -41,7 +41,10 @@ export async function keepSupplierEvent(
 const hasRoom = (which: RawBuilder<unknown>, most: number): RawBuilder<boolean> =>
   sql<boolean>`(select count(*) < ${most} from (select from supplier_events where ${which} limit ${most}) held)`;
 
-/** The purchases with one of these orders, by our id or by the supplier's number, and whether they still wait for it. */
+/**
+ * The purchases with one of these orders, by our id or by the supplier's number, and whether they still wait
+ * for it.
+ */
 export async function findPurchasesOfOrders(
   db: WorldDb,
   rows: readonly Pick<SupplierEventRow, 'transaction_id' | 'order_no'>[],

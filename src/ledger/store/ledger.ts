@@ -92,7 +92,10 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
   return result.numAffectedRows === 0n ? 'already' : 'done';
 }
 
-/** undefined: the account has no wallet in this environment. On hold is what was taken from the wallet; a payment at the gateway is held elsewhere. */
+/**
+ * undefined: the account has no wallet in this environment. On hold is what was taken from the wallet; a
+ * payment at the gateway is held elsewhere.
+ */
 export async function findWallet(db: WorldDb, accountId: string) {
   const row = await db
     .selectFrom('wallets')

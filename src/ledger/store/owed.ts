@@ -10,7 +10,7 @@ import { walletAccount, type LedgerEntry } from './ledger.ts';
 
 const owedAccount = (accountId: string): string => `owed:${accountId}`;
 
-/** Entries that credit a wallet. Locks it. */
+/** Entries that credit a wallet, paying what is owed first. Locks the wallet. */
 export async function creditEntries(trx: WorldDb, accountId: string, credit: Money): Promise<LedgerEntry[]> {
   if (credit.amountMinor === 0n) return [];
   const { owed_minor: owedMinor } = await lockWallet(trx, accountId);
@@ -25,7 +25,7 @@ export async function creditEntries(trx: WorldDb, accountId: string, credit: Mon
   ];
 }
 
-/** Entries that debit a wallet; what it does not have is owed. Locks it. */
+/** Entries that debit a wallet; what it does not have is owed. Locks the wallet. */
 export async function debitEntries(
   trx: WorldDb,
   accountId: string,

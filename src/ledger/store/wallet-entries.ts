@@ -1,6 +1,6 @@
 /**
- * What changed a wallet's balance. The rows are written by a trigger of the ledger, under the wallet's lock (migrations/world/baseline/wallet-entries.ts),
- * so their numbers are the order in which the balance changed.
+ * What changed a wallet's balance. The rows are written by a trigger of the ledger, under the wallet's lock
+ * (migrations/world/baseline/wallet-entries.ts), so their numbers are the order in which the balance changed.
  */
 import { sql } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';

@@ -8,5 +8,5 @@ export const accountId: PathParameter = {
   description: 'The `accountId` of an account',
   example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('account', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such account' },
+  notFound: { code: 'NOT_FOUND', message: 'No such account' },
 };

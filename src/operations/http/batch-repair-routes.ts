@@ -25,7 +25,7 @@ const repairId: PathParameter = {
   description: 'The `repairId` of a batch repair',
   example: 'repair-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('repair', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such batch repair' },
+  notFound: { code: 'NOT_FOUND', message: 'No such batch repair' },
 };
 
 const ABOUT_ONE = { params: { repairId }, query: environmentQuery, errors: ['NOT_FOUND'] } as const;
@@ -136,7 +136,7 @@ const stopRoute = defineOpsRoute({
     operationId: 'stopBatchRepair',
     tag: TAG,
     summary: 'Stop a batch repair',
-    description: 'Rows that are being repaired go on to their end; those that are not begun are skipped.',
+    description: 'Rows in progress finish. The others are skipped.',
   },
   async handle({ ops, params, body: { reason } }) {
     const id = params['repairId'] ?? '';

@@ -22,7 +22,7 @@ const filterFields = {
   olderThanSeconds: countField({
     min: 0,
     max: MAX_OLDER_SECONDS,
-    description: 'Only what has not moved for so long',
+    description: 'Only items unchanged for at least this long',
     example: 3_600,
   }).optional(),
   currency: currencyCode('Only money of this currency'),
@@ -93,10 +93,10 @@ export const planSchema = dataSchema(
     ),
     totals: z.array(total).meta({ description: 'What would move, for each currency' }),
     matches: z.number().int().meta({ description: 'Items that the filter finds, before `maxRows`' }),
-    isCut: z.boolean().meta({ description: 'There is more than the whole stuck list holds' }),
+    isCut: z.boolean().meta({ description: 'true: the stuck list is truncated' }),
     temporalAsked: z
       .boolean()
-      .meta({ description: 'false: Temporal did not answer, so that `workflow-gone` is left out' }),
+      .meta({ description: 'false: Temporal did not answer; `workflow-gone` items are missing' }),
   }),
   'BatchRepairPreview',
 );

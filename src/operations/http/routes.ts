@@ -45,7 +45,7 @@ const actionId: PathParameter = {
   description: 'The `actionId` of an action that waits for approval',
   example: 'action-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('action', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such action' },
+  notFound: { code: 'NOT_FOUND', message: 'No such action' },
 };
 
 const stuckRoute = defineOpsRoute({
@@ -58,7 +58,8 @@ const stuckRoute = defineOpsRoute({
     operationId: 'listStuck',
     tag: TAG,
     summary: 'List stuck purchases and payments',
-    description: 'One line for each cause, with what to do next. What is still in time is left out.',
+    description:
+      'One line for each cause, with what to do next. Items within their time limit are not listed.',
   },
   async handle({ ops, query }) {
     const { page, limit, class: wanted, olderThanSeconds, currency } = query;
@@ -169,8 +170,8 @@ const actionPreviewRoute = defineOpsRoute({
     tag: ACTIONS_TAG,
     summary: 'Preview an action',
     description:
-      'The same request as for the action itself. Its effect is tried out on the rows and taken back, so nothing is changed and no vendor ' +
-      'is asked: a vendor may still say something else.',
+      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
+      'outcome may differ.',
   },
   async handle({ ops, params, body, context }) {
     const request = requestedAction(params['transactionId'] ?? '', body);
@@ -242,8 +243,8 @@ const waitingRoute = defineOpsRoute({
     tag: ACTIONS_TAG,
     summary: 'List actions that await a second approval',
     description:
-      'Anyone with the role may approve or decline one, except the person who asked for it. People whose access the same person gave or ' +
-      'confirmed within 24 hours, or one of the two the other’s, cannot approve each other’s.',
+      'Anyone with the role may decide, except the requester. An approver must be independent of the requester: within the last 24 hours ' +
+      'neither gave or confirmed the other’s access, and no third person did so for both.',
   },
   async handle({ ops }) {
     return okAnswer({ items: (await ops.world.listWaitingActions()).map(presentActionRecord) });

@@ -40,7 +40,7 @@ export const stuckQuery = z.object({
     min: 0,
     max: MAX_OLDER_SECONDS,
     fallback: 0,
-    description: 'Only what has not moved for so long',
+    description: 'Only items unchanged for at least this long',
   }),
   currency: currencyCode('Only money of this currency'),
 });
@@ -50,7 +50,7 @@ const stuckItem = z
     transactionId: z.string(),
     class: z.enum(CLASSES),
     ageSeconds: z.number().int(),
-    amount: money('Null where no amount belongs to it').nullable(),
+    amount: money('Null if the item has no amount').nullable(),
     currency: currency.nullable(),
     reason: z.string(),
     nextAction: z.string(),
@@ -61,9 +61,9 @@ export const stuckPageSchema = dataSchema(
   z.object({
     items: z.array(stuckItem),
     pagination: paginationSchema,
-    isCut: z.boolean().meta({ description: 'There is more than the whole list holds' }),
+    isCut: z.boolean().meta({ description: 'true: the list is truncated' }),
     temporalAsked: z.boolean().meta({
-      description: 'false: Temporal did not answer, so that `workflow-gone` is left out',
+      description: 'false: Temporal did not answer; `workflow-gone` items are missing',
     }),
   }),
   'StuckPage',
@@ -118,7 +118,7 @@ export const purchaseTimelineSchema = dataSchema(
         gatewayStatus: word,
         gatewayId: word,
         ...amountOf,
-        bookedAmount: money('What has come, in `bookedCurrency`'),
+        bookedAmount: money('Amount received, in `bookedCurrency`'),
         bookedCurrency: currency.nullable(),
         checkedAt: time.nullable(),
         expiresAt: time.nullable(),
@@ -151,7 +151,7 @@ export const purchaseTimelineSchema = dataSchema(
     disputes: z
       .array(
         z.object({
-          disputeId: z.string().meta({ description: 'The gateway’s; empty until it has been checked' }),
+          disputeId: z.string().meta({ description: 'The gateway’s id' }),
           reference: z.string(),
           gatewayState: word,
           gatewayStatus: word,
@@ -219,8 +219,10 @@ export const actionsSchema = dataSchema(
     yours: z
       .array(z.enum(OPERATOR_ACTIONS))
       .meta({ description: 'The available actions that your role may perform' }),
-    replay: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What a replay would do now, in order' }),
-    made: z.array(record).meta({ description: 'Oldest first, refused tries included' }),
+    replay: z
+      .array(z.enum(OPERATOR_ACTIONS))
+      .meta({ description: 'Steps that `replay` would run now, in order' }),
+    made: z.array(record).meta({ description: 'Past actions, oldest first, including refused ones' }),
   }),
   'Actions',
 );
@@ -254,7 +256,7 @@ export const actionBody = z
       max: MAX_PACKAGE_CODE_CHARACTERS,
       description: 'deliver-other: what to deliver; without it the cheapest equal package',
     }).optional(),
-    goodwill: flag.optional().meta({ description: 'Given back although it was delivered' }),
+    goodwill: flag.optional().meta({ description: 'Refund although the eSIM was delivered' }),
     outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-dispute: how it ended' }).optional(),
     disputeId: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
@@ -262,17 +264,17 @@ export const actionBody = z
     }).optional(),
     override: flag.optional().meta({
       description:
-        'settle-dispute: against the gateway’s word; waits for a second person whatever the amount',
+        'settle-dispute: enter an outcome that differs from the gateway’s. Always needs a second person.',
     }),
     actionKey: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
       description:
-        'The same key is the same action, taken once. Without it the key is made of what is asked for, so that the same request acts once',
+        'The same key performs the action once. Without a key, equal requests are performed once; checks and retries each time.',
     }).optional(),
   })
   .refine(({ amount, currency: code }) => (amount === undefined) === (code === undefined), {
     path: ['currency'],
-    message: 'goes with amount, and amount with it',
+    message: 'amount and currency must be given together',
   })
   .meta({ id: 'ActionRequest' });
 
@@ -280,7 +282,7 @@ export const actionBody = z
 export const actionEffectSchema = dataSchema(
   z.object({
     outcome: z.enum(['would-do', 'refused', 'done', 'waits-for-approval']).meta({
-      description: '`done`, `waits-for-approval`: it was asked for before',
+      description: '`done`, `waits-for-approval`: requested before',
     }),
     what: z.string().meta({ description: 'What would be done, or why not' }),
     refusal: z.enum(ACTION_REFUSALS).nullable(),
@@ -305,7 +307,7 @@ export const actionDoneSchema = dataSchema(
     outcome: z.literal('done'),
     actionId: z.string(),
     did: z.string(),
-    again: z.boolean().meta({ description: 'It was made before; nothing was done now' }),
+    again: z.boolean().meta({ description: 'true: already done earlier; nothing was done now' }),
   }),
   'ActionDone',
 );
@@ -327,7 +329,7 @@ export const actionRefusedSchema = z
       code: z.literal('ACTION_REFUSED'),
       message: z.string(),
       refusal: z.enum(ACTION_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
-      fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What would fit now' }),
+      fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available now' }),
     }),
     statusCode: z.literal(409),
   })

@@ -9,6 +9,8 @@ import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
+import { lockPurchase } from '../../payments/store/lock-order.ts';
+import { findEmail } from '../../payments/store/payments.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
@@ -30,7 +32,7 @@ import {
 import { EFFECTS } from './effects.ts';
 import { findReplacement } from './replacement.ts';
 import { checkLimits } from './second-person.ts';
-import { findActionSubject, moneyOf, findEmail, type ActionSubject } from './subject.ts';
+import { findActionSubject, moneyOf, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
 
 /** `go`: the action is on record and open, and its workflow is to be woken for it. */
@@ -61,8 +63,9 @@ const updateAction = (
     .executeTakeFirstOrThrow();
 
 /**
- * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From then on its row is open until the workflow
- * has performed it, or it waits for a second person. A repeated key returns the existing record.
+ * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From
+ * then on its row is open until the workflow has performed it, or it waits for a second person. A repeated
+ * key returns the existing record.
  */
 export async function askForAction(
   db: WorldDb,
@@ -99,10 +102,7 @@ export interface NextAction {
   readonly runsOn: ActionQueue;
 }
 
-/**
- * Begins the oldest open action of a purchase or funding. One that was begun before and has not ended is answered again. null: there is none. Only what
- * is on record is performed, whatever travels through Temporal.
- */
+/** Begins and returns the oldest open action; returns a begun one again. null: none. */
 export async function nextAction(db: WorldDb, transactionId: string): Promise<NextAction | null> {
   return db.transaction().execute(async (trx) => {
     for (;;) {
@@ -298,8 +298,8 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
 }
 
 /**
- * Performs a begun action: its effect and its record in one transaction, by the rows as they are now. Idempotent: the first outcome stays. Adds the
- * webhooks that it wrote.
+ * Performs a begun action: its effect and its record in one transaction, by the rows as they are now.
+ * Idempotent: the first outcome stays. Adds the webhooks that it wrote.
  */
 export function carryOutAction(
   db: WorldDb,
@@ -315,8 +315,6 @@ export function carryOutAction(
     if (!isBegun(row)) return notAsked();
     const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.action](trx, row, subject, now);
-    // Its order was withdrawn for an action that is refused now: it is ordered again, under another id.
-    if ('refusal' in ended && actionSpec(row.action).takesBack) await planNextOrder(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
@@ -338,6 +336,7 @@ async function refusalNow(
   if (row.action === 'retry-delivery' && subject.purchase?.status === 'SUCCESS') return undefined;
   const refusal = refusalFor(row.action, subject.facts, termsOf(row));
   if (refusal !== undefined) return refusal;
+  if (!isInDelivery && row.evidence !== null && hasLaterRefund(row, subject)) return 'EVIDENCE_NEEDED';
   // What was begun as moving nothing was held to no limit.
   const asked =
     row.amount_minor === null
@@ -346,6 +345,15 @@ async function refusalNow(
   const allowed = amountOf(row.action, subject.facts, moneyOf(subject), asked);
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
+
+/** A refund that only evidence ends, and that came after the action was asked for: its evidence is about something else. */
+const hasLaterRefund = (
+  { action, created_at: askedAt }: ActionRow,
+  { facts: { openRefund }, openRefunds }: ActionSubject,
+): boolean =>
+  actionSpec(action).takesBack &&
+  (openRefund === 'waits' || openRefund === 'stuck') &&
+  openRefunds.some((refund) => refund.created_at > askedAt);
 
 /** Closes the record of a check, or of an action that is refused. Idempotent. */
 export function closeAction(
@@ -381,8 +389,14 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject);
 }
 
-function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+async function endAction(trx: WorldDb, row: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+  const { id, action, transaction_id: transactionId } = row;
   if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at: now });
+  if (actionSpec(action).takesBack) {
+    // Its order may have been withdrawn for it, by an earlier run too: it is ordered again, under another id.
+    await lockPurchase(trx, transactionId);
+    await planNextOrder(trx, transactionId);
+  }
   const { refusal, detail = REFUSAL_MESSAGES[refusal] } = ended;
   return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }

@@ -35,6 +35,9 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const named = disputeId === undefined ? open : open.filter((one) => one.dispute_id === disputeId);
   if (open.length > 0 && named.length !== 1) return { refusal: 'DISPUTE_NEEDED' };
   const [dispute] = named;
+  // A second person may have approved it days later: it is about what was open when it was asked for.
+  if (dispute && overrides && disputeId === undefined && dispute.opened_at > action.created_at)
+    return { refusal: 'DISPUTE_NEEDED', detail: 'it was opened after this was asked for: name it' };
   if (!dispute && outcome === 'won') return { refusal: 'OUTCOME_DIFFERS' };
   const unfit = dispute && outcomeRefusal(outcome, dispute.gateway_state, overrides);
   if (unfit !== undefined) return { refusal: unfit };
@@ -67,10 +70,10 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const what = dispute ? 'Dispute' : 'Reversal';
   if (outcome === 'won')
     return dispute?.money === 'TAKEN'
-      ? { did: `${what} won; the gateway has taken the money all the same` }
+      ? { did: `${what} won, but the gateway has taken the money` }
       : { did: `${what} won: the money is ours again` };
   const effect = left.map(formatMoney).join(', ');
-  return { did: `${what} lost: ${effect === '' ? 'no revenue is gone' : `revenue ${effect}`}` };
+  return { did: `${what} lost: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}` };
 };
 
 /**

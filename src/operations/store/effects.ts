@@ -18,6 +18,7 @@ import {
 } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
+import { WITHOUT_FRACTION } from '../../payments/rules.ts';
 import {
   closeFundingPaid,
   closeFundingUnpaid,
@@ -85,15 +86,16 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
   }
   if (facts.holdsMoney) {
     const back = await failAndRefund(trx, action, 'source');
-    if (back === undefined)
-      return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
-    if (back.amountMinor === 0n) return { did: 'cancelled: the bank has, or disputes, all of the money' };
-    return { did: `cancelled: ${formatMoney(back)} go back to where they came from` };
+    if (back?.amountMinor === 0n)
+      return { did: 'cancelled; nothing to refund: the bank has taken or disputes all of it' };
+    return { did: `cancelled: ${refundOf(back ?? subject.price)}` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
+
+const refundOf = (amount: Money): string => `refund of ${formatMoney(amount)} to the original payment method`;
 
 const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'source' | 'wallet') =>
   failPurchaseIn(trx, transaction_id, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
@@ -103,7 +105,7 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   if (facts.status === 'PROCESSING') {
     if (!facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
     const back = await failAndRefund(trx, action, 'source');
-    return { did: `${formatMoney(back ?? subject.price)} go back to where they came from` };
+    return { did: refundOf(back ?? subject.price) };
   }
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'refund in progress; the gateway is checked' };
@@ -117,9 +119,6 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   const payment = payingPayment(subject);
   return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
-
-/** Its hundredths are cut off by the gateway. */
-const WITHOUT_FRACTION = new Set(['XOF']);
 
 /** Whether a part can be paid out, and is worth something. */
 const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>
@@ -142,7 +141,7 @@ async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentR
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
-  return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
+  return { did: `${refundOf(amount)}, out of the wallet` };
 }
 
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
@@ -163,7 +162,7 @@ async function takeFromEarned(
   await createRefund(trx, payment, amount, `${GOODWILL}-${shortId(action)}`);
   await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
-  return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
+  return { did: `${refundOf(amount)}, as goodwill` };
 }
 
 /** Gives up money of an account, in its own currency, for money on its way to the gateway. */
@@ -179,7 +178,7 @@ const negative = ({ amountMinor, currency }: Money): Money => ({ amountMinor: -a
 async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(action);
-  const done = (credited: Money) => ({ did: `${formatMoney(credited)} are in the wallet` });
+  const done = (credited: Money) => ({ did: `${formatMoney(credited)} credited to the wallet` });
   if (facts.status === 'PROCESSING') {
     const paid = subject.payments.some((payment) => payment.paid_hold);
     if (paid && !facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface Figure {
-  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'watch-lag' | 'rate-age';
+  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'monitor-lag' | 'rate-age';
   readonly label: string;
   readonly value: number;
 }
@@ -10,7 +10,10 @@ export interface Figure {
 /** The currency of accounts that prices are converted for. */
 const SOLD_IN = 'NGN';
 
-/** Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and ages in seconds. Reads only. */
+/**
+ * Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and
+ * ages in seconds. Reads only.
+ */
 export async function readFigures(db: WorldDb): Promise<Figure[]> {
   const { rows } = await sql<Omit<Figure, 'value'> & { readonly value: bigint }>`
     select 'open' as figure, status as label, count(*) as value
@@ -24,7 +27,7 @@ export async function readFigures(db: WorldDb): Promise<Figure[]> {
     union all
     select 'notices', '', count(*) from notices where sent_at is null
     union all
-    select 'watch-lag', '', greatest(0, extract(epoch from clock_timestamp() - min(wanted_at)))::bigint
+    select 'monitor-lag', '', greatest(0, extract(epoch from clock_timestamp() - min(wanted_at)))::bigint
       from gateway_windows having count(*) > 0
     union all
     (select 'rate-age', currency, extract(epoch from clock_timestamp() - observed_at)::bigint

@@ -3,6 +3,7 @@
  * cost of then when it is delivered.
  */
 import { sql } from 'kysely';
+import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -13,9 +14,6 @@ import type { ActionSubject } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 
 type PurchaseRow = NonNullable<ActionSubject['purchase']>;
-
-/** Cents of the price, in the supplier's ten-thousandths of a dollar. */
-const COST_UNITS_PER_CENT = 100n;
 
 /** Its number at the supplier is one digit. */
 const MAX_ORDERS = 9;

@@ -52,7 +52,7 @@ export async function findTransactions(
       union all select transaction_id, 'gateway id' from payments where gateway_id = ${text}
       union all select transaction_id, 'refund' from refunds where refund_key = ${text}
       union all select transaction_id, 'refund' from refunds where gateway_refund_id = ${text}
-      union all select transaction_id, 'dispute' from disputes where dispute_id = ${text} and dispute_id <> ''
+      union all select transaction_id, 'dispute' from disputes where dispute_id = ${text}
       union all select transaction_id, 'order number' from supplier_orders where order_no = ${text}
       union all select transaction_id, 'order number' from esims where order_no = ${text} and order_no <> ''
       union all select transaction_id, 'esim' from esims where id = ${text}

@@ -93,7 +93,7 @@ const undelivered: Branch = (query) => sql<StuckRow>`
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${disputes}))`;
 
-/** Paid, and the supplier was never asked. Each should be ordered within seconds. Asks for the orders of one purchase at a time, by their index. */
+/** Paid and never ordered, which should take seconds. Reads the orders of one purchase at a time, by index. */
 const NEVER_ORDERED = sql<boolean>`
   purchases.status = 'PROCESSING'
   and coalesce((select max(attempts) from supplier_orders orders
@@ -105,7 +105,7 @@ const notOrdered: Branch = (query) => sql<StuckRow>`
    where ${NEVER_ORDERED} and holds.status = 'HELD' and holds.created_at < ${ago(query, 'orderMs')} and holds.created_at >= ${ago(query, 'deliverMs')}
      and needs_attention_since is null`;
 
-/** Paid for longer than `forMs` by the database's clock, and never ordered: their workflows are to be woken. Oldest first. */
+/** Paid for longer than `forMs` by the database's clock and never ordered, oldest first: to be woken. */
 export async function findNeverOrdered(
   db: WorldDb,
   { forMs, limit }: { readonly forMs: number; readonly limit: number },
@@ -159,8 +159,8 @@ const unmatchedEvents: Branch = () => sql<StuckRow>`
     from gateway_events
    where note = ${sql.lit(UNMATCHED_EVENT)} and about in ('charge', 'refund', 'dispute')`;
 
-/** Its window of the gateway's list is long due, and it was not checked singly either. Open purchases are listed as such. */
-const unwatched: Branch = (query) => sql<StuckRow>`
+/** Its gateway window is overdue and it was not checked individually. Open purchases are listed as such. */
+const unmonitored: Branch = (query) => sql<StuckRow>`
   select 'late-money', payments.transaction_id, 'NOT_CHECKED', greatest(expires_at, checked_at), charge_minor, charge_currency
     from gateway_windows
     join payments on created_at >= starts_at and created_at < starts_at + ${`${LIST_WINDOW_MS} milliseconds`}::interval
@@ -168,11 +168,11 @@ const unwatched: Branch = (query) => sql<StuckRow>`
      and status in ('ASKED', 'OPEN') and not has_money and expires_at < ${query.now}
      and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
-/** Watched for longer than money may be late: the sweep has not closed it. */
+/** Monitored for longer than money may be late: the sweep has not closed it. */
 const neverClosed: Branch = (query) => sql<StuckRow>`
   select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, checked_at), charge_minor, charge_currency
     from payments
-   where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'watchLateMs')}
+   where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'monitorLateMs')}
      and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
 /** Due and not sent, or given up and still recoverable. Not to an endpoint that answered 410, or that its owner disabled or deleted. */
@@ -208,7 +208,7 @@ const BRANCHES: readonly Branch[] = [
   refunds,
   unappliedEvents,
   unmatchedEvents,
-  unwatched,
+  unmonitored,
   neverClosed,
   messages,
   approvals,

@@ -2,7 +2,7 @@
  * The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the
  * order of lock-order.ts.
  */
-import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
+import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
 import { partInPrice, sendableMinor } from '../../payments/store/account.ts';
 import { DISPUTE_REASONS } from '../../payments/rules.ts';
@@ -192,10 +192,4 @@ function inHold(payment: PaymentRow): Money {
     smaller(payment.free_minor, payment.charge_minor),
   );
   return { amountMinor, currency: payment.price_currency };
-}
-
-export async function findEmail(trx: WorldDb, accountId: string): Promise<string | null> {
-  const { rows } = await sql<{ email: string }>`
-    select email from accounts.accounts where id = ${accountId}`.execute(trx);
-  return rows[0]?.email ?? null;
 }

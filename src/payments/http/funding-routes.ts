@@ -24,8 +24,8 @@ const fundRoute = defineRoute({
     tag: 'Wallet',
     summary: 'Put money into the wallet',
     description:
-      'Opens a payment through the gateway and answers how to pay it. The wallet gets the money when it has come; ' +
-      'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
+      'Opens a payment and returns how to pay. The wallet is credited when the money arrives. Use confirm-payment for the status. ' +
+      'Send an `Idempotency-Key`, and a repeated request opens no second payment.',
   },
   async handle({ world, principal, body, context, idempotency }) {
     const { amount: amountMinor, paymentMethod } = body;

@@ -8,7 +8,7 @@ export type GatewayEventRow = Selectable<GatewayEventsTable>;
 /**
  * Stored as the note of an event without a payment of ours; a partial index in the database names this text.
  */
-export const UNMATCHED_EVENT = 'about no payment of ours';
+export const UNMATCHED_EVENT = 'unmatched';
 
 export type InboxEvent = Pick<
   GatewayEventRow,

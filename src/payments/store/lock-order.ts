@@ -1,16 +1,15 @@
 /**
  * The one order in which transactions lock rows about money, so that two which meet wait for each other and
  * never deadlock:
- *
  * 1. `operator_actions`: the row of the action.
  * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
  * 3. `purchases` or `fundings`: what the payment is for. Several purchases in the order of their ids.
- * 4. `supplier_orders`, `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
- * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
- *
+ * 4. `supplier_orders`, `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their
+ *    transaction holds its row in 3 already.
+ * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes
+ *    what it holds already.
  * The sums of approval limits (operations/store/second-person.ts) are guarded by advisory locks: of the
  * person, then of the account, before the action's row is added. Their transaction locks nothing after them.
- *
  * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single
  * statement that changes one row is free. test/payments/lock-order.store.test.ts holds every transaction to
  * this order.

@@ -21,11 +21,11 @@ export interface OpeningOptions {
   readonly gateway: string;
   /** The defaults where it is absent. */
   readonly unpaidLimits?: UnpaidLimits;
-  /** Called at a refusal: may the caller have been answered already? The refusal is then kept as a FAILED row, so that reads show it. */
+  /** True if the caller may have an answer already: the refusal is then kept as a FAILED row for reads. */
   readonly keepRefusal?: () => boolean;
   /** Why it may not be opened, whatever the rows say. */
   readonly refusal?: Refusal | undefined;
-  /** Called where it was refused before, with when: by an earlier run of the same step, or in answer to a caller who was refused. */
+  /** Called with the time of an earlier refusal: by an earlier run of this step, or for a refused caller. */
   readonly onRefusedBefore?: (at: Date) => void;
   /** Called where the database refuses the row for good. */
   readonly onNotRecorded?: (why: string) => void;
@@ -40,8 +40,8 @@ export interface BeforeOpening<Stage extends Opened> {
 }
 
 /**
- * Opens what is not opened yet. A duplicate means that something else was first: it is read, and then opening is tried once more. What the database refuses
- * for good ends with a reason.
+ * Opens what is not opened yet. A duplicate means that something else was first: it is read, and then opening
+ * is tried once more. What the database refuses for good ends with a reason.
  */
 export async function openOnce<Stage extends Opened, Found extends BeforeOpening<Stage>>(
   db: WorldDb,
@@ -67,7 +67,7 @@ export async function openOnce<Stage extends Opened, Found extends BeforeOpening
   }
 }
 
-/** Ends a purchase or funding whose row the database refuses for good. Nothing else of it is written, so only its id is kept. */
+/** Ends a purchase or funding whose row the database refuses for good. Keeps only its id. */
 async function refuseRow(
   db: WorldDb,
   sent: Sent,
@@ -87,7 +87,7 @@ async function refuseRow(
   return { stage: 'failed', refusal };
 }
 
-/** Writes the funding, its payment and its idempotency row together, or answers why not and leaves the key free. Idempotent. */
+/** Writes the funding with its payment and idempotency row, or refuses and leaves the key free. Idempotent. */
 export function openFunding(
   db: WorldDb,
   input: FundingInput,
@@ -112,7 +112,7 @@ async function openOrRefuse(
     const payment = newPayment(input, { gateway, purpose: 'funding', method, priceMinor, priceCurrency });
     await trx.insertInto('payments').values(payment).execute();
     await insertKey(trx, input);
-    return { stage: 'awaiting-payment' };
+    return { stage: 'awaiting-payment', vendors: { supplier: null, gateway } };
   }
   const given = refusal ?? TOO_MANY_UNPAID;
   const isAnswered = await refuseKey(trx, input, given);

@@ -306,11 +306,10 @@ export async function closePayment(db: WorldDb, reference: string): Promise<void
 }
 
 /** The account's e-mail address: charges need one. It stays out of workflows and logs. */
-export async function findEmail(db: WorldDb, accountId: string): Promise<string> {
+export async function findEmail(db: WorldDb, accountId: string): Promise<string | null> {
   const { rows } = await sql<{ email: string }>`
     select email from accounts.accounts where id = ${accountId}`.execute(db);
-  if (!rows[0]) throw new Error(`no account ${accountId}`);
-  return rows[0].email;
+  return rows[0]?.email ?? null;
 }
 
 /** The ledger's key for a payment's money taken back by the gateway or a bank: how much of it in all. */

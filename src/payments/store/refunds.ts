@@ -87,9 +87,19 @@ export const SEND_WITHIN_MS = 10_000;
  */
 export const UNDER_WAY_MS = 10_000 + 15_000;
 
+/** How long the gateway's list may miss a refund whose answer was lost. */
+export const LISTED_WITHIN_MS = 3_600_000;
+
+/** A request that is on record, and may be sent until its fence is over. */
+export interface BegunRefund {
+  readonly fence: Fence;
+  /** Which request it is: when its row was written, as exact as the database has it. */
+  readonly sentAt: string;
+}
+
 /**
- * Records the request before it is sent, and returns until when it may be. undefined: it must not be sent
- * now. Another request may still be under way, and the gateway would take both for refunds; or the gateway's
+ * Records the request before it is sent. undefined: it must not be sent now. Another request may still be
+ * under way, or the gateway's list may miss it, and the gateway would take both for refunds; or the gateway's
  * money is disputed, and what is left does not cover this refund.
  */
 export async function beginRefund(
@@ -99,16 +109,41 @@ export async function beginRefund(
     attempt,
     amount_minor,
   }: Pick<RefundRow, 'refund_key' | 'attempt' | 'amount_minor'>,
-): Promise<Fence | undefined> {
+): Promise<BegunRefund | undefined> {
   const fence = createFence(SEND_WITHIN_MS);
-  const { numAffectedRows } = await sql`
+  const { rows } = await sql<{ sent_at: string }>`
     update refunds
        set status = 'ASKED', sent_at = clock_timestamp(), updated_at = clock_timestamp(),
            send_before = clock_timestamp() + ${`${SEND_WITHIN_MS} milliseconds`}::interval
      where refund_key = ${refundKey} and attempt = ${attempt} and amount_minor = ${amount_minor} and closed_at is null
-       and (send_before is null or send_before + ${`${UNDER_WAY_MS} milliseconds`}::interval < clock_timestamp())
-       and not ${IS_CONTESTED}`.execute(db);
-  return numAffectedRows === 1n ? fence : undefined;
+       and (send_before is null or send_before + case when ${WOULD_BE_TAKEN_TWICE} then ${`${LISTED_WITHIN_MS} milliseconds`}::interval
+              else ${`${UNDER_WAY_MS} milliseconds`}::interval end < clock_timestamp())
+       and not ${IS_CONTESTED}
+    returning sent_at::text as sent_at`.execute(db);
+  return rows[0] && { fence, sentAt: rows[0].sent_at };
+}
+
+/** The gateway has enough for this refund and the same again: it refuses no repeat. */
+const WOULD_BE_TAKEN_TWICE = sql<boolean>`exists (
+  select from payments y
+   where y.reference = refunds.reference
+     and 2 * refunds.amount_minor <= case when y.charge_currency = refunds.currency
+       then y.received_minor - y.reversed_minor - y.refunded_minor
+       else (select sum(other.amount_minor) from refunds other
+              where other.reference = y.reference and other.currency = refunds.currency and other.closed_at is null) end)`;
+
+/** The first request of a refund was held back here and never sent: it is as if it had not been begun. */
+export async function forgetRequest(
+  db: WorldDb,
+  { refund_key: refundKey, sent_at: before }: RefundRow,
+  { sentAt }: BegunRefund,
+): Promise<void> {
+  if (before !== null) return;
+  await sql`
+    update refunds set status = 'DUE', sent_at = null, send_before = null, updated_at = clock_timestamp()
+     where refund_key = ${refundKey} and status = 'ASKED' and closed_at is null and sent_at = ${sentAt}::timestamptz`.execute(
+    db,
+  );
 }
 
 /**
@@ -135,9 +170,9 @@ export async function otherCurrencyMinor(
   currency: string,
 ): Promise<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }> {
   const { rows } = await sql<{ receivedMinor: bigint; refundedMinor: bigint; reversedMinor: bigint }>`
-    select (refunded.came + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
+    select (refunded.received + coalesce(taken.passed, 0))::int8 as "receivedMinor", refunded.back::int8 as "refundedMinor",
            coalesce(taken.gone, 0)::int8 as "reversedMinor"
-      from (select coalesce(sum(amount_minor), 0) as came,
+      from (select coalesce(sum(amount_minor), 0) as received,
                    coalesce(sum(amount_minor) filter (where status not in ('CREDITED', 'TAKEN_BACK')), 0) as back
               from refunds where reference = ${reference} and currency = ${currency}) refunded,
            (select sum(e.amount_minor) filter (where e.amount_minor > 0) as gone,
@@ -309,7 +344,7 @@ export async function creditRefund(
   });
 }
 
-/** What a refund is worth in the wallet, beside what was credited of its payment before: together they are what all of it is worth. */
+/** A refund's worth in the wallet. The rounded parts of a payment add up to its whole worth. */
 export function creditMinorOf(
   payment: PaymentRow,
   { amount_minor }: Pick<RefundRow, 'amount_minor'>,

@@ -67,7 +67,7 @@ async function withoutRisk(
   return payment;
 }
 
-/** The bank has what it disputed. Books it on the account and the dispute, and returns the entries for the ledger. */
+/** The bank has the disputed money. Books it on the payment and the dispute; returns the ledger entries. */
 export async function takeDisputed(
   trx: WorldDb,
   payment: PaymentRow,

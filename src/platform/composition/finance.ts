@@ -1,4 +1,4 @@
-/** Finance's commands work on the rows of one environment, and on Temporal where its address is known. They know no vendor: the workers do. */
+/** Finance's commands use the rows of one environment, and Temporal if its address is known; no vendor. */
 import type { Clock } from '../../domain/clock.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { createOperatorActions } from '../../operations/actions.ts';

@@ -28,7 +28,7 @@ export interface OpsUseCases {
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
 }
 
-/** Each environment has connections of its own, so that no report makes a purchase wait. Opens lazily: nothing connects before the first sign-in. */
+/** Each environment has its own connections, so no report delays a purchase. Connects at the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
   deps: SessionDeps,

@@ -16,7 +16,7 @@ import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rat
 import type { Logger } from '../telemetry/logger.ts';
 
 /** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
-const WATCH_REQUESTS_PER_SECOND = 4;
+const MONITOR_REQUESTS_PER_SECOND = 4;
 
 /**
  * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
@@ -97,14 +97,14 @@ export function composeRedisServices(
     rateLimiter: redis
       ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })
       : createInProcessRateLimiter(),
-    /** The supplier's allowance, by the kind of work: orders may take all of it, and always find most of it free. */
-    supplierPacers: ({ environment, supplier }: WorldConfig) => {
+    /** A supplier's allowance, by the kind of work: orders may take all of it, and always find most of it free. */
+    supplierPacers: (supplierName: string, { environment, supplier }: WorldConfig) => {
       const paced = pacedOf(supplier);
       if (!paced) {
         const background = inBackground(UNLIMITED);
         return { orders: UNLIMITED, reads: UNLIMITED, background, checks: UNLIMITED };
       }
-      const name = `${environment}:supplier`;
+      const name = `${environment}:supplier-${supplierName}`;
       const orders = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
       const reads = partOf(orders, `${name}-reads`, paced, READS_PART);
       const inReads = (work: string, part: number) => partOf(reads, `${name}-${work}`, paced, part);
@@ -118,11 +118,11 @@ export function composeRedisServices(
       const { requestsPerSecond, shareWithoutRedis } = paced;
       return pacer(`${environment}:batches`, requestsPerSecond * BATCH_PART, shareWithoutRedis);
     },
-    /** The bound on what we send to the gateway, and the parts of it. */
-    gatewayPacers: ({ environment, gateway }: WorldConfig) => {
+    /** The bound on what we send to a gateway, and the parts of it. */
+    gatewayPacers: (gatewayName: string, { environment, gateway }: WorldConfig) => {
       const paced = gateway && pacedOf(gateway);
       if (!paced) return { all: UNLIMITED, account: () => UNLIMITED, reconciliation: UNLIMITED };
-      const name = `${environment}:gateway`;
+      const name = `${environment}:gateway-${gatewayName}`;
       const all = pacer(name, paced.requestsPerSecond, paced.shareWithoutRedis);
       const accounts = new LRUCache<string, Pacer>({
         max: MAX_ACCOUNT_PACERS,
@@ -134,9 +134,9 @@ export function composeRedisServices(
         reconciliation: partOf(all, `${name}-reconciliation`, paced, RECONCILIATION_PART),
       };
     },
-    /** How often the watch over unpaid payments may call the gateway, all processes together. */
-    watchPacerFor: (environment: Environment) =>
-      pacer(`${environment}:gateway-watch`, WATCH_REQUESTS_PER_SECOND),
+    /** How often the payment monitor may call a gateway, all processes together. */
+    monitorPacerFor: (gatewayName: string, environment: Environment) =>
+      pacer(`${environment}:gateway-${gatewayName}-monitor`, MONITOR_REQUESTS_PER_SECOND),
     /** Never fails readiness: everything continues without Redis. */
     check: async (): Promise<ReadinessCheck> => {
       if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };

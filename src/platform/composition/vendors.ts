@@ -1,9 +1,11 @@
 /** The vendors of one environment, each as its ports, within its allowance. */
 import type { RateSource } from '../../catalogue/port.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
+import { NAME as ESIM_ACCESS } from '../../vendors/esim-access/codes.ts';
 import { createEsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
 import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
 import { createOpenErApi } from '../../vendors/exchange-rates/open-er-api.ts';
+import { NAME as PAYSTACK } from '../../vendors/paystack/codes.ts';
 import { createPaystackGateway } from '../../vendors/paystack/gateway.ts';
 import { createSandboxSupplier } from '../../vendors/sandbox-supplier/controls.ts';
 import type { Config, WorldConfig } from '../config/config.ts';
@@ -38,7 +40,7 @@ export function composeSupplier(
 ) {
   const credentials = secrets.suppliers[world.environment];
   if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
-  const { orders, reads, background, checks } = redis.supplierPacers(world);
+  const { orders, reads, background, checks } = redis.supplierPacers(ESIM_ACCESS, world);
   const counted = (pacer: Pacer, work: VendorWork) =>
     measured(pacer, { vendor: 'supplier', work }, metrics?.world(world.environment));
   const supplier = createEsimAccessSupplier({
@@ -85,7 +87,7 @@ export function composeGateway(
   const { environment, gateway } = world;
   const keys = secrets.gateways[environment];
   if (!gateway || !keys) return { port: NO_GATEWAY, forStatements: NO_GATEWAY, close: () => undefined };
-  const pacers = redis.gatewayPacers(world);
+  const pacers = redis.gatewayPacers(PAYSTACK, world);
   const counted = (pacer: Pacer, work: VendorWork) =>
     measured(pacer, { vendor: 'gateway', work }, metrics?.world(environment));
   const { secretKey, previousSecretKey } = keys;

@@ -4,7 +4,7 @@ import { createActivities } from '../../../activities/index.ts';
 import type { Environment } from '../../domain/account.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events-routes.ts';
 import { installUrl } from '../../esims/install-links.ts';
-import type { SupplierEventSource } from '../../esims/port.ts';
+import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
 import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
 import type { ReplayDeps } from '../../operations/replay.ts';
@@ -72,16 +72,17 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
       terms: composeTerms(context, environment),
     }),
+    vendors: { supplier: supplier.name, gateway: gateway.name },
     /** What must work for the worker to do its work; one entry each. */
     checks,
     /** Finds money that no event reported; undefined without a gateway. */
-    watchPayments:
+    monitorPayments:
       world.gateway &&
       createPaymentMonitor({
         ...ports,
         engine,
         pace: monitorPaceOf(timings),
-        pacer: redis.watchPacerFor(environment),
+        pacer: redis.monitorPacerFor(gateway.name, environment),
       }),
     /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
     followEsims: {
@@ -136,10 +137,10 @@ function composeSending(context: ProcessContext, environment: Environment, sweep
 
 function composeRegistration(
   { environment, supplierEvents: { url: base } }: WorldConfig,
-  source: SupplierEventSource,
+  source: SupplierEventSource & Pick<EsimSupplier, 'name'>,
   events: Events,
 ): (() => Promise<void>) | undefined {
   if (base === undefined) return undefined;
-  const url = `${base}${supplierEventsPath(environment)}`;
+  const url = `${base}${supplierEventsPath(source.name, environment)}`;
   return createRegistration({ source, url, events, clock: systemClock });
 }

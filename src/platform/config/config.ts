@@ -190,8 +190,9 @@ function toConfig(s: Settings) {
     /** Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it. */
     publicUrl: publicUrl.replace(/\/+$/, ''),
     /**
-     * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs it: no live environment, and reached from this machine
-     * alone. Users made before live is switched on are its users afterwards.
+     * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs
+     * it: no live environment, and reached from this machine alone. Users made before live is switched on are
+     * its users afterwards.
      */
     showsMails:
       !isLiveOn(s) && isLoopbackHost(s.SIMWAY_HTTP_HOST) && isLoopbackHost(new URL(publicUrl).hostname),

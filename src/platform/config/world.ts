@@ -1,4 +1,6 @@
-/** Settings of one environment: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
+/**
+ * Settings of one environment: its vendors, how fast purchases go, reconciliation, and webhooks to merchants.
+ */
 import { z } from 'zod';
 import type { Environment } from '../../domain/account.ts';
 import { HOUR_MS } from '../../domain/clock.ts';
@@ -115,7 +117,7 @@ export function purchaseTimings(
     checkMaxMs: 3_000,
     attentionAfterMs: 600_000,
     slowCheckMs: 300_000,
-    // An order goes out within 10 s and is answered within 5; the vendor expects up to 30 s until it is allocated and listed.
+    // After the 6 s to send an order and the 5 s to answer it. The vendor lists an order within 30 s.
     inFlightGraceMs: 60_000,
   };
   if (environment === 'live') return live;
@@ -224,7 +226,10 @@ export function webhooksOf(s: Settings, environment: Environment) {
   };
 }
 
-/** What only this environment's processes may know. The secret key of a gateway signs in and signs events; a replaced one still proves events. */
+/**
+ * What only this environment's processes may know. The secret key of a gateway signs in and signs events; a
+ * replaced one still proves events.
+ */
 export function worldSecrets(s: Settings) {
   const gatewayKeys = (secretKey: string | undefined, previousSecretKey: string | undefined) =>
     secretKey === undefined ? undefined : { secretKey, previousSecretKey };

@@ -28,8 +28,9 @@ const DUPLICATE = '23505';
 const REFUSED_ROW = /^2[23]/;
 
 /**
- * Why Postgres refuses this row however often it is sent, for logs; undefined for any other error, and for those of our own rules, which callers expect.
- * A duplicate means that something else was first, so it passes where the same step reads what that wrote.
+ * Why Postgres refuses this row however often it is sent, for logs; undefined for any other error, and for
+ * those of our own rules, which callers expect. A duplicate means that something else was first, so it passes
+ * where the same step reads what that wrote.
  */
 export function refusedRowOf(error: unknown, duplicates: 'pass' | 'refused' = 'pass'): string | undefined {
   const { code } = (error ?? {}) as DriverError;

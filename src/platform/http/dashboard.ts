@@ -78,7 +78,7 @@ function sendFile(ctx: Parameters<Middleware>[0], name: string, files: ReadonlyM
   const plain = TYPES[extname(name)] === undefined ? undefined : files.get(name);
   if (!plain) {
     ctx.status = 404;
-    ctx.body = 'There is no such file';
+    ctx.body = 'No such file';
     return;
   }
   ctx.set({ 'Cache-Control': name === 'icon.svg' ? KEPT_ICON : KEPT, Vary: 'Accept-Encoding' });

@@ -31,7 +31,10 @@ export function defineOpsRoute<
   });
 }
 
-/** Part of the query of every route that is about one environment. The middleware reads it before the route does (pick-environment.ts). */
+/**
+ * Part of the query of every route that is about one environment. The middleware reads it before the route
+ * does (pick-environment.ts).
+ */
 export const environmentField = {
   environment: choiceField(ENVIRONMENTS, {
     description: 'Which environment is meant: test while live is switched off, and needed once it is on',
@@ -42,7 +45,7 @@ export const environmentQuery = z.object(environmentField);
 
 const NO_TRANSACTION = {
   code: 'TRANSACTION_NOT_FOUND',
-  message: 'There is no such purchase or funding',
+  message: 'No such purchase or funding',
 } as const;
 
 export const transactionId: PathParameter = {

@@ -11,7 +11,7 @@ import { toJson } from './json.ts';
 import { RENDER_CACHE_BYTES, RENDER_CACHE_TTL_MS } from './limits.ts';
 
 export interface RenderCache {
-  /** The 200 for these words in this environment's present catalogue; `render` makes the value to be serialised. */
+  /** The 200 for these words in this environment's catalogue; `render` returns the value to serialise. */
   answer(
     world: WorldUseCases,
     words: readonly (string | number | undefined)[],

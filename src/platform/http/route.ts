@@ -27,7 +27,10 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type KeyRule =
   'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login' | 'anybody' | 'user' | 'member';
 
-/** The environment of a request without a key; `any`: the id decides, among the environments that are on, live first. */
+/**
+ * The environment of a request without a key; `any`: the id decides, among the environments that are on, live
+ * first.
+ */
 export type EnvironmentRule = Environment | 'any';
 
 /** A body that is handed over as it came, because a signature is about bytes. */

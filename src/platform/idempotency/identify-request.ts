@@ -29,8 +29,9 @@ export async function identifyRequest(
 }
 
 /**
- * The id in the key's row. Where that was refused without effect, the id that follows it. Without a row, the first id of the key that nothing was written
- * for. Retries find the same id until a row changes, in any process and after any crash. A key that was forgotten after 30 days starts again.
+ * The id in the key's row. Where that was refused without effect, the id that follows it. Without a row, the
+ * first id of the key that nothing was written for. Retries find the same id until a row changes, in any
+ * process and after any crash. A key that was forgotten after 30 days starts again.
  */
 export async function findRequest(
   { db, idSecret }: Pick<IdempotencyDeps, 'db' | 'idSecret'>,

@@ -13,7 +13,7 @@ import { isSameRequest, markOf, type IdempotencyContext, type IdempotencyRecord 
 import { requireFinished } from './identify-request.ts';
 
 export interface KeyedWrite<T, Prepared = undefined> {
-  /** What is decided before the transaction, by the present. */
+  /** What is decided before the transaction. */
   readonly prepare?: () => Promise<Prepared> | Prepared;
   /** Writes. An error rolls back the write and the key. `resultId` is what a repeat needs in order to answer. */
   readonly write: (
@@ -25,8 +25,8 @@ export interface KeyedWrite<T, Prepared = undefined> {
 }
 
 /**
- * Writes once under the caller's key, or just writes without one. A request that the present refuses first looks for its earlier self. Throws
- * IDEMPOTENCY_KEY_IN_USE while the first request may be running.
+ * Writes once under the caller's key, or just writes without one. Before it refuses, it looks for the earlier
+ * request. Throws IDEMPOTENCY_KEY_IN_USE while the first request may be running.
  */
 export async function writeOnce<T, Prepared = undefined>(
   deps: { readonly db: WorldDb; readonly clock: Clock },

@@ -75,8 +75,9 @@ export interface Sent {
 }
 
 /**
- * Writes the key's row in the transaction of its request. A row from beginKey is completed and keeps its answer. If another run has written its outcome
- * in the meantime, this one fails, is retried and finds that outcome.
+ * Writes the key's row in the transaction of its request. A row from beginKey is completed and keeps its
+ * answer. If another run has written its outcome in the meantime, this one fails, is retried and finds that
+ * outcome.
  */
 export async function insertKey(trx: WorldDb, sent: Sent): Promise<void> {
   const queries = idempotencyKeyInserts(sent, sql<boolean>`true`);
@@ -114,8 +115,8 @@ function isFreeFor({ follows }: IdempotencyKeyInfo): RawBuilder<boolean> {
 }
 
 /**
- * Writes the key's row before its request is opened, where the key is free: `begun` for a caller who is answered now, or with the refusal that frees the
- * key. Returns the row as it then is: whose it is decides. Of requests that come together the first to write decides for all.
+ * Writes the key's row if the key is free: `begun` for a caller who is answered now, or with the refusal that
+ * frees the key. Returns the row as it then is; the first writer wins.
  */
 async function claimKey(
   db: WorldDb,
@@ -139,7 +140,10 @@ async function claimKey(
   return record;
 }
 
-/** For a caller who is answered before the first step has run, so that the answer can be kept. Returns whose row it is; undefined without a key. */
+/**
+ * For a caller who is answered before the first step has run, so that the answer can be kept. Returns whose
+ * row it is; undefined without a key.
+ */
 export async function beginKey(
   db: WorldDb,
   { idempotency, ...sent }: Sent,
@@ -148,8 +152,9 @@ export async function beginKey(
 }
 
 /**
- * Frees the key of a request that is refused for the next one. Whether its caller has an answer already: then that answer stays. Nothing changes where
- * another run has opened the request, or the key belongs to another one.
+ * Frees the key of a request that is refused for the next one. Whether its caller has an answer already: then
+ * that answer stays. Nothing changes where another run has opened the request, or the key belongs to another
+ * one.
  */
 export async function refuseKey(
   trx: WorldDb,
@@ -181,8 +186,9 @@ export async function isKeyOfAnother(
 }
 
 /**
- * Refuses the id before anything is opened under it: a slower request with the same key, which was accepted a moment ago, is then refused by its first step.
- * Returns the key's row, which may be of another request that was faster.
+ * Refuses the id before anything is opened under it: a slower request with the same key, which was accepted a
+ * moment ago, is then refused by its first step. Returns the key's row, which may be of another request that
+ * was faster.
  */
 export function refuseUnopened(
   db: WorldDb,
@@ -236,8 +242,9 @@ export async function findMarkOf(
 }
 
 /**
- * Adds the answer to the row of its own request; the first answer stays. Returns false if there is no such row, or an earlier answer. A refusal is only
- * kept for the transaction that it is about: what was refused without effect has no row. A row of another write has the id of what it made.
+ * Adds the answer to the row of its own request; the first answer stays. Returns false if there is no such
+ * row, or an earlier answer. A refusal is only kept for the transaction that it is about: what was refused
+ * without effect has no row. A row of another write has the id of what it made.
  */
 export async function keepAnswer(
   db: WorldDb,
@@ -268,9 +275,9 @@ export interface AnswerOwner extends Pick<IdempotencyKeyInfo, 'key' | 'path' | '
 }
 
 /**
- * Deletes older keys in batches; returns how many. A key whose purchase is not opened yet (`begun`) is kept. A refused request leaves no purchase, so its
- * id is retired: a reused key must not find the old workflow, which Temporal may still remember. The ids before it are older. A day more lets Temporal
- * forget those.
+ * Deletes older keys in batches; returns how many. A key whose purchase is not opened yet (`begun`) is kept.
+ * A refused request leaves no purchase, so its id is retired: a reused key must not find the old workflow,
+ * which Temporal may still remember. The ids before it are older. A day more lets Temporal forget those.
  */
 export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {

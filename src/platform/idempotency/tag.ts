@@ -5,7 +5,10 @@ export interface IdempotencyKeyInfo {
   readonly key: string;
   readonly path: string;
   readonly fingerprint: string;
-  /** The id that was refused without effect under this key before: this request takes the key over from it, and from no other. */
+  /**
+   * The id that was refused without effect under this key before: this request takes the key over from it,
+   * and from no other.
+   */
   readonly follows?: string;
 }
 

@@ -8,8 +8,8 @@ export function newTransactionId(): string {
 }
 
 /**
- * The id that a key stands for. `after` tells its requests apart: how often the key was forgotten after it was used, 0 the first time, or the id that was
- * refused under it without effect.
+ * The id that a key stands for. `after` tells its requests apart: how often the key was forgotten after it
+ * was used, 0 the first time, or the id that was refused under it without effect.
  */
 export function keyedTransactionId(
   secret: Buffer,

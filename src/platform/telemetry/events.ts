@@ -89,7 +89,7 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       log.error(fields, 'unverified request refused: not signed by the API, and not in the database');
       metrics?.unverifiedRequest(fields.what);
     },
-    /** Our own database refuses a row however often it is sent: a fault of ours. What it was for has ended, or waits for a person. */
+    /** Our database refuses a row for good: a fault of ours. Its request has ended, or waits for a person. */
     rowRefused: (fields: Texts<'step' | 'detail'> & Partial<Texts<'transactionId'>>) => {
       log.error(fields, 'the database refuses a row for good');
       metrics?.rowRefused(fields.step);

@@ -134,7 +134,7 @@ function makersOn(registry: Registry) {
   };
 }
 
-/** Registers the metrics once for all environments of a process; returns what each environment counts with. */
+/** Registers the metrics once for all environments of a process; returns each environment's counters. */
 function createWorldMetrics(registry: Registry) {
   const counters = countersOn(registry);
   const seconds = histogramsOn(registry);

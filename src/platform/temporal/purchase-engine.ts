@@ -101,7 +101,7 @@ async function askRunning(
   }
 }
 
-/** Of the request that starts the workflow: another request under the same key finds it while there is no answer. */
+/** Of the request that starts the workflow. Another request under its key finds it before there is an answer. */
 function fingerprintOf({ idempotency }: PurchaseInput | FundingInput): { readonly fingerprint?: string } {
   return idempotency ? { fingerprint: idempotency.fingerprint } : {};
 }
@@ -154,7 +154,10 @@ async function startAndAsk(
   }
 }
 
-/** The workflow of this id, with the fingerprint of the request that started it; undefined where there is none, `unknown` when Temporal does not say. */
+/**
+ * The workflow of this id, with the fingerprint of the request that started it; undefined where there is
+ * none, `unknown` when Temporal does not say.
+ */
 async function findStarted(
   client: Client,
   transactionId: string,
@@ -184,7 +187,10 @@ function summaryOf(title: string, { quote, paymentMethod }: PurchaseInput): stri
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 
-/** How the workflow for what comes after closing is started, in the same call as the message that asks it. Many callers share one. */
+/**
+ * How the workflow for what comes after closing is started, in the same call as the message that asks it.
+ * Many callers share one.
+ */
 function afterClosingOptions(
   { transactionId, purpose, isThroughGateway }: ClosedSubject,
   timings: RefundTimings,

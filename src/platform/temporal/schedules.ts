@@ -1,4 +1,4 @@
-/** The schedules of one environment, made or brought up to date whenever a worker starts; most then run once at once. */
+/** Creates or updates the schedules of one environment when a worker starts. Most then run once at once. */
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import {
   APPLY_INBOX_WORKFLOW,

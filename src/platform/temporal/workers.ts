@@ -1,6 +1,6 @@
 /**
- * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
- * options are the ones that work in this SDK (autoscaling behaviours).
+ * Temporal workers of one environment, one per queue. Only orders, webhooks and ops load the workflow bundle,
+ * with explicit cache sizes; poller options are the ones that work in this SDK (autoscaling behaviours).
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -11,11 +11,11 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import {
+  gatewayQueue,
   MAX_INLINE_ATTEMPTS,
-  GATEWAY_QUEUE,
   OPS_QUEUE,
   ORDERS_QUEUE,
-  SUPPLIER_QUEUE,
+  supplierQueue,
   WEBHOOKS_QUEUE,
   type WebhookActivities,
 } from '../../../workflows/contract.ts';
@@ -32,6 +32,8 @@ export interface WorkersOptions extends TemporalServer {
   readonly onUnreadable?: CodecOptions['onUnreadable'];
   readonly activities: Readonly<Record<QueueName, object>>;
   readonly queues: readonly QueueName[];
+  /** By name: whose queues the supplier's and the gateway's worker serve. */
+  readonly vendors: Readonly<Record<'supplier' | 'gateway', string>>;
   readonly bundle: WorkflowBundleOption;
   readonly identity: string;
   /** Absent: unversioned, every worker takes every task. */
@@ -92,7 +94,7 @@ export function workerOptions(
 ): Omit<WorkerOptions, 'connection'> {
   const { steps } = options;
   return {
-    taskQueue: TASK_QUEUES[queue],
+    taskQueue: taskQueueOf(queue, options),
     activities: options.activities[queue],
     ...queueOptions(options, queue),
     ...versioning(options),
@@ -186,13 +188,16 @@ const DELIVERY_TASKS = 2 * MAX_INLINE_ATTEMPTS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
 
-const TASK_QUEUES: Readonly<Record<QueueName, string>> = {
-  orders: ORDERS_QUEUE,
-  supplier: SUPPLIER_QUEUE,
-  gateway: GATEWAY_QUEUE,
-  webhooks: WEBHOOKS_QUEUE,
-  ops: OPS_QUEUE,
-};
+function taskQueueOf(queue: QueueName, { vendors }: WorkersOptions): string {
+  const queues: Readonly<Record<QueueName, string>> = {
+    orders: ORDERS_QUEUE,
+    supplier: supplierQueue(vendors.supplier),
+    gateway: gatewayQueue(vendors.gateway),
+    webhooks: WEBHOOKS_QUEUE,
+    ops: OPS_QUEUE,
+  };
+  return queues[queue];
+}
 
 function queueOptions(options: WorkersOptions, queue: QueueName): Partial<WorkerOptions> {
   switch (queue) {

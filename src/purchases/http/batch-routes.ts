@@ -69,7 +69,7 @@ const listRoute = defineRoute({
     operationId: 'listBatches',
     tag: TAG,
     summary: 'List your batches',
-    description: 'With how many rows have ended how.',
+    description: 'Each with its counts by status.',
   },
   async handle({ world, principal, query }) {
     return { status: 200, body: toJson(presentBatchPage(await world.listBatches(principal, query))) };

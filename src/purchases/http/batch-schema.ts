@@ -113,10 +113,10 @@ const row = z
     status: z.enum(BATCH_ROW_STATUSES).meta({ description: 'QUEUED: not begun. Otherwise the purchase’s' }),
     reason: z.string().meta({ description: 'Why, when FAILED; empty otherwise' }),
     esimId: z.string().meta({ description: 'Empty while nothing was bought' }),
-    email: z.string().meta({ description: 'Empty where none was given, and 30 days after it was sent' }),
+    email: z.string().meta({ description: 'Empty if none was given, or 30 days after sending' }),
     emailStatus: z
       .enum([...EMAIL_STATUSES, ''])
-      .meta({ description: 'NOT_SENT: there is nothing to install. Empty: no e-mail was asked for' }),
+      .meta({ description: 'NOT_SENT: nothing to install. Empty: no e-mail requested' }),
     emailSentAt: z.string().meta({ description: 'ISO 8601; empty until it is sent' }),
   })
   .meta({ id: 'BatchRow' });

@@ -30,7 +30,7 @@ const confirmPaymentRoute = defineRoute({
     summary: 'Check a payment now',
     description:
       'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
-      'timeline. Optional: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+      'timeline. Optional: we detect payments without it. An unpaid payment is not an error; its status is `PENDING`.',
   },
   async handle({ world, principal, body }) {
     const { transactionId, gatewayReference, trackingReference } = body;

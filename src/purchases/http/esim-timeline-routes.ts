@@ -18,7 +18,9 @@ const timelineSchema = z
             .object({
               at: isoTime('When it happened'),
               source: z.enum(TIMELINE_SOURCES),
-              what: z.string().meta({ description: 'A word for programs', example: 'usage-threshold' }),
+              what: z
+                .string()
+                .meta({ description: 'Machine-readable event name', example: 'usage-threshold' }),
               description: z.string().meta({ example: '80% of the data is used' }),
               transactionId: z
                 .string()

@@ -12,7 +12,7 @@ const quoteSchema = z
     success: z.literal(true),
     data: z.object({
       quoteId: z.string().meta({
-        description: 'For `quoteId` of buy, once',
+        description: 'Send it as `quoteId` when you buy; valid once',
         example: 'quote-3b241101e2bb4255896c79a3f0f2d1c7',
       }),
       packageCode: z.string(),
@@ -25,7 +25,7 @@ const quoteSchema = z
       charge: z
         .object({ amount: money('To be paid'), currency: z.string() })
         .optional()
-        .meta({ description: 'With a payment method that is charged in another currency' }),
+        .meta({ description: 'Present if the payment method charges another currency' }),
       createdAt: isoTime('ISO 8601'),
       expiresAt: isoTime('Buy must be sent before'),
     }),

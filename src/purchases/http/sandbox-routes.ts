@@ -1,4 +1,4 @@
-/** What happens to a test eSIM, on command: one path for each action. The live environment has nothing behind these, and live keys are refused. */
+/** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
 import { z } from 'zod';
 import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../../esims/sandbox-port.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
@@ -24,7 +24,7 @@ const useBody = z
     bytes: countField({
       min: 1,
       max: MAX_SANDBOX_USE_BYTES,
-      description: 'Data to use, on top of what is used already; what is more than is left is cut',
+      description: 'Bytes to use in addition; capped at what is left',
       example: 644_245_095,
     }),
   })
@@ -67,7 +67,7 @@ const PLAIN_WORDS: Readonly<Record<(typeof PLAIN_SANDBOX_ACTIONS)[number], Words
   resume: {
     operationId: 'sandboxResumeEsim',
     summary: 'Resume a suspended test eSIM',
-    description: 'Service goes on. Its time has gone on meanwhile.',
+    description: 'Resumes service. The validity kept running meanwhile.',
   },
   'switch-off': {
     operationId: 'sandboxSwitchOffEsim',

@@ -32,7 +32,7 @@ export const quoteBody = z
     packageType,
     esimId,
     paymentMethod: choiceField(PAYMENT_METHODS, {
-      description: 'Given: the quote is for this method only, and `charge` is frozen too',
+      description: 'If set, the quote is valid for this method only, and `charge` is fixed too',
       example: 'WALLET',
     }).optional(),
   })

@@ -21,8 +21,8 @@ export interface LeasedEmail {
 }
 
 /**
- * Leases the e-mail that has been due longest for `leaseMs`. A sender that dies after sending causes a second one with the same id. undefined: none is
- * due.
+ * Leases the e-mail that has been due longest for `leaseMs`. A sender that dies after sending causes a second
+ * one with the same id. undefined: none is due.
  */
 export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promise<LeasedEmail | undefined> {
   const { rows } = await sql<LeasedEmail>`

@@ -26,8 +26,9 @@ interface StatusChangeQueries {
 }
 
 /**
- * `update` changes a row of `purchases`, without a returning clause. The query `name` has its row: transaction_id, account_id, package_type, status,
- * esim_id and the columns `returning`. `esims` names the query of the same statement that changed the eSIM and returns id and iccid.
+ * `update` changes a row of `purchases`, without a returning clause. The query `name` has its row:
+ * transaction_id, account_id, package_type, status, esim_id and the columns `returning`. `esims` names the
+ * query of the same statement that changed the eSIM and returns id and iccid.
  */
 export function statusChangeQueries(
   name: string,

@@ -28,8 +28,9 @@ export interface OpenOptions extends OpeningOptions {
 const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
 
 /**
- * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses, writes no purchase at all and leaves the key free.
- * Where the purchase is written already, nothing of `input` changes it. Answers the stage of the row that it wrote or found.
+ * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses, writes no
+ * purchase at all and leaves the key free. Where the purchase is written already, nothing of `input` changes
+ * it. Answers the stage of the row that it wrote or found.
  */
 export function openPurchase(
   db: WorldDb,
@@ -53,7 +54,8 @@ async function openOrRefuse(
   const refusal = found.refusal ?? options.refusal;
   const opening = refusal ? undefined : openingOf(input, options, found.item);
   const { unpaidLimits } = options;
-  const opened = { stage: STAGES[statusOf(input)] };
+  const vendors = { supplier: found.item?.supplier ?? null, gateway: input.charge ? options.gateway : null };
+  const opened = { stage: STAGES[statusOf(input)], vendors };
   // A quote is used up in the same transaction.
   const isOneStatement = opening && input.quoteId === undefined;
   if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return opened;
@@ -72,7 +74,7 @@ async function openOrRefuse(
   });
 }
 
-/** Refuses, unless another run has opened the purchase in the meantime. A caller who has an answer finds a FAILED purchase. */
+/** Refuses unless another run has opened the purchase. A caller who has an answer finds a FAILED purchase. */
 async function refuse(
   trx: WorldDb,
   input: PurchaseInput,

@@ -102,15 +102,15 @@ export async function bookSeen(
     const [row] = rows;
     if (!row) throw new Error(`no payment ${reference}`);
     if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
-    const came = {
+    const received = {
       amountMinor: receivedMinor - decision.confirmedMinor - receivedAndReversedMinor,
       currency: seen.currency,
     };
-    if (came.amountMinor > 0n)
+    if (received.amountMinor > 0n)
       await enqueuePaymentReceived(
         trx,
         payment,
-        came,
+        received,
         {
           subscriberIds: row.subscriber_ids,
           at: row.at,
@@ -228,7 +228,7 @@ async function entriesOf({ trx, payment, seen: { currency }, decision }: Booking
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
   const converted = toHoldMinor + toWalletMinor;
   return [
-    // It came and was taken back before we saw it: nothing stays, and the ledger shows that it was here.
+    // Received and reversed before we saw it: nets to zero, and the ledger shows both.
     entry(clearing, -passing),
     entry(suspense, passing),
     entry(suspense, -passing),
@@ -268,7 +268,7 @@ export async function markPaid(
 export async function enqueuePaymentReceived(
   trx: WorldDb,
   payment: PaymentRow,
-  came: Money,
+  received: Money,
   {
     subscriberIds,
     at,
@@ -285,11 +285,11 @@ export async function enqueuePaymentReceived(
   const webhook = {
     event: 'payment.received',
     // The sum distinguishes one receipt from the next.
-    key: `${reference}:${came.currency}:${beforeMinor + came.amountMinor}`,
+    key: `${reference}:${received.currency}:${beforeMinor + received.amountMinor}`,
     subject: transactionId,
     accountId: payment.account_id,
     subscribers: subscriberIds,
-    facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
+    facts: { transactionId, purpose, paymentMethod: method, reference, ...received },
     at,
   } as const;
   await enqueueWebhook(trx, webhook, pending);

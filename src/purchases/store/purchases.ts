@@ -32,6 +32,8 @@ import { collectWebhooks, statusChangeQueries, type StatusChange } from './messa
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 import type { PurchasesTable } from './tables.ts';
 
+const OPEN = purchaseStatusesBefore('FAILED');
+
 /** What a supplier delivered, as columns of its purchase and its eSIM. */
 export interface DeliveredItem {
   /**
@@ -231,9 +233,9 @@ const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
 /**
  * Records that the supplier has refused the order for good, gives the money back and closes purchase and eSIM
  * order as FAILED, in one transaction. `open`: another attempt was begun since, one before it may still take
- * effect, or the order is being withdrawn or was delivered. `claimed`: the refusal is on record, and the
- * money is claimed back, so a person decides about it. `cancelled`: it had accepted the order, so no attempt
- * is in doubt.
+ * effect, or the order is being withdrawn or was delivered. `disputed`: the refusal is on record, and the
+ * payment is disputed or reversed, so a person decides about it. `cancelled`: it had accepted the order, so
+ * no attempt is in doubt.
  */
 export async function refuseOrder(
   db: WorldDb,
@@ -243,13 +245,13 @@ export async function refuseOrder(
     isCancelled = false,
     pending,
   }: { readonly isCancelled?: boolean; readonly pending?: PendingMessages } = {},
-): Promise<'failed' | 'claimed' | 'open'> {
+): Promise<'failed' | 'disputed' | 'open'> {
   const { id, transactionId, attempts } = order;
   return db.transaction().execute(async (trx) => {
     await lockPayments(trx, transactionId);
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
-    const { rows } = await sql<{ has_claim: boolean }>`
-      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as has_claim
+    const { rows } = await sql<{ is_disputed: boolean }>`
+      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as is_disputed
         from purchases where transaction_id = ${transactionId} and status = 'PROCESSING'
           for no key update`.execute(trx);
     const refused = await sql`
@@ -261,15 +263,15 @@ export async function refuseOrder(
                   else state = 'sent' and attempts = ${attempts}
                     and coalesce(earlier_settles_after <= last_sent_at, true) end`.execute(trx);
     if (refused.numAffectedRows !== 1n) return 'open';
-    if (rows[0]?.has_claim) return 'claimed';
+    if (rows[0]?.is_disputed) return 'disputed';
     await failPurchaseIn(trx, transactionId, refusal, { pending });
     return 'failed';
   });
 }
 
 /**
- * Closes a purchase whose order was refused for good while its money was claimed back, once it no longer is.
- * `open`: it still is, or was not refused.
+ * Closes a purchase whose order was refused for good while its payment was disputed or reversed, once it no
+ * longer is. `open`: it still is, or was not refused.
  */
 export async function failRefused(
   db: WorldDb,
@@ -310,12 +312,11 @@ export async function failPurchaseIn(
 ): Promise<Money | undefined> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-  const open = purchaseStatusesBefore('FAILED');
   const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
   const isTakenBack =
     paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
   const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
-  const { queries, event, result } = closingQueries(transactionId, reason, open, 'FAILED');
+  const { queries, event, result } = closingQueries(transactionId, reason, OPEN, 'FAILED');
   const { rows } = await sql<StatusChange>`
     with ${queries}, noted as (
       insert into purchase_events (transaction_id, what, detail)
@@ -408,7 +409,7 @@ export async function flagAttention(
   const flagged = await sql`
     with flagged as (
       update purchases set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
-       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
+       where transaction_id = ${transactionId} and status = any(${OPEN})
          and needs_attention_since is null
       returning transaction_id
     )

@@ -1,6 +1,7 @@
 /** Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked. */
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
+import type { Vendors } from '../../payments/opened.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable } from './tables.ts';
 
@@ -31,4 +32,14 @@ export function findTimeline(db: WorldDb, transactionId: string): Promise<{ at: 
     .where('transaction_id', '=', transactionId)
     .orderBy('id')
     .execute();
+}
+
+/** As its rows are now: an action may have replaced its package. */
+export async function findVendors(db: WorldDb, transactionId: string): Promise<Vendors> {
+  const { rows } = await sql<Vendors>`
+    select (select supplier from purchases where transaction_id = ${transactionId}) as supplier,
+           (select gateway from payments where transaction_id = ${transactionId} order by attempt desc limit 1) as gateway`.execute(
+    db,
+  );
+  return rows[0] ?? { supplier: null, gateway: null };
 }

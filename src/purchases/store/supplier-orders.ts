@@ -87,7 +87,7 @@ export async function beginAttempt(
 const settling = (timeLimitMs: number): RawBuilder<unknown> =>
   sql`(${SEND_WITHIN_MS + timeLimitMs}::integer + in_flight_grace_ms) * interval '1 ms'`;
 
-/** Money is held, and nobody claims it back. */
+/** Money is held, and its payment is neither disputed nor reversed. */
 export const MAY_DELIVER = sql<boolean>`
   purchases.status = 'PROCESSING' and coalesce(purchases.attention_reason <> all(${[...DISPUTE_REASONS]}), true)`;
 
@@ -145,7 +145,8 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
     order,
     /** The supplier's answer is kept already; only settling is left. */
     isDelivered: order?.state === 'delivered',
-    claim: DISPUTE_REASONS.find((claim): claim is DisputeReason => claim === row.attention_reason) ?? null,
+    disputeReason:
+      DISPUTE_REASONS.find((reason): reason is DisputeReason => reason === row.attention_reason) ?? null,
     needsAttention: row.needs_attention_since !== null,
     /** How long its money has been there; by Postgres's clock, when this was read. */
     elapsedMs: row.now.getTime() - sinceMs,
@@ -292,8 +293,8 @@ export async function beginCancelling(
 }
 
 /**
- * Nothing of the order is left at the supplier, and nothing that was sent can still arrive. `false`: something
- * can, or this withdrawal has ended.
+ * Nothing of the order is left at the supplier, and nothing that was sent can still arrive. `false`:
+ * something can, or this withdrawal has ended.
  */
 export async function recordWithdrawn(
   db: WorldDb,

@@ -28,7 +28,7 @@ const overviewSchema = dataSchema(
         .meta({ description: 'Those that have any, the one with the oldest first' }),
       isCut: z.boolean().meta({ description: 'There are more than 10,000, and no more were counted' }),
       temporalAsked: z.boolean().meta({
-        description: 'false: Temporal did not answer, so that `workflow-gone` is left out',
+        description: 'false: Temporal did not answer; `workflow-gone` items are missing',
       }),
     }),
     approvals: z.object(figure).meta({ description: 'Actions and batch repairs that await a second person' }),

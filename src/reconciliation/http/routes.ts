@@ -34,7 +34,7 @@ const differenceId: PathParameter = {
   description: 'The `id` of a difference',
   example: '42',
   isPossible: (text) => /^\d{1,18}$/.test(text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such difference' },
+  notFound: { code: 'NOT_FOUND', message: 'No such difference' },
 };
 
 const differencesRoute = defineOpsRoute({

@@ -13,7 +13,7 @@ import type { Slice } from './lines.ts';
 import { withReadTimeout } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** What is booked on every account; all wallets of a currency are one line, and all that their accounts owe. */
+/** The balance of every account. All wallets of a currency are one line, and so is all that they owe. */
 export function readBalances(db: WorldDb) {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<{
@@ -180,7 +180,7 @@ const atRisk = sql`(
       from disputes d join payments y using (reference) left join holds h on h.id = d.transaction_id
      where d.money = 'AT_RISK' and h.status is distinct from 'HELD') disputed`;
 
-/** All that is booked on suspense for each purchase or funding, without money of open refunds and disputes. */
+/** Suspense of each purchase or funding, without money of open refunds and disputes. */
 const inSuspense = sql`(
     select currency, sum(amount_minor) as amount_minor, min(created_at) as created_at
       from (

@@ -111,7 +111,7 @@ export async function findListCosts(
   };
 }
 
-/** What the ledger has used at a supplier, and what open orders may have used that is not booked yet: one moment. */
+/** Booked use at a supplier, and what open orders may have used beyond that, read at one moment. */
 export function readSupplierUse(db: WorldDb, supplier: string): Promise<SupplierUse> {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<SupplierUse>`

@@ -4,9 +4,10 @@
  * have been delivered.
  */
 import type { SupplierRefusal } from '../../esims/port.ts';
+import type { SupplierName } from '../../esims/rules.ts';
 
 /** The vendor's name, in rows, accounts and metrics. */
-export const NAME = 'esim-access';
+export const NAME = 'esim-access' satisfies SupplierName;
 
 export type CodeMeaning =
   | { readonly kind: 'refused'; readonly reason: SupplierRefusal }

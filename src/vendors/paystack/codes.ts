@@ -5,6 +5,9 @@
  * on errors: 400 means that a request was not carried out.
  */
 import type { GatewayRefusal } from '../../payments/port.ts';
+import type { GatewayName } from '../../payments/rules.ts';
+
+export const NAME = 'paystack' satisfies GatewayName;
 
 export type FailureMeaning =
   | { readonly kind: 'refused'; readonly reason: GatewayRefusal }

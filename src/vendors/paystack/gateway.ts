@@ -8,6 +8,7 @@ import type { Pacer } from '../../platform/rate-limiter.ts';
 import type { Context, Mode } from './answers.ts';
 import { charge, findCharge } from './charges.ts';
 import { createClient, type Client } from './client.ts';
+import { NAME } from './codes.ts';
 import { limitsOf } from './limits.ts';
 import { disputed, findDisputes, findRefund, refund, refundsOf } from './refunds.ts';
 import { paidChargesOf, statementOf } from './statement.ts';
@@ -59,7 +60,7 @@ export function createPaystackGateway(options: PaystackOptions): PaystackGateway
   const gatewayOn = (paced: Client): PaymentGateway => {
     const context: Context = { client: paced, mode, onUnknown };
     return {
-      name: 'paystack',
+      name: NAME,
       limits: limitsOf,
       forAccount: (accountId) =>
         accountPacer ? gatewayOn(client.pacedBy(accountPacer(accountId))) : gateway,

@@ -149,7 +149,7 @@ async function* disputes(
 
 const OPEN = ['awaiting-merchant-feedback', 'awaiting-bank-feedback', 'pending'];
 
-/** The bank declines the buyer's dispute: won. The dispute is accepted, by us or because time ran out: lost. */
+/** Won: the bank declined the buyer's dispute. Lost: we accepted it, or its time ran out. */
 function disputeStateOf(status: string, resolution: string): DisputeState {
   if (OPEN.includes(status)) return 'open';
   if (status !== 'resolved') return 'unknown';

@@ -12,9 +12,10 @@ export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof leaseDeliver
 const LEASE_MS = 20_000;
 
 /**
- * Reads a message and, if it is due and its endpoint open, leases it in the same statement: for others it is not due until the lease
- * expires. Due times are compared on the database's clock, so that workers' clocks do not matter. `lease` is a lease passed on by another
- * step; it counts as due. undefined: the message was deleted.
+ * Reads a message and, if it is due and its endpoint open, leases it in the same statement: for others it is
+ * not due until the lease expires. Due times are compared on the database's clock, so that workers' clocks do
+ * not matter. `lease` is a lease passed on by another step; it counts as due. undefined: the message was
+ * deleted.
  */
 export async function leaseDelivery(db: WorldDb, messageId: string, lease: string | null = null) {
   const row = await db

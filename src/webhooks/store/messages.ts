@@ -87,7 +87,8 @@ export interface EventQueries {
 type Receivers = 'all accounts' | 'its account' | readonly string[];
 
 /**
- * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event, event_key, subject, body and at.
+ * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event,
+ * event_key, subject, body and at.
  */
 export function eventQueries(
   event: WebhookEvent,

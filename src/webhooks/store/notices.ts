@@ -26,8 +26,8 @@ export type LeasedNotice = Notice & {
 };
 
 /**
- * Leases the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second mail with the same id.
- * undefined: none is due.
+ * Leases the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second
+ * mail with the same id. undefined: none is due.
  */
 export async function leaseNotice(db: WorldDb, leaseMs: number): Promise<LeasedNotice | undefined> {
   const { rows } = await sql<LeasedNotice>`

@@ -64,9 +64,9 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
 
 /** Where `details` says more than the message. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE: no money was taken',
-  PACKAGE_UNAVAILABLE: 'OUT_OF_STOCK: no money was taken',
-  PAYMENT_FAILED: 'PAYMENT_NOT_OPENED: no money was taken',
+  INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE: nothing was charged',
+  PACKAGE_UNAVAILABLE: 'OUT_OF_STOCK: nothing was charged',
+  PAYMENT_FAILED: 'PAYMENT_NOT_OPENED: nothing was charged',
 };
 
 /** Codes that a route with two shapes gives only in one of them. */

@@ -1,6 +1,7 @@
 /**
- * Decides which environment a request belongs to. A key names it. Without a key, the path may name it; otherwise it is live, or test while live is
- * switched off. People belong to no environment and name one in the query. No code behind this can name the other environment.
+ * Decides which environment a request belongs to. A key names it. Without a key, the path may name it;
+ * otherwise it is live, or test while live is switched off. People belong to no environment and name one in
+ * the query. No code behind this can name the other environment.
  */
 import type { UseCases, WorldUseCases } from '../../composition/use-cases.ts';
 import { ENVIRONMENTS, type Environment } from '../../../domain/account.ts';
@@ -39,7 +40,10 @@ function worldsFor(worlds: UseCases['worlds'], rule: EnvironmentRule | undefined
   }
 }
 
-/** Of a route that works in an environment: test while there is no other, and named once there is. Undefined where it works in none. */
+/**
+ * Of a route that works in an environment: test while there is no other, and named once there is. Undefined
+ * where it works in none.
+ */
 function environmentOfPerson(ctx: RequestKoa, { live }: UseCases['worlds']): Environment | undefined {
   if (!routeOf(ctx)?.queryNames.includes('environment')) return undefined;
   const { values, repeated } = ctx.state.query;

@@ -167,7 +167,7 @@ export function createCheckout(context: GatewayContext) {
     const code = /^\/checkout\/([0-9a-z]{1,40})$/.exec(target.pathname)?.[1];
     const row = code === undefined ? undefined : context.transactions.byAccessCode(code);
     if (row?.origin !== 'initialize') {
-      sayOnly(response, 404, 'There is no such payment page');
+      sayOnly(response, 404, 'No such payment page');
       return;
     }
     if (request.method === 'GET' || request.method === 'HEAD') {

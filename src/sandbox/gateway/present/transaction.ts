@@ -101,7 +101,10 @@ export function statusWord(context: GatewayContext, status: string): string {
   return context.faults.current.unknownStatus ?? status;
 }
 
-/** The vendor's pages say that any refund moves the transaction, and not whether a part does: the fault `refundShows` is that reading. */
+/**
+ * The vendor's pages say that any refund moves the transaction, and not whether a part does: the fault
+ * `refundShows` is that reading.
+ */
 function shownStatus(context: GatewayContext, { id, status }: TransactionRow): string {
   const { refundShows } = context.faults.current;
   if (status !== 'success' || refundShows === 'success') return status;

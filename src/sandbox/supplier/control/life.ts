@@ -110,8 +110,9 @@ function use(context: SupplierContext, esim: FoundEsim, bytes: number): void {
 }
 
 /**
- * Moves the time of one eSIM. It is its past that moves back, since the rest of the environment keeps its clock: the eSIM is as old afterwards as if it had been
- * installed so much earlier. The webhooks of what happens to it in that time are sent in order.
+ * Moves the time of one eSIM. It is its past that moves back, since the rest of the environment keeps its
+ * clock: the eSIM is as old afterwards as if it had been installed so much earlier. The webhooks of what
+ * happens to it in that time are sent in order.
  */
 function advance(context: SupplierContext, { row }: FoundEsim, byMs: number): void {
   const clockAheadMs = row.clockAheadMs + byMs;
