@@ -274,8 +274,15 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a refund is sent again as soon as its fence is over',
     file: 'src/payments/store/refunds.ts',
-    find: 'send_before + ${`${UNDER_WAY_MS} milliseconds`}::interval < clock_timestamp()',
-    replace: 'send_before < clock_timestamp()',
+    find: 'else ${`${UNDER_WAY_MS} milliseconds`}::interval end',
+    replace: "else interval '0' end",
+    tests: REFUND_REQUESTS,
+  },
+  {
+    name: 'a refund that the gateway would take twice is repeated while its list may miss the first',
+    file: 'src/payments/store/refunds.ts',
+    find: 'case when ${WOULD_BE_TAKEN_TWICE} then',
+    replace: 'case when not ${WOULD_BE_TAKEN_TWICE} and false then',
     tests: REFUND_REQUESTS,
   },
   {
