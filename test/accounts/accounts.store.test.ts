@@ -15,15 +15,17 @@ import {
   type NewAccount,
   type NewApiKey,
 } from '../../src/accounts/store/accounts.ts';
-import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';
 import { newAccount } from '../support/facts.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
+import { fundWallet } from '../../src/ledger/store/ledger.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());
 
 const hex = (): string => randomBytes(16).toString('hex');
+const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });
 
 async function account(given: Partial<NewAccount> = {}): Promise<string> {
   const made = newAccount(given);
@@ -251,6 +253,19 @@ describe('an operator', () => {
     await expect(fund(dbs, naira, 'olu')).rejects.toThrow('keeps USD');
     await expect(fund(dbs, { ...request, accountId: 'acc-none' }, 'olu')).rejects.toThrow('no account');
     expect(await auditBooks(books.owner)).toEqual([]);
+  });
+
+  it('funds nothing under a reference that another request uses at the same moment for something else', async () => {
+    const { accountId } = await make();
+    const dbs = { accounts: books.accounts, world: books.world };
+    const request = { accountId, reason: 'a test', reference: `race-${accountId}` };
+    await fund(dbs, { ...request, reference: `first-${accountId}`, amount: usd(1n) }, 'olu');
+    const other = await books.world.startTransaction().execute();
+    await fundWallet(other, { ...request, operationKey: `fund:${request.reference}`, amount: usd(500n) });
+    const funding = fund(dbs, { ...request, amount: usd(700n) }, 'olu');
+    await untilStatementWaits(books.owner);
+    await other.commit().execute();
+    await expect(funding).rejects.toThrow('was used before, for 5.00 USD');
   });
 
   it('cannot rewrite the audit log', async () => {

@@ -263,6 +263,21 @@ it('one statement adds the entries of several wallets, and of one wallet twice',
   expect(await balances('acc-several-2')).toEqual([80n, 40n]);
 });
 
+it('an entry exactly at a limit is in what begins there, and not in what ends there', async () => {
+  const accountId = 'acc-limit';
+  await ensureWallet(books.world, accountId, 'USD');
+  const limit = new Date('2026-03-02T00:00:00.000Z');
+  await sql`
+    insert into wallet_entries (account_id, entry_number, at, kind, ledger_kind, amount_minor, balance_after_minor)
+    select ${accountId}, n, ${limit}::timestamptz + (n - 2) * interval '1 ms', 'FUNDING', 'fund', 1, n from generate_series(1, 3) n`.execute(
+    books.owner,
+  );
+  const numbers = async (between: { from?: Date; to?: Date }) =>
+    (await readWalletEntries(books.world, { accountId, limit: 9, ...between })).map((entry) => entry.id);
+  expect(await numbers({ from: limit })).toEqual(['entry-3', 'entry-2']);
+  expect(await numbers({ to: limit })).toEqual(['entry-1']);
+});
+
 it("only the ledger's trigger writes an entry", async () => {
   const tried = [
     books.world.deleteFrom('wallet_entries').execute(),

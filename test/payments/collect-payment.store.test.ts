@@ -107,6 +107,17 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
     expect(await collect(payer)).toMatchObject({ state: 'failed', reason: 'PAYMENT_EXPIRED' });
   });
 
+  it('is not closed by a check that began before the end of its time, though it ended after it', async () => {
+    const payer = await books.payer({ purpose });
+    server.answerWith((response, call) => {
+      void expire(payer).then(() => {
+        answerOf(payer.reference)(response, call);
+      });
+    });
+    expect(await collect(payer)).toMatchObject({ state: 'waiting', waitMs: 1 });
+    expect(await books.status(payer)).toBe('PENDING');
+  });
+
   it('is paid although its time is over, when the gateway has the money', async () => {
     const payer = await books.payer({ purpose });
     await expire(payer);

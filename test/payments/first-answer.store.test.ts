@@ -102,6 +102,16 @@ describe('a request that was started and not answered in time', () => {
     expect((await ask({ start: unanswered('other') })).code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
+  it('is told that another body has its key, where only the row of the key shows it', async () => {
+    const { code } = await ask({
+      start: async (input) => {
+        await beginKey(books.world, { ...input, idempotency: { ...TAG, fingerprint: 'other' } });
+        return unanswered('f')();
+      },
+    });
+    expect(code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
   it('is refused where it was refused before its caller was answered', async () => {
     const refusal = { reason: 'INSUFFICIENT_BALANCE', detail: '' } as const;
     const { code } = await ask({

@@ -5,10 +5,11 @@ import { checkPayment } from '../../activities/payments/payments.ts';
 import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { nextPaymentAttempt } from '../../src/payments/store/payments.ts';
+import { closePayment, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering } from '../support/answering-server.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const server = await startAnsweringGateway();
@@ -99,4 +100,13 @@ describe('a payment with two attempts', () => {
     says = { [payer.reference]: 'waiting', [second]: 'waiting' };
     expect(await check(payer)).toEqual({ state: 'waiting', isKnown: true });
   });
+});
+
+it('a closed payment is checked like any other: what came late is booked', async () => {
+  const payer = await books.payer();
+  await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED');
+  await closePayment(books.world, payer.reference);
+  says = { [payer.reference]: 'paid' };
+  expect(await check(payer)).toMatchObject({ state: 'ended', isKnown: true });
+  expect(await books.balance(payer)).toBe(PRICE_MINOR);
 });

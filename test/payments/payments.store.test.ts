@@ -13,6 +13,7 @@ import {
   closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
@@ -38,6 +39,15 @@ describe('a purchase that waits for money', () => {
       gateway_status: 'success',
     });
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received']);
+  });
+
+  it('has its time for delivery counted from the payment, not from its start', async () => {
+    const payer = await books.payer();
+    await sql`update supplier_orders set planned_at = planned_at - interval '1 hour' where id = ${payer.transactionId}`.execute(
+      books.owner,
+    );
+    await books.bookCheck(payer);
+    expect((await loadDelivery(books.world, payer.transactionId)).elapsedMs).toBeLessThan(600_000);
   });
 
   it('paid in the currency of its price needs no exchange', async () => {

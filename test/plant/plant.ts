@@ -1,19 +1,25 @@
-// Plants the faults of faults.ts one by one in a copy of the checkout, runs the tests that should see each, and prints the score: `npm run plant`.
-// With names of faults as arguments it plants only these. Exits 1 below 90 %, and where a fault no longer fits the code.
+// Plants the faults of faults.ts one by one in a copy of the checkout, runs the tests that should see each, prints each result as it comes, and the
+// score: `npm run plant`. Only the named ones: `npm run plant -- 'a name' 'another'`. Exits 1 below 90 %, and where a fault no longer fits the code.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { environmentOf, startTestServices, type TestServices } from '../support/services.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
 const LEAST_SHARE = 0.9;
+/** Many faults show as a test that waits for ever: long for those that do not. */
+const TEST_WITHIN_MS = 60_000;
 /** Ten times what a file of tests takes. */
-const TESTS_WITHIN_MS = 600_000;
+const FILES_WITHIN_MS = 600_000;
 const root = join(import.meta.dirname, '..', '..');
 /** Results of builds and runs, and what is large and never changed. */
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'dist', 'reports']);
 
-type Verdict = 'seen' | 'survived' | 'does-not-fit';
+/** `unclear`: the tests fail without the fault, too, or none of them failed by its name: a file does not load, or the time was over. */
+type Verdict = 'seen' | 'survived' | 'unclear' | 'does-not-fit';
 
 async function copyCheckout(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'simway-plant-'));
@@ -22,72 +28,95 @@ async function copyCheckout(): Promise<string> {
   return copy;
 }
 
-/** The names of the tests that failed; undefined when none did. */
-function runTests(copy: string, tests: readonly string[]): Promise<readonly string[] | undefined> {
-  return new Promise((resolve) => {
-    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const run = spawn(process.execPath, [vitest, 'run', '--bail=1', '--reporter=json', ...tests], {
-      cwd: copy,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const timer = setTimeout(() => run.kill('SIGTERM'), TESTS_WITHIN_MS);
-    let output = '';
-    run.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    run.on('close', (code) => {
-      clearTimeout(timer);
-      resolve(code === 0 ? undefined : failedTests(output));
-    });
+/** The names of the tests that failed; undefined when none did. All runs share the services, each with databases of its own. */
+async function runTests(
+  copy: string,
+  services: TestServices,
+  tests: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const report = join(copy, 'plant-report.json');
+  await rm(report, { force: true });
+  const options = [
+    '--bail=1',
+    `--testTimeout=${TEST_WITHIN_MS}`,
+    '--reporter=json',
+    `--outputFile=${report}`,
+  ];
+  const run = spawn(process.execPath, [vitest, 'run', ...options, ...tests], {
+    cwd: copy,
+    env: environmentOf(services),
+    stdio: 'ignore',
+    timeout: FILES_WITHIN_MS,
   });
+  const [code] = (await once(run, 'close')) as [number | null];
+  return code === 0 ? undefined : failedTests(report);
 }
 
 interface Report {
   readonly testResults: readonly {
-    readonly name: string;
-    readonly message?: string;
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 }
 
-/** The output may begin with lines of services. A file that does not load has no test results. */
-function failedTests(output: string): readonly string[] {
-  const report = JSON.parse(output.slice(output.indexOf('{"num'))) as Report;
-  const failed = report.testResults.flatMap(({ assertionResults }) =>
+/** None where the run was stopped. */
+async function failedTests(report: string): Promise<readonly string[]> {
+  if (!existsSync(report)) return [];
+  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
+  return testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
   );
-  return failed.length > 0 ? failed : ['(no test by name)'];
 }
 
-async function plant(copy: string, { file, find, replace, tests }: Fault): Promise<[Verdict, string]> {
+/** Whether tests pass on the code as it is, by their files. */
+const sound = new Map<string, boolean>();
+
+async function plant(
+  copy: string,
+  services: TestServices,
+  { file, find, replace, tests }: Fault,
+): Promise<[Verdict, string]> {
   const path = join(copy, file);
   const before = await readFile(path, 'utf8');
   if (before.split(find).length !== 2) return ['does-not-fit', `${file} has not exactly one "${find}"`];
+  const files = tests.join(' ');
+  if (!sound.has(files)) sound.set(files, (await runTests(copy, services, tests)) === undefined);
+  if (!sound.get(files)) return ['unclear', `${files} fails on the code as it is`];
   await writeFile(
     path,
     before.replace(find, () => replace),
   );
   try {
-    const failed = await runTests(copy, tests);
-    return failed ? ['seen', failed[0] ?? ''] : ['survived', tests.join(', ')];
+    const failed = await runTests(copy, services, tests);
+    if (!failed) return ['survived', files];
+    return failed[0] === undefined ? ['unclear', files] : ['seen', failed[0]];
   } finally {
     await writeFile(path, before);
   }
 }
 
 const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !FAULTS.some((fault) => fault.name === name));
+if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')}`);
 const faults = FAULTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const counts: Record<Verdict, number> = { seen: 0, survived: 0, unclear: 0, 'does-not-fit': 0 };
 const copy = await copyCheckout();
-const counts: Record<Verdict, number> = { seen: 0, survived: 0, 'does-not-fit': 0 };
 try {
-  for (const fault of faults) {
-    const [verdict, detail] = await plant(copy, fault);
-    counts[verdict] += 1;
-    console.log(`${verdict.padEnd(12)} ${fault.name}: ${detail}`);
-    if (verdict === 'survived' && fault.whyItMaySurvive !== undefined)
-      console.log(`             known: ${fault.whyItMaySurvive}`);
+  const services = await startTestServices();
+  try {
+    for (const fault of faults) {
+      const [verdict, detail] = await plant(copy, services, fault);
+      counts[verdict] += 1;
+      console.log(`${verdict.padEnd(12)} ${fault.name}: ${detail}`);
+      if (verdict === 'survived' && fault.whyItMaySurvive !== undefined)
+        console.log(`             known: ${fault.whyItMaySurvive}`);
+    }
+  } finally {
+    await services.close();
   }
 } finally {
   await rm(copy, { recursive: true, force: true });
 }
-const share = counts.seen / Math.max(1, faults.length);
+const share = counts.seen / faults.length;
 console.log(`${counts.seen} of ${faults.length} faults are seen (${Math.round(share * 100)} %)`);
 process.exitCode = share < LEAST_SHARE || counts['does-not-fit'] > 0 ? 1 : 0;

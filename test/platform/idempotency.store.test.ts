@@ -47,6 +47,13 @@ describe('stored answers', () => {
     expect(await keepAnswer(books.world, ownerOf('own'), answer)).toBe(true);
   });
 
+  it('are not kept for a request that was refused without effect: its key is free', async () => {
+    await plant('acc-1', 'refused');
+    const refused = { refusal_reason: 'INSUFFICIENT_BALANCE', refusal_detail: '' };
+    await books.owner.updateTable('idempotency_keys').set(refused).where('key', '=', 'refused').execute();
+    expect(await keepAnswer(books.world, ownerOf('refused'), { statusCode: 400, body: '{}' })).toBe(false);
+  });
+
   it('of another write are kept where it made something, under the id of what it made', async () => {
     await plant('acc-1', 'quote');
     const update = books.owner.updateTable('idempotency_keys').set({ transaction_id: 'quote-1' });

@@ -230,6 +230,24 @@ describe('an answer that is lost says nothing', () => {
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
   });
 
+  it('a check that the gateway does not answer leaves the wait for money as it is', async () => {
+    const unknown = { state: 'unknown', isKnown: false };
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
+      checkPayment: inTurn(unknown, unknown, { state: 'paid', isKnown: true }),
+      tryDelivering: () => DELIVERED,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('collectPayment');
+    // The second is served only once the workflow has paused again.
+    for (let asked = 0; asked < 2; asked += 1)
+      expect(await purchase.executeUpdate(checkPayment)).toEqual(unknown);
+    expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
+    await purchase.executeUpdate(checkPayment);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
   it('a delivery step without an answer is tried again', async () => {
     scripted.follow({
       openPurchase: () => ({ stage: 'paid' }),
@@ -260,6 +278,8 @@ describe('an answer that is lost says nothing', () => {
     await purchase.signal(performActions);
     expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'CANCELLED_BY_OPERATOR' });
     expect(scripted.calls.filter((name) => name === 'performAction')).toHaveLength(2);
+    // Not only once its history is too long: a new run looks for actions in any case.
+    expect((await purchase.describe()).runId).toBe(purchase.firstExecutionRunId);
   });
 });
 
@@ -287,10 +307,38 @@ describe('messages', () => {
     });
     const purchase = await scripted.start();
     await called('deliver');
-    await purchase.signal(performActions);
-    await called('nextAction');
+    // The second is served only once the workflow has paused again.
+    for (const messages of [1, 2]) {
+      await purchase.signal(performActions);
+      await called('nextAction', messages);
+    }
     expect(scripted.calls.filter((name) => name === 'deliver')).toHaveLength(1);
     await purchase.signal(supplierAnnounced);
+    await purchase.result();
+  });
+
+  it('a caller who asks while a check runs gets the answer of the next one', async () => {
+    const began = Promise.withResolvers<undefined>();
+    const mayEnd = Promise.withResolvers<undefined>();
+    const first = { state: 'waiting', isKnown: true };
+    const next = { state: 'paid', isKnown: true };
+    scripted.follow({
+      openPurchase: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
+      checkPayment: inTurn(async () => {
+        began.resolve(undefined);
+        await mayEnd.promise;
+        return first;
+      }, next),
+      tryDelivering: () => DELIVERED,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('collectPayment');
+    const caller = purchase.executeUpdate(checkPayment);
+    await began.promise;
+    const later = await purchase.startUpdate(checkPayment, { waitForStage: 'ACCEPTED' });
+    mayEnd.resolve(undefined);
+    expect([await caller, await later.result()]).toEqual([first, next]);
     await purchase.result();
   });
 

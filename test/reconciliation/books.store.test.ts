@@ -271,4 +271,21 @@ describe('the books', () => {
     await Promise.all([reports.trialBalance(), reports.daily(EVER), reports.waiting()]);
     expect(await count()).toBe(before);
   });
+
+  it('count what is booked exactly at a limit on the day that begins there', async () => {
+    const limit = new Date('2021-06-02T00:00:00.000Z');
+    await sql`
+      with booked as (
+        insert into ledger_transactions (operation_key, kind, created_at) values ('limit', 'credit-wallet', ${limit}) returning id
+      )
+      insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+      select id, account, 'USD', minor from booked, (values ('revenue:USD', -5), ('funding:USD', 5)) entry (account, minor)`.execute(
+      books.owner,
+    );
+    const dayMs = 24 * 3_600_000;
+    const linesOf = async (from: number, to: number) =>
+      (await reports.daily({ from: new Date(from), to: new Date(to) })).lines;
+    expect(await linesOf(limit.getTime() - dayMs, limit.getTime())).toEqual([]);
+    expect(await linesOf(limit.getTime(), limit.getTime() + dayMs)).toMatchObject([{ day: '2021-06-02' }]);
+  });
 });

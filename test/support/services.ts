@@ -18,7 +18,7 @@ import { makeTestFolder } from './test-folder.ts';
 
 export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
 
-interface TestServices {
+export interface TestServices {
   /** postgres://… of an owner that may create databases and roles. */
   readonly databaseUrl: string;
   /** host:port */
@@ -147,6 +147,16 @@ export async function startTestServices({ inMemory = true } = {}): Promise<TestS
     await close();
     throw error;
   }
+}
+
+/** For a test run that uses these services, with databases of its own, instead of others. */
+export function environmentOf({ databaseUrl, temporalAddress, redisUrl }: TestServices): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    REDIS_URL: redisUrl,
+  };
 }
 
 /** The time that a connection takes on a busy machine is not under test. */

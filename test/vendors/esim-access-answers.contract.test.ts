@@ -62,9 +62,9 @@ describe('the eSIM Access client, lists of eSIMs', () => {
         transactionId: `txn-${nth}`,
         packageList: [{ transactionId: `txn-${nth}`, packageCode: 'ES-1', createTime }],
       });
-    const listOf = async () => {
+    const listOf = async (from = FROM, to = NOW) => {
       const orders = [];
-      for await (const order of vendor.supplier().orders(FROM, NOW)) orders.push(order);
+      for await (const order of vendor.supplier().orders(from, to)) orders.push(order);
       return orders;
     };
 
@@ -104,6 +104,13 @@ describe('the eSIM Access client, lists of eSIMs', () => {
         listed([bought(1, '2026-09-27T18:59:59+0000'), bought(2), bought(3, '2026-09-27T19:30:01+0000')], 3),
       );
       expect(await listOf()).toMatchObject([{ transactionId: 'txn-2' }]);
+    });
+
+    it('lists an order exactly at a limit in the window that begins there, and in no other', async () => {
+      const limit = new Date('2026-09-27T19:29:36Z');
+      vendor.answerWith(listed([bought(1)], 1));
+      expect(await listOf(FROM, limit)).toEqual([]);
+      expect(await listOf(limit, NOW)).toHaveLength(1);
     });
 
     it.each([
@@ -217,6 +224,35 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     }
     expect(searches).toBeGreaterThan(2);
     expect(searches).toBeLessThan(10);
+  });
+
+  it('findOrder searches both halves of a window before any later one', async () => {
+    // So many a minute that the first of sixteen windows is halved once more than the others; the search ends among those.
+    const startMs = Date.parse('2026-09-25T00:00:00Z');
+    const minutes = 16 * 60;
+    const made = Array.from({ length: minutes }, (_, minute) =>
+      Array.from({ length: minute < 58 ? 50 : 39 }, () => startMs + minute * 60_000),
+    ).flat();
+    const ours = 1_000;
+    vendor.answerWith((response, call) => {
+      const query = JSON.parse(call.body) as {
+        startTime: string;
+        endTime: string;
+        pager: { pageNum: number; pageSize: number };
+      };
+      const [from, to] = [Date.parse(query.startTime), Date.parse(query.endTime)];
+      const within = made.flatMap((ms, nth) => (ms >= from && ms <= to ? [nth] : []));
+      const { pageNum, pageSize } = query.pager;
+      const page = within
+        .slice((pageNum - 1) * pageSize, pageNum * pageSize)
+        .map((nth) => esim({ transactionId: nth === ours ? 'txn-1' : 'other' }));
+      listed(page, within.length)(response, call);
+    });
+    const until = new Date(startMs + minutes * 60_000);
+    const search = await vendor
+      .supplier()
+      .findOrder({ transactionId: 'txn-1', from: new Date(startMs), until });
+    expect(search).toMatchObject({ outcome: 'done', value: { state: 'found' } });
   });
 
   it.each([

@@ -122,6 +122,19 @@ describe('the Paystack client, statement', () => {
     expect((await linesOf(server.gateway())).map(({ kind }) => kind)).toEqual(['charge', 'reversal']);
   });
 
+  it('has what was disputed exactly at a limit in the time that begins there, and in no other', async () => {
+    const limit = new Date('2026-09-27T14:00:00.000Z');
+    const dispute = { id: 7, status: 'pending', created_at: limit.toISOString(), currency: 'NGN' };
+    server.answerWith(json(yes([{ ...dispute, transaction: { id: 1, reference: 'txn-1' } }])));
+    const disputed = async (from: Date, to: Date) => {
+      const references = [];
+      for await (const reference of server.gateway().disputed(from, to)) references.push(reference);
+      return references;
+    };
+    expect(await disputed(new Date('2026-09-27T13:00:00.000Z'), limit)).toEqual([]);
+    expect(await disputed(limit, new Date('2026-09-27T15:00:00.000Z'))).toEqual(['txn-1']);
+  });
+
   it('has a reversal for the money that refunds do not explain', async () => {
     const reversed = json(yes([transaction({ status: 'reversed' })]));
     const reversal = { ...charged, kind: 'reversal', feesMinor: 0n };
