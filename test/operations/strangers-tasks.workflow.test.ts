@@ -110,10 +110,11 @@ describe('a delivery that a stranger answers', () => {
       { state: 'waiting', waitMs: 300_000, messages: { accountId: 'acc-other', ids: [7, 'no', 'txn-'] } },
     ],
   ])('with %s stops nothing: a check delivers it', async (_what, answer) => {
-    const transactionId = await withLiesOn('supplier', { deliver: lieOf(answer).tell }, async () =>
-      withUnknownOutcome({ timings: SHORT_ANSWER_TIMINGS }),
-    );
-    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    const transactionId = await withLiesOn('supplier', { deliver: lieOf(answer).tell }, async () => {
+      const opened = await withUnknownOutcome({ timings: SHORT_ANSWER_TIMINGS });
+      expect(await holdOf(stack, opened)).toBe('HELD');
+      return opened;
+    });
     await operator.replay(transactionId, by);
     await untilStatus(stack, transactionId, 'SUCCESS');
     expect(await holdOf(stack, transactionId)).toBe('POSTED');
