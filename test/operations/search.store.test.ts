@@ -420,7 +420,15 @@ describe('accounts', () => {
   it('show what they have in this environment', async () => {
     const overview = await readAccount(deps, accountId);
     expect(overview).toMatchObject({
-      ...{ keys: 1, members: 1, endpoints: 1, openPurchases: 2, openFundings: 1, onHoldMinor: 0n, owedMinor: 0n },
+      ...{
+        keys: 1,
+        members: 1,
+        endpoints: 1,
+        openPurchases: 2,
+        openFundings: 1,
+        onHoldMinor: 0n,
+        owedMinor: 0n,
+      },
     });
     await rows.purchase({
       ...{ account_id: accountId, attention_reason: 'UNDO_FAILED', needs_attention_since: ago(5) },
