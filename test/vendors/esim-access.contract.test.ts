@@ -99,7 +99,7 @@ describe('the eSIM Access client at a supplier that requires signatures', () => 
       undefined,
       { sign: true, accessCode: 'another-code' },
     ],
-    ['with a wrong time', 'CREDENTIALS_REFUSED', undefined, { sign: true, clock: anHourAgo }],
+    ['from a machine whose clock is an hour late', 'done', undefined, { sign: true, clock: anHourAgo }],
   ])('an order %s ends as %s', async (_name, expected, secretKey, options) => {
     const simulator = await start({
       requireSignature: true,
