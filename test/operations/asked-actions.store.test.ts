@@ -131,6 +131,22 @@ it('an action that was requested and never begun is previewed as new', async () 
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
+it.each(['cancel', 'refund-to-source', 'credit-wallet'] as const)(
+  '%s is previewed while the order is at the supplier, and the order stays as it is',
+  async (action) => {
+    const payer = await books.payer();
+    const { transactionId } = payer;
+    await books.bookCheck(payer);
+    await sql`
+      update supplier_orders set state = 'accepted', order_no = 'B1', attempts = 1, first_sent_at = now(), last_sent_at = now()
+       where transaction_id = ${transactionId}`.execute(books.owner);
+    const wanted = request(payer, { action, evidence: undefined });
+    expect(await previewEffect(books.world, wanted, NOW)).toMatchObject({ outcome: 'would-do' });
+    expect((await loadDelivery(books.world, transactionId)).order).toMatchObject({ state: 'accepted' });
+    expect(await statusesOf(payer)).toEqual([]);
+  },
+);
+
 describe('an action that has not begun', () => {
   it('is neither performed nor closed as done, whatever a workflow sends', async () => {
     const payer = await books.payer();

@@ -13,7 +13,7 @@ import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { findEmail } from '../../payments/store/payments.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
-import { countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
+import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import {
   availableActions,
@@ -533,6 +533,8 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
     .selectFrom('ledger_transactions')
     .select(({ fn }) => fn.max('id').as('last'))
     .executeTakeFirst();
+  // Before its effect, the action withdraws the order: whether the supplier lets it is not known yet.
+  if (actionSpec(action).takesBack) await assumeWithdrawn(trx, transactionId);
   const subject = await findActionSubject(trx, transactionId, true);
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
   const row = await lockAction(trx, actionId);

@@ -311,6 +311,16 @@ export async function recordWithdrawn(
   return withdrawn.numUpdatedRows > 0n;
 }
 
+/** For a preview, in a transaction that is rolled back: as if nothing of its order were left at the supplier. */
+export async function assumeWithdrawn(trx: WorldDb, transactionId: string): Promise<void> {
+  await trx
+    .updateTable('supplier_orders')
+    .set({ state: 'withdrawn', closed_at: sql`clock_timestamp()` })
+    .where('transaction_id', '=', transactionId)
+    .where('state', 'in', ['planned', 'sent', 'accepted'])
+    .execute();
+}
+
 /**
  * Ends a withdrawal that cancelled nothing: the order may be delivered again. Returns the milliseconds to
  * wait first, while a cancellation that was sent may still reach the supplier; 0: it is open.
