@@ -197,6 +197,8 @@ async function bringToRest({ id, isOutside }: Case): Promise<void> {
       const row = await findPurchaseRow(stack, id);
       if (row?.status === 'PENDING') await operator.act(id, 'cancel');
       if (row?.attention_reason?.startsWith('PAYMENT_')) await settleAll(id);
+      if (row?.attention_reason === 'REFUND_STUCK')
+        await operator.act(id, 'credit-wallet', { evidence: EVIDENCE });
       if (row?.status === 'PROCESSING' && row.attention_reason?.startsWith('PAYMENT_'))
         await operator.act(id, 'cancel');
       return restlessness(id);
