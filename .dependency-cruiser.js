@@ -10,6 +10,7 @@ const NOUNS = [
   'esims',
   'ledger',
   'webhooks',
+  'jobs',
   'catalogue',
   'accounts',
 ];
@@ -46,11 +47,11 @@ export default {
     {
       name: 'rules-are-pure',
       comment:
-        'rules decide by other rules (roles and the table of actions are such) and by the domain: no use case, no database, no network, no library',
+        'rules decide by other rules (the table of actions is such) and by the domain: no use case, no database, no network, no library',
       severity: 'error',
       from: { path: `^src/${NOUN}/${INSIDE}rules\\.ts$` },
       to: {
-        pathNot: `^src/(domain/|${NOUN}/${INSIDE}rules\\.ts$|accounts/operators/(roles|action-table)\\.ts$)`,
+        pathNot: `^src/(domain/|${NOUN}/${INSIDE}rules\\.ts$|accounts/operators/action-table\\.ts$)`,
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -62,10 +63,10 @@ export default {
       to: { pathNot: `^src/(domain/|${NOUN}/${INSIDE}\\.ts$|platform/idempotency/tag\\.ts$)` },
     },
     {
-      name: 'only-composition-knows-routes',
+      name: 'only-the-route-table-knows-routes',
       comment: 'a noun uses another by its use cases, its rules or its store, never by its routes',
       severity: 'error',
-      from: { pathNot: '^src/platform/composition/|^test/' },
+      from: { pathNot: '^src/app/|^test/' },
       to: { path: `^src/${NOUN}/http/.*routes\\.ts$` },
     },
     {
@@ -76,19 +77,10 @@ export default {
     },
     {
       name: 'nouns-are-handed-what-they-need',
-      comment: 'vendors, engines and settings come through composition; routes may name its types',
+      comment: 'vendors, engines and settings come from app/',
       severity: 'error',
       from: { path: `^src/${NOUN}/` },
-      to: {
-        path: '^(src/(vendors|cli|dev|sandbox|platform/(temporal|redis|config|composition))/|workflows/|activities/)',
-        pathNot: '^src/platform/composition/(world-use-cases|use-cases|ops-use-cases)\\.ts$',
-      },
-    },
-    {
-      name: 'only-http-knows-the-use-cases-of-all',
-      severity: 'error',
-      from: { path: `^src/${NOUN}/(?!http/)` },
-      to: { path: '^src/platform/composition/' },
+      to: { path: '^(src/(app|vendors|cli|dev|platform/(temporal|redis))/|workflows/|activities/)' },
     },
     {
       name: 'vendors-know-ports-only',
@@ -100,28 +92,18 @@ export default {
       },
     },
     {
-      name: 'platform-does-not-know-who-uses-it',
-      comment:
-        'composition puts everything together; the database lists all tables; temporal carries the ports of nouns; settings have the types of the rules they feed',
+      name: 'platform-is-the-ground',
+      comment: 'it stands on the domain alone; what connects everything stands in app/',
       severity: 'error',
-      from: { path: '^src/platform/', pathNot: '^src/platform/composition/' },
-      to: {
-        path: '^src/(vendors|cli|dev|sandbox|accounts|catalogue|ledger|webhooks|esims|payments|purchases|operations|reconciliation)/',
-        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|${INSIDE}(rules|engine|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
-      },
+      from: { path: '^src/platform/' },
+      to: { path: '^(src|workflows|activities)/', pathNot: '^src/(platform|domain)/' },
     },
     {
-      name: 'composition-is-on-top',
-      comment: 'routes and the server name the types of use cases; the values are handed in',
+      name: 'app-is-the-roof',
+      comment: 'only what starts the program stands above it',
       severity: 'error',
-      from: { path: '^src/platform/', pathNot: '^src/platform/(composition|http)/' },
-      to: { path: '^src/platform/composition/' },
-    },
-    {
-      name: 'http-names-types-of-composition-only',
-      severity: 'error',
-      from: { path: '^src/platform/http/' },
-      to: { path: '^src/platform/composition/', dependencyTypesNot: ['type-only'] },
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/(app|cli|dev)/|^src/main\\.ts$' },
+      to: { path: '^src/app/' },
     },
     {
       name: 'workflows-are-deterministic',
@@ -143,14 +125,32 @@ export default {
       severity: 'error',
       from: { path: '^activities/' },
       to: {
-        path: `^(src/(vendors|cli|dev|sandbox)/|src/platform/(http|composition|config|redis|temporal)/|src/${NOUN}/http/|workflows/(?!contract|search-attributes))`,
+        path: `^(src/(app|vendors|cli|dev)/|src/platform/(http|redis|temporal)/|src/${NOUN}/http/|workflows/(?!contract|search-attributes))`,
       },
     },
     {
       name: 'the-simulators-are-a-program-of-their-own',
       severity: 'error',
-      from: { path: '^src/sandbox/' },
-      to: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/sandbox/' },
+      from: { path: '^packages/simulators/' },
+      to: { path: '^(src|workflows|activities|migrations|dashboard|test|bench)/' },
+    },
+    {
+      name: 'the-kit-knows-no-vendor',
+      severity: 'error',
+      from: { path: '^packages/simulators/kit/' },
+      to: { path: '^packages/simulators/', pathNot: '^packages/simulators/kit/' },
+    },
+    {
+      name: 'a-simulator-knows-no-other',
+      severity: 'error',
+      from: { path: '^packages/simulators/(?!kit/)([^/]+)/' },
+      to: { path: '^packages/simulators/[^/]+/', pathNot: '^packages/simulators/($1|kit)/' },
+    },
+    {
+      name: 'only-development-knows-the-simulators',
+      severity: 'error',
+      from: { pathNot: '^(packages/simulators|src/(dev|cli)|test|bench)/' },
+      to: { path: '^packages/simulators/' },
     },
     {
       name: 'only-the-command-line-knows-commands',
@@ -172,10 +172,11 @@ export default {
       to: { path: '^dashboard/' },
     },
     {
-      name: 'migrations-stand-alone',
+      name: 'migrations-know-the-domain-only',
+      comment: 'their checks are written from its lists',
       severity: 'error',
       from: { path: '^migrations/' },
-      to: { path: '^(src|workflows|activities)/' },
+      to: { path: '^(src|workflows|activities)/', pathNot: '^src/domain/' },
     },
     {
       name: 'the-service-ships-without-tests',
@@ -186,7 +187,7 @@ export default {
     {
       name: 'the-service-ships-without-development-packages',
       severity: 'error',
-      from: { path: '^(src|workflows|activities|migrations)/' },
+      from: { path: '^(src|packages|workflows|activities|migrations)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
   ],

@@ -30,6 +30,7 @@ COPY migrations migrations
 COPY activities activities
 COPY workflows workflows
 COPY src src
+COPY packages packages
 COPY --from=dashboard /app/dashboard/dist dashboard/dist
 RUN node src/main.ts bundle /app/workflows.bundle.js
 ENV SIMWAY_WORKFLOW_BUNDLE=/app/workflows.bundle.js

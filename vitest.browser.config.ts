@@ -17,5 +17,7 @@ export default defineConfig({
     globalSetup: ['test/support/browser-setup.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // As patient as the pages are (`PATIENCE_MS`).
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -9,7 +9,7 @@ const WITHOUT_SERVICES = [
   'test/repository/**/*.test.ts',
   'test/dev/**/*.test.ts',
   'test/examples/**/*.test.ts',
-  'test/sandbox/**/*.test.ts',
+  'test/simulators/**/*.test.ts',
   'test/vendors/paystack*.test.ts',
   'test/platform/outbound*.test.ts',
 ];

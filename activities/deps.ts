@@ -7,7 +7,8 @@ import type { InstallData } from '../src/esims/install-data.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
 import type { Mailer } from '../src/accounts/port.ts';
 import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
-import type { BatchEngine, PurchaseEngine } from '../src/purchases/engine.ts';
+import type { JobEngine } from '../src/jobs/engine.ts';
+import type { PurchaseEngine } from '../src/purchases/engine.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
@@ -17,7 +18,6 @@ import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
 import type { RowRepairDeps } from '../src/operations/batch-repairs.ts';
-import type { BatchRepairEngine } from '../src/operations/engine.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;
@@ -57,12 +57,11 @@ export interface ActivityDeps {
   };
   /** For the purchases of batches, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;
-  readonly batchEngine: BatchEngine;
+  readonly jobEngine: JobEngine;
   /** What all batches together may begin, so that other purchases find the supplier's allowance free. */
   readonly batchPacer: Pacer;
   /** For batch repairs: what an operator may do, done by the workers. */
   readonly repairs: Pick<RowRepairDeps, 'actions' | 'replayDeps'>;
-  readonly batchRepairEngine: BatchRepairEngine;
   /** Of an eSIM, for its traveller. */
   readonly installUrl: (esimId: string) => Promise<string>;
   /** Recognises what the API has frozen. */

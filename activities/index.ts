@@ -10,11 +10,10 @@ import type {
 import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
-import { createBatchRepairActivities } from './operations/batch-repairs.ts';
+import { createJobActivities } from './jobs/run-jobs.ts';
 import { performAction } from './operations/perform-action.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
-import { createBatchActivities } from './purchases/batches.ts';
 import { createOrderActivities } from './purchases/orders.ts';
 import { createGatewayActivities } from './payments/gateway-steps.ts';
 import { createReconcileActivities } from './reconciliation/reconcile.ts';
@@ -50,8 +49,7 @@ export function createActivities(deps: ActivityDeps): Activities {
           ...createReconcileActivities(deps),
           ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),
-          ...createBatchActivities(deps),
-          ...createBatchRepairActivities(deps),
+          ...createJobActivities(deps),
         }),
       ),
     },

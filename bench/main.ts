@@ -3,7 +3,7 @@
  * with 1 when a promise was not kept. Leaves nothing running and no file behind.
  */
 import { parseArgs } from 'node:util';
-import { readDevSettings } from '../src/platform/config/config.ts';
+import { readDevSettings } from '../src/app/config/config.ts';
 import type { BenchOptions } from './support/options.ts';
 import { describeMachine, readMachine } from './support/machine.ts';
 import { allMet, renderFindings, type Findings } from './support/report.ts';
@@ -16,7 +16,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --soak [--minutes N] the long steady run of l2 (15) or l3 (60) instead of the comparison
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
-  --orders N           l3: orders of the large table and of the large account (1000000)
+  --orders N           l3: orders of the large table (1000000)
   --webhooks           l2: only purchases with webhook endpoints
   --codec              l2 and l3: payloads in Temporal are encrypted; l2 also compares this with payloads in clear
   --json               for programs

@@ -1,5 +1,6 @@
-// Writes the types of every documented route to src/api/, from the documents that `node src/main.ts openapi` writes. They are not committed, so they
-// are never behind the routes.
+// Writes the client of every documented route to src/api/generated, from the documents that `node src/main.ts
+// openapi` writes: its types, and the
+// values of each list in a schema or a query. They are not committed, so they are never behind the routes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +11,34 @@ const FOLDER = join(import.meta.dirname, 'src/api/generated');
 
 mkdirSync(FOLDER, { recursive: true });
 for (const name of ['api', 'ops']) {
-  const document = join(FOLDER, `${name}.json`);
-  execFileSync(process.execPath, ['src/main.ts', 'openapi', name, document], { cwd: ROOT });
-  const types = await openapiTS(JSON.parse(readFileSync(document, 'utf8')));
-  writeFileSync(join(FOLDER, `${name}.ts`), astToString(types));
+  const file = join(FOLDER, `${name}.json`);
+  execFileSync(process.execPath, ['src/main.ts', 'openapi', name, file], { cwd: ROOT });
+  const document = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(join(FOLDER, `${name}.ts`), astToString(await openapiTS(document)));
+  writeFileSync(join(FOLDER, `${name}-lists.ts`), listsOf(document));
+}
+
+/** Such as `memberRole`, the field `role` of the schema `Member`, and `listEsimsStatus`, of a query. */
+function listsOf({ components, paths }) {
+  const lists = new Map();
+  const visit = (name, { enum: values, items, properties = {}, ...schema }) => {
+    const words = values?.filter((value) => typeof value === 'string') ?? [];
+    if (words.length > 1) lists.set(name, words);
+    if (items) visit(name, items);
+    for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
+      visit(name, one);
+    for (const [field, value] of Object.entries(properties)) visit(name + capital(field), value);
+  };
+  for (const [name, schema] of Object.entries(components.schemas))
+    visit(name[0].toLowerCase() + name.slice(1), schema);
+  for (const { operationId, parameters = [] } of Object.values(paths).flatMap((path) => Object.values(path)))
+    for (const { name, schema } of parameters) visit(operationId + capital(name), schema);
+  return Array.from(
+    lists,
+    ([name, values]) => `export const ${name} = ${JSON.stringify(values)} as const;\n`,
+  ).join('');
+}
+
+function capital(word) {
+  return word[0].toUpperCase() + word.slice(1);
 }

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { OperatorMistake } from './cli/command.ts';
-import { requireNode } from './cli/processes/node-version.ts';
+import { OperatorMistake } from './platform/command.ts';
+import { requireNode } from './app/processes/node-version.ts';
 
 // Stripping types takes longer than most commands. Where the cache cannot be written, everything works without it.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));

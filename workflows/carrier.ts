@@ -7,7 +7,6 @@ import {
   condition,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/domain/refusals.ts';
@@ -19,6 +18,7 @@ import type { Carried, NewMessages, PaymentCheckState, StepEnd, StepResult, Wait
 import { firstAnswer } from './messages.ts';
 import { listenForRequests, type Requests } from './requests.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
+import { show } from './show.ts';
 import { followMoney } from './steps.ts';
 import { createVendors } from './vendors.ts';
 import { createOutbox } from './webhooks/start-deliveries.ts';
@@ -84,9 +84,9 @@ export function carry(carried: Carried) {
     for (;;) {
       const before = requests.count();
       if (isDue) await follow(askForMoney, { endsWith: () => true });
-      const isUnknown = await serveAll();
+      while (requests.isPending()) await requests.serve();
       await condition(() => allHandlersFinished() || requests.isPending());
-      if (isUnknown && ownChecks < MAX_OWN_CHECKS) {
+      if (isThroughGateway && requests.isUnknown() && ownChecks < MAX_OWN_CHECKS) {
         await pause(requests, waitForGateway(timings, ownChecks), () => true);
         ownChecks += 1;
         requests.askForCheck();
@@ -94,16 +94,6 @@ export function carry(carried: Carried) {
       isDue = isThroughGateway && requests.count() !== before;
       if (!isDue && !requests.isPending()) return;
     }
-  };
-
-  /** Whether the last check is without an answer. */
-  const serveAll = async (): Promise<boolean> => {
-    let isUnknown = false;
-    while (requests.isPending()) {
-      const { check } = await requests.serve();
-      if (check) isUnknown = isThroughGateway && !check.isKnown;
-    }
-    return isUnknown;
   };
 
   return {
@@ -169,11 +159,9 @@ function showWaiting(waiting: Waiting): void {
   setCurrentDetails(
     attention ? `Needs attention: ${attention}. ${sentence} We keep checking automatically.` : sentence,
   );
-  const { typedSearchAttributes: shown } = workflowInfo();
-  if ((shown.get(NEEDS_ATTENTION) ?? false) === (attention !== undefined) && shown.get(REASON) === attention)
-    return;
-  if (attention === undefined && shown.get(NEEDS_ATTENTION) !== true) return;
-  upsertSearchAttributes([
+  // The reason of a failed purchase stays.
+  if (!attention && workflowInfo().typedSearchAttributes.get(NEEDS_ATTENTION) !== true) return;
+  show([
     { key: NEEDS_ATTENTION, value: attention !== undefined },
     { key: REASON, value: attention ?? null },
   ]);

@@ -20,9 +20,8 @@ export const APPLY_INBOX_WORKFLOW = 'applyInbox';
 export const RECONCILE_WORKFLOW = 'reconcile';
 export const SWEEP_WEBHOOKS_WORKFLOW = 'sweepWebhooks';
 export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
-export const BATCH_WORKFLOW = 'batch';
-export const BATCH_REPAIR_WORKFLOW = 'batchRepair';
-export const SWEEP_BATCHES_WORKFLOW = 'sweepBatches';
+export const RUN_JOB_WORKFLOW = 'runJob';
+export const SWEEP_JOBS_WORKFLOW = 'sweepJobs';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
 /** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
@@ -103,8 +102,15 @@ export type StepEnd<Done = unknown> = { readonly messages?: NewMessages } & (
   ({ readonly state: 'done' } & Done) | ({ readonly state: 'failed' } & Refusal & Partial<Done>)
 );
 
+/** Whether refunds may be under way, or a dispute may need a person, although the step is done. */
+interface Money {
+  readonly isMoneyOpen?: boolean;
+}
+
 /** `isCatalogueOutdated`: the supplier's answer shows that our catalogue is. */
-export type DeliveryResult = StepResult<{ readonly iccid: string; readonly isCatalogueOutdated?: boolean }>;
+export type DeliveryResult = StepResult<
+  { readonly iccid: string; readonly isCatalogueOutdated?: boolean } & Money
+>;
 
 /** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
@@ -124,7 +130,7 @@ export interface CollectRequest {
 }
 
 /** `reference`: the gateway's, once the payment is open. */
-export type CollectResult = StepResult<{ readonly reference?: string }>;
+export type CollectResult = StepResult<{ readonly reference?: string } & Money>;
 
 export interface FollowMoneyRequest {
   readonly transactionId: string;
@@ -195,7 +201,7 @@ export interface OrderActivities {
   readonly enqueueProcessingWebhook: (transactionId: string) => Promise<NewMessages | undefined>;
   /** As `openPurchase`. */
   readonly openFunding: (input: FundingInput, startedAt: string) => Promise<OpenedFunding>;
-  /** On whose queues its steps run. Asked where the step that opened it did not say, and after an action, which may have replaced the package. */
+  /** On whose queues its steps run. An action may have replaced the package. */
   readonly findVendors: (transactionId: string) => Promise<Vendors>;
   /** Begins the oldest open action of a purchase or funding. null: there is none. */
   readonly nextAction: (transactionId: string) => Promise<OpenAction | null>;
@@ -227,24 +233,18 @@ export interface SupplierActivities {
 }
 
 /** Everything else is in its rows. */
-export interface BatchInput {
-  readonly batchId: string;
+export interface JobInput {
+  readonly jobId: string;
 }
 
-/** A batch after a check. `line` is for people; `waitMs`: until the next check, null once each purchase has ended. */
-export interface BatchStep {
+/**
+ * A job after a check. `line` is for people; `waitMs`: until the next check, null once each row has ended.
+ */
+export interface JobStep {
   readonly line: string;
   readonly waitMs: number | null;
   readonly hasEmailsDue: boolean;
 }
-
-/** Everything else is in its rows. */
-export interface BatchRepairInput {
-  readonly repairId: string;
-}
-
-/** A batch repair after a check. `waitMs`: until the next one, null once it has ended. */
-export type BatchRepairStep = Pick<BatchStep, 'line' | 'waitMs'>;
 
 /** Each answers with one line for the Temporal UI. */
 export interface OpsActivities {
@@ -268,12 +268,13 @@ export interface OpsActivities {
   readonly sendNotices: () => Promise<string>;
   /** Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current key. */
   readonly tidyWebhooks: () => Promise<string>;
-  /** Buys rows of a batch that have not begun, by what the API has signed, and closes those whose purchase has ended. */
-  readonly carryOutBatch: (batchId: string) => Promise<BatchStep>;
-  /** Takes the action of an approved batch repair on rows that are due. */
-  readonly carryOutBatchRepair: (repairId: string) => Promise<BatchRepairStep>;
-  /** Starts the workflows of open batches, and of batch repairs, that have not shown themselves in time. */
-  readonly beginOverdueBatches: () => Promise<string>;
+  /**
+   * Buys rows of a batch that have not begun, or takes the action of an approved batch repair on rows that
+   * are due. Ends the job when all have ended.
+   */
+  readonly tryRows: (jobId: string) => Promise<JobStep>;
+  /** Starts the workflows of jobs that run and have not shown themselves in time. */
+  readonly beginOverdueJobs: () => Promise<string>;
   /** Sends the install links that are due to travellers. */
   readonly sendInstallEmails: () => Promise<string>;
 }

@@ -1,11 +1,10 @@
 /** Everything a worker can run. */
 export { afterClosing } from './payments/after-closing.ts';
-export { batchRepair } from './operations/batch-repair.ts';
-export { batch, sweepBatches } from './purchases/batch.ts';
 export { deliverWebhook } from './webhooks/deliver-webhook.ts';
 export { fundWallet } from './payments/fund-wallet.ts';
 export { purchase } from './purchases/purchase.ts';
 export { reconcile } from './reconciliation/reconcile.ts';
+export { runJob, sweepJobs } from './run-job.ts';
 export {
   applyInbox,
   refreshRates,

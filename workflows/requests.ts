@@ -27,6 +27,8 @@ export interface Requests {
   retryLost(): void;
   /** Checks and actions served by this run. */
   count(): number;
+  /** Whether the last check is without an answer. What it finds may still be booked. */
+  isUnknown(): boolean;
 }
 
 /** Listens until the workflow ends. Call it before the first step, so that no message of the first task is lost. */
@@ -97,6 +99,7 @@ export function listenForRequests(
       isActionLost = false;
     },
     count: () => served,
+    isUnknown: () => checksServed > 0 && !latest.isKnown,
   };
 }
 

@@ -10,7 +10,6 @@ import {
   setCurrentDetails,
   sleep,
   TemporalFailure,
-  upsertSearchAttributes,
   workflowInfo,
   type ActivityOptions,
 } from '@temporalio/workflow';
@@ -38,6 +37,7 @@ import {
   type SupplierActivities,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
+import { show } from './show.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /**
@@ -67,11 +67,11 @@ function databaseStep<Name extends keyof OrderActivities>(
 
 async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<T> {
   const beganAtMs = Date.now();
-  let shownBefore: Parameters<typeof upsertSearchAttributes>[0] | undefined;
+  let shownBefore: Parameters<typeof show>[0] | undefined;
   for (;;) {
     try {
       const done = await step();
-      if (shownBefore) upsertSearchAttributes(shownBefore);
+      if (shownBefore) show(shownBefore);
       return done;
     } catch (error) {
       if (!(error instanceof TemporalFailure) || isPermanent(error)) throw error;
@@ -84,7 +84,7 @@ async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<
           { key: NEEDS_ATTENTION, value: shown.get(NEEDS_ATTENTION) ?? false },
           { key: REASON, value: shown.get(REASON) ?? null },
         ];
-        upsertSearchAttributes([
+        show([
           { key: NEEDS_ATTENTION, value: true },
           { key: REASON, value: 'OWN_STEP_FAILS' },
         ]);
@@ -103,10 +103,7 @@ function isPermanent(failure: TemporalFailure): boolean {
   return false;
 }
 
-export const openPurchase = databaseStep(
-  'openPurchase',
-  'Open: purchase, eSIM order and wallet hold in one transaction',
-);
+export const openPurchase = databaseStep('openPurchase', 'Open: purchase, order and hold in one transaction');
 export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
 const enqueueProcessing = databaseStep('enqueueProcessingWebhook', 'Enqueue the PROCESSING webhook');
 
@@ -152,13 +149,13 @@ export const findVendors = databaseStep('findVendors', 'Find its supplier and it
 
 /** On the queue of its supplier. Undefined where no row names one. */
 const supplierSteps = ({ supplier }: Vendors, options: ActivityOptions): SupplierActivities | undefined =>
-  supplier === null
-    ? undefined
-    : proxyActivities<SupplierActivities>({
+  supplier
+    ? proxyActivities<SupplierActivities>({
         taskQueue: supplierQueue(supplier),
         heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
         ...options,
-      });
+      })
+    : undefined;
 
 /** As many attempts as fit before the buyer must be answered. */
 export function deliverWhileBuyerWaits(
@@ -196,15 +193,15 @@ const gatewaySteps = (
   startToCloseTimeout = GATEWAY_CHECK_MS,
   maximumAttempts = 1,
 ): GatewayActivities | undefined =>
-  gateway === null
-    ? undefined
-    : proxyActivities<GatewayActivities>({
+  gateway
+    ? proxyActivities<GatewayActivities>({
         taskQueue: gatewayQueue(gateway),
         startToCloseTimeout,
         heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
         retry: { maximumAttempts },
         summary,
-      });
+      })
+    : undefined;
 
 /** Opens the payment with retries within the budget, or checks it. */
 export function collectPayment(
@@ -228,7 +225,7 @@ export async function checkPayment(
   return checked;
 }
 
-/** Sends refunds to the gateway, or checks their progress, and that of disputes. Done where there is no payment. */
+/** Sends refunds, or checks them and disputes. Done where there is no payment. */
 export async function followMoney(
   vendors: Vendors,
   request: FollowMoneyRequest,
@@ -241,7 +238,10 @@ export async function followMoney(
 const WITHDRAW_MS = 180_000;
 const ACTION_ATTEMPTS = 3;
 
-/** Undefined: no worker performed it, or its answer was lost. Its row says which. Our database alone performs it where no row names a vendor. */
+/**
+ * Undefined: no worker performed it, or its answer was lost. The row says which. Our database performs it
+ * where no row names a vendor.
+ */
 export function performAction(
   vendors: Vendors,
   { actionId, runsOn }: OpenAction,

@@ -1,4 +1,4 @@
-/** On whose queues the steps of a purchase or a funding run. The rows say; they are read again only where they may have changed. */
+/** The vendors of a purchase or a funding, from its rows. Read again only after an action. */
 import type { Vendors } from '../src/payments/opened.ts';
 import { findVendors } from './steps.ts';
 

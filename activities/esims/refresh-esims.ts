@@ -41,16 +41,21 @@ export async function refreshEsims(deps: Deps): Promise<string> {
 /** Throws SupplierUnavailable: the next run continues with others. */
 async function refreshUsage(deps: Deps): Promise<number> {
   const now = deps.clock.now();
-  const esimTranNos = await leaseForUsage(deps.db, { now, limit: USAGE_BATCH });
+  const esimTranNos = await leaseForUsage(deps.db, { supplier: deps.supplier.name, now, limit: USAGE_BATCH });
   if (esimTranNos.length === 0) return 0;
   const pending = newPendingMessages();
-  await keepUsage(deps.db, await deps.supplier.usage(esimTranNos), now, pending);
+  const usages = await deps.supplier.usage(esimTranNos);
+  await keepUsage(deps.db, deps.supplier.name, usages, now, pending);
   await deliver(deps, pending.ids);
   return esimTranNos.length;
 }
 
 async function refreshState(deps: Deps, done: { unanswered: number }): Promise<number> {
-  const [row] = await leaseForCheck(deps.db, { now: deps.clock.now(), limit: 1 });
+  const [row] = await leaseForCheck(deps.db, {
+    supplier: deps.supplier.name,
+    now: deps.clock.now(),
+    limit: 1,
+  });
   if (!row) return 0;
   const { isAnswered } = await checkEsim(deps, row);
   if (!isAnswered) done.unanswered += 1;

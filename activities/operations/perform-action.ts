@@ -3,6 +3,7 @@
  * effect and record in one transaction. The action's row says what is to be done, and ends once; running this
  * again changes nothing.
  */
+import { actionSpec } from '../../src/accounts/operators/action-table.ts';
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import {
   carryOutAction,
@@ -11,7 +12,7 @@ import {
   findOutcome,
   type ActionOutcomeOnRecord,
 } from '../../src/operations/store/actions.ts';
-import type { Ended } from '../../src/operations/rules.ts';
+import { REFUSAL_MESSAGES, type Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { judgeReplacement } from '../../src/operations/store/replacement.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
@@ -80,13 +81,8 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
       // The stated outcome is compared with what the gateway says now.
       await checkPayment(deps, transactionId, purpose);
       return undefined;
-    case 'deliver-other':
-    case 'refund-to-source':
-    case 'credit-wallet':
-    case 'cancel':
-      return isInDelivery ? takeBack(deps, row, purchase) : undefined;
-    case 'mark-paid':
-      return undefined;
+    default:
+      return isInDelivery && actionSpec(row.action).takesBack ? takeBack(deps, row, purchase) : undefined;
   }
 }
 
@@ -107,7 +103,10 @@ async function takeBack(
     case 'withdrawn':
       return undefined;
     case 'uncertain':
-      return { refusal: 'SUPPLIER_MAY_DELIVER', detail: withdrawal.detail };
+      return {
+        refusal: 'SUPPLIER_MAY_DELIVER',
+        detail: `${REFUSAL_MESSAGES.SUPPLIER_MAY_DELIVER} (${withdrawal.detail})`,
+      };
     case 'delivered':
       return { refusal: 'ALREADY_DELIVERED', detail: withdrawal.detail };
   }

@@ -71,10 +71,11 @@ async function collect(collecting: Collecting): Promise<CollectResult> {
 }
 
 /** A purchase that does not wait for money any more. */
-function endOf({ status, reason, payment }: Collection): CollectResult | undefined {
+function endOf({ status, reason, payment, isMoneyOpen }: Collection): CollectResult | undefined {
   if (status === 'FAILED')
     return { state: 'failed', reason: reason ?? 'PAYMENT_NOT_OPENED', detail: 'closed before' };
-  return status === 'PENDING' ? undefined : { state: 'done', reference: payment.reference };
+  if (status === 'PENDING') return undefined;
+  return { state: 'done', reference: payment.reference, ...(isMoneyOpen ? { isMoneyOpen } : {}) };
 }
 
 const waiting = (payment: PaymentRow | undefined, waitMs: number, why: string): CollectResult => ({
@@ -130,7 +131,7 @@ async function close(
     purpose === 'purchase'
       ? await closeUnpaid(deps.db, transactionId, reason, pending)
       : await closeFundingUnpaid(deps.db, transactionId, reason);
-  if (closed === 'paid') return { state: 'done' };
+  if (closed === 'paid') return { state: 'done', isMoneyOpen: true };
   deps.events.purchaseFailed({ transactionId, reason, detail });
   return { state: 'failed', reason, detail };
 }

@@ -18,6 +18,7 @@ import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { PaymentCheckState } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { findSent, sumOf } from './listed-refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 /**
@@ -134,15 +135,12 @@ async function seenOf(
     gatewayStatus,
   };
   if (state !== 'reversed') return seen;
-  const listed = await gateway.refundsOf(reference);
-  if (listed.outcome !== 'done') return { unknown: listed.detail };
-  const sent = listed.value.filter((refund) => refund.state !== 'failed');
-  if (sent.length === 0) return seen;
-  const sumOf = (isOurs: boolean): bigint =>
-    sent
-      .filter(({ refundKey }) => isOurKey(reference, refundKey) === isOurs)
-      .reduce((sum, { amount }) => sum + amount.amountMinor, 0n);
-  return { ...seen, refunds: { oursMinor: sumOf(true), othersMinor: sumOf(false) } };
+  const sent = await findSent(gateway, reference);
+  if (sent.outcome !== 'done') return { unknown: sent.detail };
+  if (sent.value.length === 0) return seen;
+  const of = (isOurs: boolean) =>
+    sumOf(sent.value.filter(({ refundKey }) => isOurKey(reference, refundKey) === isOurs));
+  return { ...seen, refunds: { oursMinor: of(true), othersMinor: of(false) } };
 }
 
 /**

@@ -16,13 +16,14 @@ import {
   isOurKey,
   LISTED_WITHIN_MS,
   saveRefundState,
-  settleUnsent as settleUnsentRefund,
+  settleUnsentRefund,
   type RefundToFollow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { FollowMoneyRequest, StepResult } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { findSent, sumOf } from './listed-refunds.ts';
 
 /** An operator's action ends the wait. A dispute that was settled in another way is noticed within a day. */
 const DISPUTE_CHECK_MS = 24 * 3_600_000;
@@ -174,16 +175,15 @@ async function findGone(
   const found = await gateway.findCharge(reference);
   const charge = found.outcome === 'done' ? found.value : null;
   if (charge?.state !== 'paid' && charge?.state !== 'reversed') return 'unknown';
-  const listed = await gateway.refundsOf(reference);
-  if (listed.outcome !== 'done') return 'unknown';
-  const sent = listed.value.filter(({ state }) => state !== 'failed');
+  const sent = await findSent(gateway, reference);
+  if (sent.outcome !== 'done') return 'unknown';
   const ours = attemptKeys(refund);
-  if (sent.some(({ refundKey }) => ours.includes(refundKey))) return 'sent';
-  if (charge.state === 'reversed' && sent.length === 0) return { goneMinor: 'all', isPaid: false };
-  const goneMinor = sent
-    .filter(({ amount, refundKey }) => amount.currency === currency && !isOurKey(reference, refundKey))
-    .reduce((sum, { amount }) => sum + amount.amountMinor, 0n);
-  return { goneMinor, isPaid: charge.state === 'paid' };
+  if (sent.value.some(({ refundKey }) => ours.includes(refundKey))) return 'sent';
+  if (charge.state === 'reversed' && sent.value.length === 0) return { goneMinor: 'all', isPaid: false };
+  const ofOthers = sent.value.filter(
+    ({ amount, refundKey }) => amount.currency === currency && !isOurKey(reference, refundKey),
+  );
+  return { goneMinor: sumOf(ofOthers), isPaid: charge.state === 'paid' };
 }
 
 /** A person decides. */

@@ -1,4 +1,4 @@
-/** The first step of every workflow: opens or finds its purchase or funding, and returns the stage of its row. */
+/** The first step of every workflow: opens or finds its row, and returns the row's stage. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { openedAs, type Opened, type OpenedFunding } from '../../src/payments/opened.ts';
@@ -59,13 +59,12 @@ interface Opening {
 }
 
 function optionsOf(
-  { clock, events, gateway, unpaidLimits }: ActivityDeps,
+  { clock, events, unpaidLimits }: ActivityDeps,
   { kind, input, startedAt, verdict }: Opening,
 ): OpeningOptions & { readonly keepRefusal: () => boolean } {
   const { transactionId, timings } = input;
   const startedAtMs = Date.parse(startedAt);
   return {
-    gateway: gateway.name,
     unpaidLimits,
     // Overloaded: a quarter of the buyer's wait is over, and the rest may pass before the answer arrives.
     keepRefusal: () => (clock.now().getTime() - startedAtMs) * 4 >= timings.answerWithinMs,

@@ -81,9 +81,9 @@ export async function settle(
 ): Promise<Ended | Again> {
   const pending = newPendingMessages();
   try {
-    const settled = await settlePurchase(deps.db, transactionId, item, pending);
-    if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
-    return { state: 'done', iccid, ...messagesOf(pending) };
+    const { isFirst, isMoneyOpen } = await settlePurchase(deps.db, transactionId, item, pending);
+    if (isFirst) deps.events.purchaseDelivered({ transactionId });
+    return { state: 'done', iccid, ...(isMoneyOpen ? { isMoneyOpen } : {}), ...messagesOf(pending) };
   } catch (error) {
     if (isPassing(error)) throw error;
     return keepUnsettled(deps, transactionId, item, error);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import { startWorkers, type WorkersOptions } from '../../src/platform/temporal/workers.ts';
+import { startWorkers, type WorkersOptions } from '../../src/app/temporal/workers.ts';
 import type { OrderActivities } from '../../workflows/contract.ts';
 
 const MAX_CACHED_WORKFLOWS = 600;

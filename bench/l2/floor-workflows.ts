@@ -23,7 +23,7 @@ const OWN_DATABASE = {
 } as const;
 const { openPurchase } = proxyLocalActivities<OrderActivities>({
   ...OWN_DATABASE,
-  summary: 'Open: purchase, eSIM order and wallet hold in one transaction',
+  summary: 'Open: purchase, order and hold in one transaction',
 });
 const { tryDelivering } = proxyLocalActivities<OrderActivities>({
   startToCloseTimeout: 1_200,

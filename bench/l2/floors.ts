@@ -1,4 +1,7 @@
-/** The floors from the caller's side: the same Update-with-Start as src/platform/temporal/purchase-engine.ts makes, straight from the bench's process. */
+/**
+ * The floors from the caller's side: the same Update-with-Start as src/app/temporal/purchase-engine.ts makes,
+ * straight from the bench's process.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { WithStartWorkflowOperation } from '@temporalio/client';

@@ -1,12 +1,11 @@
 /**
- * Orders as the service leaves them: a purchase, its revenue and its eSIM each, with the kept figures and the indexes of searches. The eSIMs are as freshly
+ * Orders as the service leaves them: a purchase, its revenue and its eSIM each. The eSIMs are as freshly
  * looked at as can be, so that no slice waits for the supplier.
  */
 import { sql, type Kysely } from 'kysely';
 import { createInstallData } from '../../src/esims/install-data.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { rebuildFigures } from '../../src/purchases/store/kept-figures.ts';
 import type { Service } from '../support/service.ts';
 
 export const ORDERS_OF_AN_ACCOUNT = 1_000;
@@ -18,39 +17,23 @@ export interface Orders {
   readonly accounts: number;
 }
 
-/** What these add up is counted at the end. */
-const COUNTING = {
-  esims: 'esims_are_counted',
-  purchases: 'purchases_are_counted',
-  ledger_entries: 'spend_is_counted',
-};
-
-/** Fills the table, and leaves it as it is after the workers have folded what was inserted. */
+/** Fills the tables. */
 export async function seedOrders(service: Service, orders: readonly Orders[]): Promise<void> {
   const { owner } = service;
   const indexes = await dropIndexes(owner);
-  for (const [table, trigger] of Object.entries(COUNTING))
-    await sql`alter table ${sql.table(table)} disable trigger ${sql.id(trigger)}`.execute(owner);
   for (const { accountId, accounts } of orders) await insertEsims(owner, accountId, accounts);
   await insertPurchases(owner);
   await insertRevenue(owner);
-  for (const [table, trigger] of Object.entries(COUNTING))
-    await sql`alter table ${sql.table(table)} enable trigger ${sql.id(trigger)}`.execute(owner);
-  await rebuildFigures(owner);
   for (const definition of indexes) await sql.raw(definition).execute(owner);
   for (const { accountId } of orders) if (accountId !== null) await sealOrders(service, accountId);
-  await sql`
-    vacuum analyze purchases, ledger_transactions, ledger_entries, esims, esim_search, esim_deltas, esim_sums, esim_name_sums, purchase_deltas,
-      purchase_sums, package_sums, spend_deltas, spend_sums`.execute(owner);
+  await sql`vacuum analyze purchases, ledger_transactions, ledger_entries, esims`.execute(owner);
 }
 
 /** Those that are cheaper to build at the end than to keep up meanwhile. Answers how to make them again. */
 async function dropIndexes(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ name: string; definition: string }>`
     select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-     where not indisunique and indrelid in ('esims'::regclass, 'esim_search'::regclass, 'purchases'::regclass)`.execute(
-    owner,
-  );
+     where not indisunique and indrelid in ('esims'::regclass, 'purchases'::regclass)`.execute(owner);
   for (const { name } of rows) await sql`drop index ${sql.raw(name)}`.execute(owner);
   return rows.map(({ definition }) => definition);
 }

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/context.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/app/composition/context.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -74,9 +74,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { child, ready: JSON.parse(line) as Record<string, string> };
   };
   const supplierData = join(servers.folder, `${prefix}-supplier`);
-  const supplier = await start('supplier', ['src/sandbox/supplier/main.ts', '--data', supplierData], {
-    SANDBOX_SUPPLIER_CODE: 'bench',
-  });
+  const supplier = await start(
+    'supplier',
+    ['packages/simulators/esim-access/main.ts', '--data', supplierData],
+    {
+      SANDBOX_SUPPLIER_CODE: 'bench',
+    },
+  );
   const apiPort = await freePort();
   const adminPort = await freePort();
   const redisUrl = via.redisUrl ?? servers.redisUrl;

@@ -3,14 +3,18 @@
  * migration of its own: this file and what it imports stay as they were released.
  */
 import { sql, type Kysely } from 'kysely';
-import { batches } from './baseline/batches.ts';
 import { catalogue } from './baseline/catalogue.ts';
+import { deliveryFunctions } from './baseline/delivery-functions.ts';
 import { esims } from './baseline/esims.ts';
-import { figures } from './baseline/figures.ts';
+import { eventFunctions } from './baseline/event-functions.ts';
+import { holdFunctions } from './baseline/hold-functions.ts';
+import { jobs } from './baseline/jobs.ts';
 import { ledger } from './baseline/ledger.ts';
+import { openingFunctions } from './baseline/opening-functions.ts';
 import { operations } from './baseline/operations.ts';
 import { payments } from './baseline/payments.ts';
 import { prices } from './baseline/prices.ts';
+import { purchaseFunctions } from './baseline/purchase-functions.ts';
 import { idempotency, purchases } from './baseline/purchases.ts';
 import { reconciliation } from './baseline/reconciliation.ts';
 import { supplierOrders } from './baseline/supplier-orders.ts';
@@ -28,13 +32,17 @@ const everything = (world: World) => sql`
   ${purchases(world)}
   ${supplierOrders(world)}
   ${idempotency(world)}
-  ${batches(world)}
+  ${jobs(world)}
   ${esims(world)}
   ${payments(world)}
   ${webhooks(world)}
   ${operations(world)}
   ${reconciliation(world)}
-  ${figures(world)}
+  ${holdFunctions(world)}
+  ${eventFunctions(world)}
+  ${openingFunctions(world)}
+  ${deliveryFunctions(world)}
+  ${purchaseFunctions(world)}
   grant select on all tables in schema ${world.schema} to ${world.role};
 `;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Plan } from '../domain/account.ts';
+import { hasOwnLimit, type Plan } from '../domain/account.ts';
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
@@ -24,8 +24,7 @@ export async function insertNewAccount(
   actor: string,
 ): Promise<string> {
   const id = makeId('account', randomBytes(16).toString('hex'));
-  const enterpriseRequestsPerMinute =
-    request.plan === 'ENTERPRISE' ? (request.requestsPerMinute ?? null) : null;
+  const enterpriseRequestsPerMinute = hasOwnLimit(request.plan) ? (request.requestsPerMinute ?? null) : null;
   await insertAccount(trx, { ...request, id, enterpriseRequestsPerMinute });
   await writeAudit(trx, { actor, action: 'account.create', subject: id, detail: { ...request } });
   return id;

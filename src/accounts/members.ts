@@ -1,5 +1,7 @@
 /** What members manage: the account, its members and invitations, its keys. Each member was let in by role before (platform/http). */
+import type { Bound } from '../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
+import type { Member } from '../domain/callers.ts';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -7,7 +9,7 @@ import { makeId } from '../domain/ids.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
-import type { MemberRole } from './member-roles.ts';
+import type { MemberRole } from '../domain/member-roles.ts';
 import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import { listRequestRows, type LoggedRequest } from './store/request-log.ts';
@@ -26,7 +28,6 @@ import {
   type InvitationRow,
 } from './store/users.ts';
 import type { SandboxMail, UserMail } from './users/mails.ts';
-import type { Member } from './users/sessions.ts';
 
 export interface MemberDeps {
   readonly db: AccountsDb;
@@ -78,7 +79,7 @@ const MAX_INVITATIONS = 50;
 const INVITATION_MS = 7 * DAY_MS;
 const TOKEN_BYTES = 32;
 
-/** Bound to their dependencies in platform/composition. */
+/** Bound to their dependencies in app/composition. */
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
@@ -94,6 +95,8 @@ export const memberUseCases = {
   revokeKey,
   listRequests,
 };
+
+export type MemberCases = Bound<typeof memberUseCases>;
 
 async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member): Promise<AccountView> {
   const {

@@ -1,5 +1,6 @@
 /** Rates, prices and what was on sale, for signed-in operators. Each refusal is a DomainError. */
-import type { Session } from '../accounts/operators/sessions.ts';
+import type { Bound } from '../platform/bind.ts';
+import type { Session } from '../domain/callers.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
@@ -20,6 +21,8 @@ export const pricingUseCases = {
   savePrices: saveAsPerson,
   listOnSale,
 };
+
+export type PricingCases = Bound<typeof pricingUseCases>;
 
 /** `history`: of that currency, where one is named. */
 async function readRates(

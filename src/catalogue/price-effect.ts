@@ -42,11 +42,11 @@ export interface EffectTotals {
   readonly lowestMarginBps: number | null;
 }
 
-/** `naira`: the rate that NGN prices are made with, undefined where none is current. */
+/** `rates`: those that prices in other currencies are made with; a currency without one is not sold in. */
 export interface PricingTerms {
   readonly before: Terms;
   readonly after: Terms;
-  readonly naira: Rate | undefined;
+  readonly rates: ReadonlyMap<string, Rate>;
 }
 
 const MICROS = 1_000_000n;
@@ -68,15 +68,16 @@ export function effectOn(packages: readonly Costs[], terms: PricingTerms): Packa
 function priceEffect(
   { cost }: Costs,
   seller: Pick<PriceEffect, 'accountType' | 'currency'>,
-  { before, after, naira }: PricingTerms,
+  { before, after, rates }: PricingTerms,
 ): PriceEffect {
+  const rate = rates.get(seller.currency);
   const price = (settings: Terms): bigint | null => {
     const usdMinor = priceUsdMinor(cost, seller.accountType, { ...settings, id: '' });
     if (seller.currency === 'USD') return usdMinor;
-    return naira ? convertUsdMinor(usdMinor, naira, { ...settings, id: '' }).amountMinor : null;
+    return rate ? convertUsdMinor(usdMinor, rate, { ...settings, id: '' }).amountMinor : null;
   };
   const [beforeMinor, afterMinor] = [price(before), price(after)];
-  const micros = seller.currency === 'USD' ? MICROS : (naira?.micros ?? 0n);
+  const micros = seller.currency === 'USD' ? MICROS : (rate?.micros ?? 0n);
   return {
     ...seller,
     beforeMinor,

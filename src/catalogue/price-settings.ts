@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CataloguePackage } from './rules.ts';
-import { convertUsdMinor, priceUsdMinor, type PricingSettings } from './pricing.ts';
+import { convertUsdMinor, priceUsdMinor, type PricingSettings, type Rate } from './pricing.ts';
 import { effectOn, totalsOf, type PackageEffect } from './price-effect.ts';
 import { findSellingRate, type RateDeps } from './rates.ts';
 import { readCatalogue, readCosts } from './store/catalogue.ts';
@@ -15,6 +15,7 @@ import {
 import { findGoodRates } from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
+import { CONVERTED_CURRENCIES } from '../domain/money.ts';
 import type { Page, PageQuery } from '../domain/page.ts';
 
 export { listPricingSettings as listPrices } from './store/pricing-settings.ts';
@@ -24,7 +25,10 @@ export type PriceChangeRequest = Partial<Omit<PricingSettings, 'id'>>;
 
 export type PricePreview = Awaited<ReturnType<typeof previewPrices>>;
 
-/** Examples from the cheapest package on sale to the dearest, for both account types, in dollars and, with a rate, in naira. */
+/**
+ * Examples from the cheapest package on sale to the dearest, for both account types, in dollars and in each
+ * currency that has a rate.
+ */
 export async function previewPrices(db: WorldDb, change: PriceChangeRequest, examples: number) {
   const [before, { packages }, rates] = await Promise.all([
     findPricingSettings(db),
@@ -33,10 +37,10 @@ export async function previewPrices(db: WorldDb, change: PriceChangeRequest, exa
   ]);
   const { userMarkupBps, merchantMarkupBps, ngnIncrementBps } = before;
   const after: Omit<PricingSettings, 'id'> = { userMarkupBps, merchantMarkupBps, ngnIncrementBps, ...change };
-  const naira = rates.find((rate) => rate.currency === 'NGN');
-  const price = (item: CataloguePackage, type: AccountType, settings: PricingSettings, currency: string) => {
+  const converted = rates.filter(({ currency }) => CONVERTED_CURRENCIES.some((one) => one === currency));
+  const price = (item: CataloguePackage, type: AccountType, settings: PricingSettings, rate?: Rate) => {
     const usdMinor = priceUsdMinor(item.cost, type, settings);
-    return currency === 'NGN' && naira ? convertUsdMinor(usdMinor, naira, settings).amountMinor : usdMinor;
+    return rate ? convertUsdMinor(usdMinor, rate, settings).amountMinor : usdMinor;
   };
   const onSale = packages.filter((item) => !item.withdrawn);
   return {
@@ -44,14 +48,14 @@ export async function previewPrices(db: WorldDb, change: PriceChangeRequest, exa
     after,
     examples: spread(onSale, examples).flatMap((item) =>
       ACCOUNT_TYPES.flatMap((accountType) =>
-        (naira ? ['USD', 'NGN'] : ['USD']).map((currency) => ({
+        [undefined, ...converted].map((rate) => ({
           packageCode: item.packageCode,
           name: item.name,
           accountType,
-          currency,
+          currency: rate?.currency ?? 'USD',
           costUsdE4: item.cost,
-          beforeMinor: price(item, accountType, before, currency),
-          afterMinor: price(item, accountType, { ...after, id: '' }, currency),
+          beforeMinor: price(item, accountType, before, rate),
+          afterMinor: price(item, accountType, { ...after, id: '' }, rate),
         })),
       ),
     ),
@@ -96,12 +100,13 @@ export async function previewCatalogue(
   after: PricingTermsRequest,
   { page, limit }: PageQuery,
 ) {
-  const [before, costs, naira] = await Promise.all([
+  const [before, costs, ...found] = await Promise.all([
     findPricingSettings(deps.db),
     readCosts(deps.db),
-    findSellingRate(deps, 'NGN'),
+    ...CONVERTED_CURRENCIES.map((currency) => findSellingRate(deps, currency)),
   ]);
-  const effects = effectOn(costs, { before, after, naira });
+  const rates = new Map(found.flatMap((rate) => (rate ? [[rate.currency, rate]] : [])));
+  const effects = effectOn(costs, { before, after, rates });
   const changed = effects.filter(({ prices }) =>
     prices.some(({ beforeMinor, afterMinor }) => beforeMinor !== afterMinor),
   );
@@ -112,7 +117,7 @@ export async function previewCatalogue(
     page,
     limit,
   };
-  return { before, after, naira, packages: costs.length, totals: totalsOf(effects), changes };
+  return { before, after, rates, packages: costs.length, totals: totalsOf(effects), changes };
 }
 
 export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;

@@ -1,5 +1,5 @@
 import type { Account } from '../domain/account.ts';
-import type { Money } from '../domain/money.ts';
+import { CONVERTED_CURRENCIES, type Money } from '../domain/money.ts';
 import type { CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
@@ -46,7 +46,7 @@ export function createPricer(
 export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
   const rate = catalogue.rates.get(currency);
   if (!rate) {
-    if (currency === 'NGN') throw rateUnavailable(currency);
+    if (CONVERTED_CURRENCIES.some((one) => one === currency)) throw rateUnavailable(currency);
     throw new DomainError('VALIDATION_ERROR', 'Invalid parameters', {
       details: `currency: no rate is held for ${currency}`,
     });
@@ -92,6 +92,6 @@ function rateUnavailable(currency: string): DomainError {
 }
 
 /** Decimal text: how many NGN one USD is. Throws like sellingRate. */
-export function nairaRate(deps: PriceDeps, catalogue: Catalogue): string {
-  return formatRateMicros(sellingRate(deps, catalogue, 'NGN').micros);
+export function getExchangeRate(deps: PriceDeps & Pick<CatalogueDeps, 'catalogue'>): string {
+  return formatRateMicros(sellingRate(deps, deps.catalogue.current(), 'NGN').micros);
 }

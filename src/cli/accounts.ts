@@ -4,18 +4,20 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { revoke, showKeys } from '../accounts/keys/manage-keys.ts';
 import { createAccount } from '../accounts/manage-accounts.ts';
-import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../domain/account.ts';
+import {
+  ACCOUNT_TYPES,
+  ENVIRONMENTS,
+  hasOwnLimit,
+  PLANS,
+  SCOPES,
+  type Environment,
+} from '../domain/account.ts';
 import { DAY_MS } from '../domain/clock.ts';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../domain/reasons.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
-import {
-  systemClock,
-  openAccounts,
-  openWorld,
-  type ProcessContext,
-} from '../platform/composition/context.ts';
-import { composeWebhooks } from '../platform/composition/webhooks.ts';
+import { systemClock, openAccounts, openWorld, type ProcessContext } from '../app/composition/context.ts';
+import { composeWebhooks } from '../app/composition/webhooks.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
@@ -24,7 +26,7 @@ import {
   MAX_EMAIL_CHARACTERS,
 } from '../platform/http/limits.ts';
 import { createCheckedKey } from '../webhooks/create-checked-key.ts';
-import { addCommand, defined, option, OperatorMistake } from './command.ts';
+import { addCommand, defined, option, OperatorMistake } from '../platform/command.ts';
 import { openCommand, print, type Cli } from './context.ts';
 import { amount, BY, listOf, text } from './values.ts';
 
@@ -56,7 +58,7 @@ const accountOptions = z
     ),
     by: BY,
   })
-  .refine(({ plan, requestsPerMinute }) => (plan === 'ENTERPRISE') === (requestsPerMinute !== undefined), {
+  .refine(({ plan, requestsPerMinute }) => hasOwnLimit(plan) === (requestsPerMinute !== undefined), {
     message: '--requests-per-minute is required with --plan ENTERPRISE, and only valid there',
   });
 

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import type { RunningInfo } from '../dev/running-file.ts';
-import type { ProcessContext } from '../platform/composition/context.ts';
-import { namesInstallation, readConfig, readDevSettings } from '../platform/config/config.ts';
+import type { ProcessContext } from '../app/composition/context.ts';
+import { namesInstallation, readConfig, readDevSettings } from '../app/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
-import { OperatorMistake, type ExitCode } from './command.ts';
+import { OperatorMistake, type ExitCode } from '../platform/command.ts';
 
 export const NOTHING_RUNS =
   'Nothing is running in this checkout: start it with npm start, or set DATABASE_URL';

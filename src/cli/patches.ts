@@ -1,5 +1,5 @@
 /** `simway patches`: which code behind `patched()` open workflows still need, in each environment. */
-import { worldConfigs } from '../platform/composition/context.ts';
+import { worldConfigs } from '../app/composition/context.ts';
 import { connectClient } from '../platform/temporal/connect.ts';
 import { countPatches, type OpenPatches } from '../platform/temporal/patches.ts';
 import { openCommand, type Cli } from './context.ts';

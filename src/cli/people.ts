@@ -11,9 +11,9 @@ import {
   resetPassword,
   type PersonView,
 } from '../accounts/operators/people.ts';
-import { ROLES } from '../accounts/operators/roles.ts';
-import { systemClock } from '../platform/composition/context.ts';
-import { addCommand, option } from './command.ts';
+import { ROLES } from '../domain/operator-roles.ts';
+import { systemClock } from '../app/composition/context.ts';
+import { addCommand, option } from '../platform/command.ts';
 import { answerJson } from './accounts.ts';
 import type { Cli } from './context.ts';
 import { BY as BY_NAMED, text } from './values.ts';

@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { ConfigError, readDevSettings, readMigrateSettings } from '../platform/config/config.ts';
-import { addCommand, option, OperatorMistake, toggle, type ExitCode } from './command.ts';
+import { ConfigError, readDevSettings, readMigrateSettings } from '../app/config/config.ts';
+import { addCommand, option, OperatorMistake, toggle, type ExitCode } from '../platform/command.ts';
 import { createCli, openProcess, print, type Cli } from './context.ts';
 
 /** Groups with an npm script of their own: `npm run finance -- stuck`. */
@@ -123,7 +123,7 @@ function addProcesses(cli: Cli, program: Command): void {
     summary: 'Serves HTTP',
     options: NONE,
     run: async () => {
-      const { runApi } = await import('./processes/api.ts');
+      const { runApi } = await import('../app/processes/api.ts');
       const { url, adminUrl, stopped } = await runApi(openProcess(cli, 'api'));
       ready({ url, adminUrl });
       await stopped;
@@ -136,7 +136,7 @@ function addProcesses(cli: Cli, program: Command): void {
       queues: option(z.string().optional(), 'only these queues, separated by commas', 'queues'),
     }),
     run: async ({ queues }) => {
-      const { parseQueues, runWorker } = await import('./processes/worker.ts');
+      const { parseQueues, runWorker } = await import('../app/processes/worker.ts');
       const worker = await runWorker(openProcess(cli, 'worker'), parseQueues(queues));
       ready({ adminUrl: worker.adminUrl });
       // A failed worker ends the process, so that it is started again.
@@ -148,13 +148,13 @@ function addProcesses(cli: Cli, program: Command): void {
     syntax: 'migrate',
     summary: 'Updates the database schema; with TEMPORAL_ADDRESS also namespaces and search attributes',
     options: NONE,
-    run: async () => (await import('./processes/jobs.ts')).runMigrate(readMigrateSettings(cli.env), log),
+    run: async () => (await import('../app/processes/jobs.ts')).runMigrate(readMigrateSettings(cli.env), log),
   });
   addCommand(program, {
     syntax: 'rollout',
     summary: 'Makes the workers of SIMWAY_DEPLOYMENT_BUILD_ID the current ones',
     options: NONE,
-    run: async () => (await import('./processes/jobs.ts')).runRollout(openProcess(cli, 'command'), log),
+    run: async () => (await import('../app/processes/jobs.ts')).runRollout(openProcess(cli, 'command'), log),
   });
   addCommand(program, {
     syntax: 'patches',
@@ -178,7 +178,7 @@ function addWriters(program: Command): void {
     summary: 'Writes an OpenAPI document, api or ops, to a file',
     options: NONE,
     run: async (_options, name = '', file = '') => {
-      const { DOCUMENT_NAMES, openApiDocument } = await import('../platform/composition/route-table.ts');
+      const { DOCUMENT_NAMES, openApiDocument } = await import('../app/routes/route-table.ts');
       const document = DOCUMENT_NAMES.find((one) => one === name);
       if (!document) throw new OperatorMistake(`the documents are ${DOCUMENT_NAMES.join(' and ')}`);
       const { VERSION } = await import('../platform/version.ts');

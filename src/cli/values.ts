@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseRateMicros } from '../catalogue/pricing.ts';
 import { parseMinor } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
-import { option, toggle, UsageMistake } from './command.ts';
+import { option, toggle, UsageMistake } from '../platform/command.ts';
 
 /** Far above any payment or balance, and well within the column's type. */
 const MAX_AMOUNT_MINOR = 10n ** 15n;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { attemptPageSchema, endpointSchema, messageSchema } from '../webhooks/http/schema.ts';
-import { OperatorMistake } from './command.ts';
+import { OperatorMistake } from '../platform/command.ts';
 
 export type EndpointJson = z.output<typeof endpointSchema>;
 export type MessageJson = z.output<typeof messageSchema>;

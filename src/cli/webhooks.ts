@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { SANDBOX_ACCOUNTS } from '../dev/running-file.ts';
 import { isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../webhooks/events.ts';
-import { addCommand, defined, option, OperatorMistake, toggle, UsageMistake } from './command.ts';
+import { addCommand, defined, option, OperatorMistake, toggle, UsageMistake } from '../platform/command.ts';
 import { print, type Cli } from './context.ts';
 import { text } from './values.ts';
 import {
@@ -25,9 +26,9 @@ const CHECK_BACKOFF = 1.5;
 
 const TARGET = {
   account: option(
-    z.enum(['ngn', 'usd']).default('usd'),
+    z.enum(SANDBOX_ACCOUNTS).default('usd'),
     'account of the running npm start; usd by default',
-    'ngn|usd',
+    SANDBOX_ACCOUNTS.join('|'),
   ),
   apiUrl: option(z.url().optional(), 'another API, with --key', 'url'),
   key: option(text(200).optional(), 'an API key, with --api-url', 'key'),
@@ -142,11 +143,11 @@ async function findApi({ findRunning }: Cli, { account, apiUrl, key }: Target) {
     throw new OperatorMistake(
       'Nothing is running in this checkout: start it with npm start, or give --api-url and --key',
     );
-  const other = account === 'ngn' ? 'usd' : 'ngn';
+  const others = SANDBOX_ACCOUNTS.filter((one) => one !== account).join('|');
   return {
     apiUrl: running.apiUrl,
     key: running.keys[account],
-    account: `${account.toUpperCase()} only; --account ${other} selects the other one`,
+    account: `${account.toUpperCase()} only; --account ${others} selects another`,
   };
 }
 

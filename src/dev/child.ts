@@ -1,5 +1,6 @@
 // A child process that does not outlive this process. The watchdog sees to it when this process is killed.
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { chmod, rename, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -95,9 +96,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const stop = async (): Promise<void> => {
     if (hasEnded(child)) return;
     child.kill(stopSignal);
-    const deadline = AbortSignal.timeout(stopDeadlineMs);
-    const late = new Promise<'late'>((resolve) => deadline.addEventListener('abort', () => resolve('late')));
-    if ((await Promise.race([exited, late])) !== 'late') return;
+    if ((await Promise.race([exited, sleep(stopDeadlineMs, 'late', { ref: false })])) !== 'late') return;
     options.log.warn(`${name} did not end within ${stopDeadlineMs / 1000} s and is killed`);
     await kill();
   };
@@ -149,10 +148,11 @@ function collectOutput(child: ChildProcess, file: WriteStream | null): Output {
 }
 
 async function startedPid(child: ChildProcess, name: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', (cause) =>
-      reject(new Error(`${name} could not be started: ${cause.message}`, { cause })),
+  // Rejects with the event 'error'.
+  await once(child, 'spawn').catch((cause: unknown) => {
+    throw new Error(
+      `${name} could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
     );
   });
   if (child.pid === undefined) throw new Error(`${name} could not be started`);

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareNamespaces } from '../platform/temporal/namespaces.ts';
-import { readConfig, type DevSettings } from '../platform/config/config.ts';
+import { prepareNamespaces } from '../app/temporal/namespaces.ts';
+import { readConfig, type DevSettings } from '../app/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { migrateDatabase } from '../platform/database/migrate-database.ts';
 import { buildDashboard } from './build-dashboard.ts';
@@ -15,7 +15,7 @@ import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { RunningServer } from './restartable.ts';
-import { beginRun, type RunningInfo } from './running-file.ts';
+import { beginRun, SANDBOX_ACCOUNTS, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
 import { prepareSandboxLogins } from './sandbox-logins.ts';
 import { startTemporal } from './temporal.ts';
@@ -38,6 +38,8 @@ const SIMULATOR_SECRETS = {
   supplier: { SANDBOX_SUPPLIER_CODE: SANDBOX_ACCESS_CODE },
   gateway: { SANDBOX_GATEWAY_KEY: SANDBOX_SECRET_KEY },
 };
+/** Their folders in packages/simulators. */
+const SIMULATOR_OF = { supplier: 'esim-access', gateway: 'paystack' };
 const READY_WITHIN_MS = 60_000;
 const READY_POLL_MS = 200;
 
@@ -201,7 +203,13 @@ async function startSimulator(
   const ports = ['--port', port, '--control-port', controlPort];
   const simulator = await startOurProcess({
     name: `${name} simulator`,
-    args: [`src/sandbox/${name}/main.ts`, '--data', join(settings.dataDir, name), ...own, ...ports],
+    args: [
+      `packages/simulators/${SIMULATOR_OF[name]}/main.ts`,
+      '--data',
+      join(settings.dataDir, name),
+      ...own,
+      ...ports,
+    ],
     env: { ...settings.inherited, ...SIMULATOR_SECRETS[name] },
     log,
     logFile: join(settings.dataDir, `${name}.log`),
@@ -323,8 +331,7 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
                 ${info.gatewayControlUrl}/faults   the payment gateway
   Redis         ${redisUrl === undefined ? 'not found; limits and caches are kept per process' : 'up'}
 
-  Test keys     NGN  ${info.keys.ngn}
-                USD  ${info.keys.usd}
+  Test keys     ${SANDBOX_ACCOUNTS.map((name) => `${name.toUpperCase()}  ${info.keys[name]}`).join(`\n${' '.repeat(16)}`)}
 
 ${signInLines(info.logins)}Buy an eSIM:
 

@@ -1,6 +1,7 @@
 // `.data/running.json` names the addresses and keys of a running npm start, for other programs. After a kill it stays until the next start.
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../domain/money.ts';
 import type { SandboxLogins } from './sandbox-logins.ts';
 import { LockHeldError, takeLock, type Lock } from './lock.ts';
 
@@ -8,6 +9,13 @@ const RUNNING_FILE = 'running.json';
 const LOCK_FILE = 'start.lock';
 /** Other users may enter, but not list: under root, Postgres runs as a user of its own. */
 const DATA_DIR_MODE = 0o711;
+
+/** One account for each currency of accounts. */
+export type SandboxAccount = Lowercase<AccountCurrency>;
+export const SANDBOX_ACCOUNTS = ACCOUNT_CURRENCIES.map(
+  (currency) => currency.toLowerCase() as SandboxAccount,
+);
+export type SandboxKeys = Readonly<Record<SandboxAccount, string>>;
 
 export interface RunningInfo {
   readonly apiUrl: string;
@@ -18,7 +26,7 @@ export interface RunningInfo {
   readonly temporalAddress: string;
   readonly temporalUiUrl: string;
   readonly databaseUrl: string;
-  readonly keys: { readonly ngn: string; readonly usd: string };
+  readonly keys: SandboxKeys;
   /** For the dashboard; null where the live environment is on. */
   readonly logins: SandboxLogins | null;
   readonly supplierControlUrl: string;

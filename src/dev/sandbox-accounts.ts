@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createKey, revoke } from '../accounts/keys/manage-keys.ts';
 import { createAccount } from '../accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type ProcessContext } from '../platform/composition/context.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../app/composition/context.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
-import type { AccountCurrency } from '../domain/money.ts';
+import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../domain/money.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
+import type { SandboxKeys } from './running-file.ts';
 
 const ACTOR = 'npm start';
 const REQUESTS_PER_MINUTE = 6_000;
@@ -14,7 +15,7 @@ const FUNDS_MINOR: Record<AccountCurrency, bigint> = { NGN: 5_000_000_000n, USD:
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /** One account per currency, each with money and a fresh key. Keys of earlier starts are revoked. */
-export async function prepareSandboxAccounts(context: ProcessContext): Promise<{ ngn: string; usd: string }> {
+export async function prepareSandboxAccounts(context: ProcessContext): Promise<SandboxKeys> {
   const accounts = openAccounts(context);
   const world = openWorld(context, context.config.worlds.test);
   const prepare = async (currency: AccountCurrency): Promise<string> => {
@@ -66,7 +67,9 @@ export async function prepareSandboxAccounts(context: ProcessContext): Promise<{
     return apiKey;
   };
   try {
-    return { ngn: await prepare('NGN'), usd: await prepare('USD') };
+    const keys: [string, string][] = [];
+    for (const currency of ACCOUNT_CURRENCIES) keys.push([currency.toLowerCase(), await prepare(currency)]);
+    return Object.fromEntries(keys) as SandboxKeys;
   } finally {
     await Promise.all([accounts.destroy(), world.destroy()]);
   }

@@ -5,12 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import { createPasswords } from '../accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../accounts/operators/people.ts';
-import type { Role } from '../accounts/operators/roles.ts';
+import type { Role } from '../domain/operator-roles.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import { findPerson, updatePerson } from '../accounts/store/people.ts';
 import { findUser, insertMember, insertUser, setUserPassword } from '../accounts/store/users.ts';
 import { makeId } from '../domain/ids.ts';
-import { openAccounts, type ProcessContext } from '../platform/composition/context.ts';
+import { ACCOUNT_CURRENCIES } from '../domain/money.ts';
+import { openAccounts, type ProcessContext } from '../app/composition/context.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 
 export interface Login {
@@ -77,8 +78,8 @@ async function prepareMerchant(
   const userId = known?.id ?? makeId('user', randomBytes(16).toString('hex'));
   if (known) await setUserPassword(db, userId, hash);
   else await insertUser(db, { id: userId, email, name: 'Sandbox Merchant', passwordHash: hash });
-  for (const currency of ['ngn', 'usd']) {
-    const [account] = await findAccountsByEmail(db, `sandbox-${currency}@simway.example`);
+  for (const currency of ACCOUNT_CURRENCIES) {
+    const [account] = await findAccountsByEmail(db, `sandbox-${currency.toLowerCase()}@simway.example`);
     if (account) await insertMember(db, { account_id: account.id, user_id: userId, role: 'OWNER' });
   }
 }

@@ -6,11 +6,29 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
 export type AccountType = (typeof ACCOUNT_TYPES)[number];
 
-export const PLANS = ['STANDARD', 'PREMIUM', 'ENTERPRISE'] as const;
-export type Plan = (typeof PLANS)[number];
+interface PlanTerms {
+  /** null: agreed with each account, and kept in its row. */
+  readonly requestsPerMinute: number | null;
+  /**
+   * Purchases and fundings that may be open and unpaid at a time, if SIMWAY_UNPAID_PAYMENTS does not say it.
+   * A hosted page that is not paid stays open for a day, so these are the abandoned checkouts of a day.
+   */
+  readonly unpaidPayments: number;
+}
 
-/** Enterprise accounts have a number of their own. */
-export const PLAN_REQUESTS_PER_MINUTE = { STANDARD: 100, PREMIUM: 500 } as const;
+const PLAN_TABLE = {
+  STANDARD: { requestsPerMinute: 100, unpaidPayments: 100 },
+  PREMIUM: { requestsPerMinute: 500, unpaidPayments: 1_000 },
+  ENTERPRISE: { requestsPerMinute: null, unpaidPayments: 10_000 },
+} as const satisfies Record<string, PlanTerms>;
+
+export type Plan = keyof typeof PLAN_TABLE;
+export const PLANS = Object.keys(PLAN_TABLE) as [Plan, ...Plan[]];
+export const termsOfPlan = (plan: Plan): PlanTerms => PLAN_TABLE[plan];
+
+/** Whether each account of the plan has a number of requests of its own. */
+export const hasOwnLimit = (plan: Plan | undefined): boolean =>
+  plan !== undefined && termsOfPlan(plan).requestsPerMinute === null;
 
 export const SCOPES = ['read', 'purchase'] as const;
 export type Scope = (typeof SCOPES)[number];

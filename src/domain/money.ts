@@ -2,6 +2,9 @@
 export const ACCOUNT_CURRENCIES = ['NGN', 'USD'] as const;
 export type AccountCurrency = (typeof ACCOUNT_CURRENCIES)[number];
 
+/** Those whose prices are converted: costs are in US dollars. */
+export const CONVERTED_CURRENCIES = ACCOUNT_CURRENCIES.filter((currency) => currency !== 'USD');
+
 /** ISO 4217 alphabetic code; every currency is shown with two decimals at the edge. */
 export type Currency = string;
 
@@ -41,6 +44,9 @@ export function parseMinor(text: string): bigint | undefined {
 
 // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
 export const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
+// Stryker disable next-line EqualityOperator: of two equal amounts either is the larger
+export const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /** numerator ÷ denominator for non-negative numbers, rounded half up. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {

@@ -87,4 +87,5 @@ export function canChangeStatus(from: EsimStatus, to: EsimStatus): boolean {
   return from === to || ESIM_TRANSITIONS[from].includes(to);
 }
 
-export type PaymentPurpose = 'purchase' | 'funding';
+export const PAYMENT_PURPOSES = ['purchase', 'funding'] as const;
+export type PaymentPurpose = (typeof PAYMENT_PURPOSES)[number];

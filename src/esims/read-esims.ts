@@ -8,13 +8,7 @@ import type { InstallTokens } from './install-tokens.ts';
 import type { EsimSupplier } from './port.ts';
 import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import { findEsim, findStaleEsims, type EsimRow } from './store/esims.ts';
-import {
-  listEsims as listStoredEsims,
-  MAX_FOUND,
-  type EsimList,
-  type EsimQuery,
-  type ListRefusal,
-} from './store/list-esims.ts';
+import { listEsims as listStoredEsims, type EsimList, type EsimQuery } from './store/list-esims.ts';
 
 /** What the use cases of eSIMs work with, in one environment. */
 export interface EsimDeps extends RefreshDeps {
@@ -67,7 +61,7 @@ export async function refreshInTime(deps: ReadDeps, row: EsimRow): Promise<EsimR
 
 export type EsimPage = Page<EsimView> & Pick<EsimList, 'totalIsMinimum' | 'next'>;
 
-/** Throws VALIDATION_ERROR for a cursor that is not of this account, and for a page too deep in a search. */
+/** Throws VALIDATION_ERROR for a cursor that is not of this account. */
 export async function listEsims(
   deps: ReadDeps,
   principal: Principal,
@@ -79,8 +73,10 @@ export async function listEsims(
   const refresh = () => Promise.all(stale.map((row) => refreshFromSupplier(deps, row)));
   if (stale.length > 0) await orUndefined(deps.supplierReads.run(refresh));
   const listed = await listStoredEsims(deps.db, { accountId, ...query });
-  if (typeof listed === 'string')
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: REFUSALS[listed] });
+  if (!listed)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: 'after: must be the nextCursor of a page',
+    });
   const { rows, ...rest } = listed;
   return {
     ...rest,
@@ -89,11 +85,6 @@ export async function listEsims(
     limit: query.limit,
   };
 }
-
-const REFUSALS: Readonly<Record<ListRefusal, string>> = {
-  UNKNOWN_CURSOR: 'after: must be the nextCursor of a page',
-  TOO_DEEP: `page: with search, page × limit must be at most ${MAX_FOUND}; continue with after`,
-};
 
 /** One eSIM whose install data cannot be read must not hide the others: it is listed without. */
 function listedEsim({ installData }: Pick<ReadDeps, 'installData'>, row: EsimRow): EsimView {

@@ -12,7 +12,7 @@ import { refreshEsim } from './store/facts.ts';
 export interface RefreshDeps {
   readonly db: WorldDb;
   readonly clock: Clock;
-  readonly supplier: Pick<EsimSupplier, 'profile'>;
+  readonly supplier: Pick<EsimSupplier, 'name' | 'profile'>;
   readonly installData: InstallData;
   readonly events: Events;
   /** Starts the deliveries of what merchants are notified of. */
@@ -24,11 +24,12 @@ export async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Prom
   return (await checkEsim(deps, row)).row;
 }
 
-/** The same, and whether the supplier answered. */
+/** The same, and whether the supplier answered. Another supplier's eSIM is not asked about. */
 export async function checkEsim(
   deps: RefreshDeps,
   row: EsimRow,
 ): Promise<{ readonly row: EsimRow; readonly isAnswered: boolean }> {
+  if (row.supplier !== deps.supplier.name) return { row, isAnswered: false };
   const askedAt = deps.clock.now();
   const answer = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
   if (answer.outcome !== 'done' || answer.value.state !== 'ready') {

@@ -1,6 +1,6 @@
 import type { EsimStatus } from '../domain/states.ts';
 
-/** Suppliers that there is an adapter for, by the vendor's name: in rows, ledger accounts, queues and paths. */
+/** Suppliers with an adapter. The names stand in rows, ledger accounts, queues and paths. */
 export const SUPPLIER_NAMES = ['esim-access'] as const;
 export type SupplierName = (typeof SUPPLIER_NAMES)[number];
 

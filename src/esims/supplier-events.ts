@@ -8,7 +8,7 @@ import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import { isMoving } from './life-rules.ts';
-import type { SupplierEventSource } from './port.ts';
+import type { EsimSupplier, SupplierEventSource } from './port.ts';
 import { checkEsim, type RefreshDeps } from './refresh.ts';
 import { findEsimByTranNo, findEsimByTransaction, type EsimRow } from './store/esims.ts';
 import {
@@ -25,7 +25,7 @@ export interface SupplierInboxDeps {
   readonly clock: Clock;
   readonly events: Events;
   readonly supplierEvents: {
-    readonly source: Pick<SupplierEventSource, 'readEvent'>;
+    readonly source: Pick<SupplierEventSource, 'readEvent'> & Pick<EsimSupplier, 'name'>;
     /** Whether the supplier sends from this address. */
     readonly isSender: (address: string) => boolean;
   };
@@ -36,6 +36,8 @@ export interface SupplierInboxDeps {
  * query.
  */
 const NO_ROOM_FOR_MS = 60_000;
+
+export type SupplierInbox = ReturnType<typeof createSupplierInbox>;
 
 /** Stores events. The worker then reads the eSIM from the supplier. */
 export function createSupplierInbox(deps: SupplierInboxDeps) {
@@ -51,21 +53,25 @@ export function createSupplierInbox(deps: SupplierInboxDeps) {
      * Before the body is read. Throws SERVICE_UNAVAILABLE for a sender that is not the supplier while too
      * many such events are kept.
      */
-    admit: (sender: string): void => {
+    admitSupplierEvent: (sender: string): void => {
       if (!supplierEvents.isSender(sender)) requireRoom();
     },
     /**
      * Resolves once the event is durable. Throws VALIDATION_ERROR if it is not an event, SERVICE_UNAVAILABLE
      * where there is no room for it.
      */
-    take: async (rawBody: Uint8Array, sender: string): Promise<void> => {
+    takeSupplierEvent: async (rawBody: Uint8Array, sender: string): Promise<void> => {
       const event = supplierEvents.source.readEvent(rawBody);
       if (!event) {
         events.supplierEventReceived({ verdict: 'unreadable', type: '' });
         throw new DomainError('VALIDATION_ERROR', 'This is no event of the supplier');
       }
       const isForeign = !supplierEvents.isSender(sender);
-      const verdict = await keepSupplierEvent(db, event, { sender, isForeign });
+      const verdict = await keepSupplierEvent(db, event, {
+        supplier: supplierEvents.source.name,
+        sender,
+        isForeign,
+      });
       const { type } = event;
       if (verdict !== 'kept') events.supplierEventReceived({ verdict, type });
       else if (isForeign) events.supplierEventReceived({ verdict: 'foreign', type });
@@ -103,7 +109,7 @@ export interface SupplierEventDeps extends RefreshDeps {
  * leased. May run in several processes at once.
  */
 export async function applySupplierEvents(deps: SupplierEventDeps, limit = EVENTS_AT_ONCE): Promise<number> {
-  const leased = await leaseSupplierEvents(deps.db, limit);
+  const leased = await leaseSupplierEvents(deps.db, deps.supplier.name, limit);
   const waiting = [...Map.groupBy(leased, subjectOf).values()];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await applyTo(deps, next);
@@ -136,7 +142,7 @@ async function applyTo(deps: SupplierEventDeps, rows: readonly SupplierEventRow[
 
 async function applyToEsim(deps: RefreshDeps, rows: readonly SupplierEventRow[]): Promise<void> {
   const ids = idsOf(rows);
-  const row = await findSubject(deps.db, rows);
+  const row = await findSubject(deps, rows);
   if (!row) return alertUnknown(deps, rows, 'about no eSIM of ours');
   // An order that is not delivered yet has no number in its row.
   if (row.status === 'PENDING') return putBackSupplierEvents(deps.db, ids);
@@ -150,9 +156,12 @@ async function applyToEsim(deps: RefreshDeps, rows: readonly SupplierEventRow[])
  * The supplier gives an ICCID to several eSIMs in turn, so only its own number of an eSIM counts, or its
  * order where the event has no number.
  */
-async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Promise<EsimRow | undefined> {
+async function findSubject(
+  { db, supplier }: Pick<RefreshDeps, 'db' | 'supplier'>,
+  rows: readonly SupplierEventRow[],
+): Promise<EsimRow | undefined> {
   const tranNo = rows[0]?.esim_tran_no ?? null;
-  const byNumber = tranNo === null ? undefined : await findEsimByTranNo(db, tranNo);
+  const byNumber = tranNo === null ? undefined : await findEsimByTranNo(db, supplier.name, tranNo);
   if (byNumber) return byNumber;
   const byOrder = await findEsimByTransaction(db, transactionIdsOf(rows));
   return tranNo === null || byOrder?.status === 'PENDING' ? byOrder : undefined;
@@ -163,7 +172,7 @@ async function findSubject(db: WorldDb, rows: readonly SupplierEventRow[]): Prom
  * own.
  */
 async function applyToOrder(deps: SupplierEventDeps, rows: readonly SupplierEventRow[]): Promise<void> {
-  const purchases = await findPurchasesOfOrders(deps.db, rows);
+  const purchases = await findPurchasesOfOrders(deps.db, deps.supplier.name, rows);
   if (purchases.length === 0 && transactionIdsOf(rows).length > 0)
     return alertUnknown(deps, rows, 'about no order of ours');
   const waiting = purchases.filter((purchase) => purchase.isOpen);

@@ -1,6 +1,6 @@
 /** What a change of a wallet's balance is called, and how it is explained to the wallet's owner. Pure. */
 
-/** As the migration 2026-11-24-wallet-entries.ts names them in the rows; that file says which transfer of the ledger is which. */
+/** As in migrations/world/baseline/wallet-entries.ts, which says which transfer of the ledger is which. */
 export const WALLET_ENTRY_KINDS = [
   'HOLD',
   'RELEASE',
@@ -8,6 +8,7 @@ export const WALLET_ENTRY_KINDS = [
   'REFUND',
   'CREDIT',
   'WITHDRAWAL',
+  'DISPUTE',
   'ADJUSTMENT',
 ] as const;
 export type WalletEntryKind = (typeof WALLET_ENTRY_KINDS)[number];
@@ -22,6 +23,8 @@ interface ExplainedEntry {
   /** The ledger's own word for the transfer. */
   readonly ledgerKind: string;
   readonly holdStatus: HoldStatus | null;
+  /** Whether the balance grew. */
+  readonly isGain: boolean;
   readonly packageName: string | null;
   /** Whether the transaction is a funding of the wallet. */
   readonly isFunding: boolean;
@@ -44,6 +47,8 @@ export function explainEntry(entry: ExplainedEntry): string {
       return packageName === null ? 'Credit from us' : `Credit from us for ${packageName}`;
     case 'WITHDRAWAL':
       return `Sent back to where it was paid from: ${entry.isFunding ? 'a funding of the wallet' : what}`;
+    case 'DISPUTE':
+      return explainDispute(entry);
     case 'ADJUSTMENT':
       return 'Adjustment of the balance';
   }
@@ -54,6 +59,13 @@ const HOLD_WORDS: Readonly<Record<HoldStatus, string>> = {
   CHARGED: 'Paid for',
   RELEASED: 'Was on hold for',
 };
+
+/** What a bank asks for leaves the balance until the dispute has ended. */
+function explainDispute({ ledgerKind, isGain, packageName, isFunding }: ExplainedEntry): string {
+  const what = packageName === null || isFunding ? 'a funding of the wallet' : `a payment for ${packageName}`;
+  if (isGain) return `Free again after a dispute of ${what}`;
+  return ledgerKind === 'disputed' ? `Frozen: a bank disputes ${what}` : `Taken back by a bank: ${what}`;
+}
 
 /** Payments for a purchase that could not use them stay in the wallet. */
 function explainFunding({ ledgerKind, packageName, isFunding }: ExplainedEntry): string {

@@ -1,4 +1,5 @@
 /** Accounts as operators see them: who they are, and what they have in one environment. */
+import type { Session } from '../domain/callers.ts';
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
 import {
   countAccess,
@@ -6,7 +7,6 @@ import {
   listAccountRows,
   type FoundAccount,
 } from '../accounts/store/find-accounts.ts';
-import type { Session } from '../accounts/operators/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';

@@ -32,6 +32,7 @@ import {
   type EffectPreview,
 } from './store/actions.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
+import { countReplacedBefore } from './store/replacement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
@@ -84,15 +85,16 @@ export function createOperatorActions(deps: OperatorActionDeps) {
     },
     perform: async (input: ActionInput) => make(deps, await requestFor(db, input)),
     /** What `make` would do now: the same step, rolled back. Nothing is written. */
-    previewEffect: async (input: ActionInput) => previewEffect(db, await requestFor(db, input), clock.now()),
+    previewEffect: async (input: ActionInput) =>
+      previewEffect(db, await requestFor(db, input), { limits: deps.limits, now: clock.now() }),
     /** What `approve` would do now. */
     previewApproval: async (actionId: string): Promise<EffectPreview | undefined> => {
       const waiting = await findApprovable(db, actionId, clock.now());
       if (!waiting) return undefined;
       // Under its own key the answer would be that it waits; as a new request it is judged by the rows.
       const asNew = { ...requestOf(waiting), actionId: newActionId(), actionKey: newActionId() };
-      const seen = await previewEffect(db, asNew, clock.now());
-      return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
+      const seen = await previewEffect(db, asNew, { limits: deps.limits, now: clock.now() });
+      return seen.outcome === 'would-do' ? { ...seen, needsSecondPerson: false } : seen;
     },
     /** For the second person. Takes the action. Refuses the person who requested it, and records that. */
     approve: (actionId: string, by: string, reason?: string) =>
@@ -152,16 +154,33 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-/** Makes the key new when the state has changed: a refund failed again, or a dispute came after one was settled. */
-async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
-  if (request.action === 'settle-dispute') {
+/**
+ * What makes the key new once something has undone the effect of an earlier action. An action's own effect
+ * never does, so that a repeat finds it.
+ */
+const STATE_TAGS: Partial<Record<OperatorAction, (db: WorldDb, request: ActionInput) => Promise<string>>> = {
+  /** A dispute came after one was settled. */
+  'settle-dispute': async (db, request) => {
     const before = await countSettledBefore(db, request);
     return before === 0 ? '' : `settled ${before}`;
-  }
-  if (request.action !== 'refund-to-source') return '';
-  const failed = await findStuckRefunds(db, request.transactionId);
-  return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
-}
+  },
+  /** A refund failed again. */
+  'refund-to-source': async (db, { transactionId }) => {
+    const failed = await findStuckRefunds(db, transactionId);
+    return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
+  },
+  /** The supplier will not deliver the last replacement either. */
+  'deliver-other': async (db, { transactionId }) => {
+    const before = await countReplacedBefore(db, transactionId);
+    return before === 0 ? '' : `replaced ${before}`;
+  },
+  /** A payment was found open after the purchase was cancelled. */
+  cancel: async (db, { transactionId }) =>
+    (await findActionSubject(db, transactionId))?.facts.isLeftOpen ? 'payment left open' : '',
+};
+
+const stateTagOf = async (db: WorldDb, request: ActionInput): Promise<string> =>
+  (await STATE_TAGS[request.action]?.(db, request)) ?? '';
 
 /** Judges the request and puts it on record, then has its workflow perform it. */
 async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
@@ -313,6 +332,7 @@ async function restartInput(
   const mark = await findMarkOf(db, accountId, transactionId);
   const common = { transactionId, accountId, timings, ...(mark ? { idempotency: mark } : {}) };
   const charge = payment && {
+    gateway: payment.gateway,
     amountMinor: String(payment.charge_minor),
     currency: payment.charge_currency,
     // They only say where the amount came from.

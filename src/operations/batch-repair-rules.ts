@@ -1,6 +1,6 @@
 /** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
 import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
-import { may, rolesWith, type Role } from '../accounts/operators/roles.ts';
+import { may, rolesWith, type Role } from '../domain/operator-roles.ts';
 import type { Money } from '../domain/money.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
@@ -16,29 +16,10 @@ export const BATCH_REPAIR_ACTIONS = [
 ] as const satisfies readonly (OperatorAction | 'replay')[];
 export type BatchRepairAction = (typeof BATCH_REPAIR_ACTIONS)[number];
 
-/** What a second person can review, and some minutes of work. */
-export const MAX_BATCH_REPAIR_ROWS = 500;
-
-export const BATCH_REPAIR_STATUSES = [
-  'WAITS_FOR_APPROVAL',
-  'RUNNING',
-  'COMPLETED',
-  'STOPPED',
-  'DECLINED',
-  'EXPIRED',
-] as const;
-export type BatchRepairStatus = (typeof BATCH_REPAIR_STATUSES)[number];
-
-/** UNKNOWN: no outcome after all attempts; the action may still be carried out. SKIPPED: never begun. */
-export const BATCH_REPAIR_ROW_STATUSES = ['WAITING', 'DONE', 'REFUSED', 'UNKNOWN', 'SKIPPED'] as const;
-export type BatchRepairRowStatus = (typeof BATCH_REPAIR_ROW_STATUSES)[number];
-
 /** Which part of the stuck list is meant. */
 export type BatchRepairFilter = Pick<StuckFilter, 'olderThanSeconds' | 'currency'> & {
   readonly class?: StuckClass | undefined;
 };
-
-export type BatchRepairCounts = Readonly<Record<Lowercase<BatchRepairRowStatus>, number>>;
 
 export const mayRepair = (role: Role, action: BatchRepairAction): boolean =>
   action === 'replay' ? may(role, 'replay') : mayPerform(role, action);
@@ -65,3 +46,13 @@ export function totalsOf(amounts: readonly (Money | null)[]): Money[] {
     }))
     .toSorted((a, b) => a.currency.localeCompare(b.currency));
 }
+
+const MIN_WAIT_MS = 500;
+const MAX_WAIT_MS = 5_000;
+
+/**
+ * When to check again. `nextRowMs`: until the first row that is to be tried again; null where none waits for
+ * that.
+ */
+export const nextRepairCheckMs = (nextRowMs: number | null): number =>
+  Math.min(Math.max(nextRowMs ?? MIN_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);

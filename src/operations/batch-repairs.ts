@@ -8,23 +8,19 @@ import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { Money } from '../domain/money.ts';
 import type { PageQuery } from '../domain/page.ts';
+import type { JobEngine } from '../jobs/engine.ts';
+import { MAX_JOB_ROWS } from '../jobs/rules.ts';
+import { findJob, listJobs, listRows, noteRow, type Job, type JobRow } from '../jobs/store/jobs.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { OperatorActions } from './actions.ts';
-import { MAX_BATCH_REPAIR_ROWS, nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
-import type { BatchRepairEngine } from './engine.ts';
+import { nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
 import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
 import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';
 import {
   askToStop,
   decideBatchRepair,
-  findBatchRepair,
   findTaken,
   insertBatchRepair,
-  listBatchRepairs,
-  listRows,
-  noteRow,
-  type BatchRepair,
-  type BatchRepairRow,
   type Decision,
   type NewBatchRepair,
   type PlannedRow,
@@ -38,7 +34,7 @@ export interface BatchRepairDeps {
   readonly stuck: StuckDeps;
   readonly actions: OperatorActions;
   readonly replayDeps: ReplayDeps;
-  readonly engine: BatchRepairEngine;
+  readonly engine: JobEngine;
 }
 
 export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
@@ -59,7 +55,7 @@ const TRIED_AT_ONCE = 4;
 export function createBatchRepairs(deps: BatchRepairDeps) {
   const { db, clock, engine } = deps;
   const read = async (repairId: string) => {
-    const repair = await findBatchRepair(db, repairId);
+    const repair = await findJob(db, repairId, 'repair');
     if (!repair) throw noSuchRepair();
     return withRows(repair, await listRows(db, repairId));
   };
@@ -96,7 +92,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (outcome === 'SAME_PERSON' || outcome === 'NOT_INDEPENDENT')
         throw new DomainError('FORBIDDEN', REFUSAL_MESSAGES[outcome]);
       if (outcome !== 'decided') throw invalid(REFUSAL_MESSAGES[outcome]);
-      if (decision === 'approve') await engine.begin(repairId);
+      if (decision === 'approve') await engine.begin({ id: repairId, kind: 'repair', accountId: null });
       return read(repairId);
     },
     /** What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
@@ -107,11 +103,12 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       return repair;
     },
     read,
-    list: (query: PageQuery & { readonly isOpen?: boolean | undefined }) => listBatchRepairs(db, query),
+    list: ({ isOpen, ...page }: PageQuery & { readonly isOpen?: boolean | undefined }) =>
+      listJobs(db, { kind: 'repair', isOpen }, page),
   };
 }
 
-function withRows(repair: BatchRepair, rows: readonly BatchRepairRow[]) {
+function withRows(repair: Job, rows: readonly JobRow[]) {
   return { repair, rows, totals: totalsOf(rows.map(amountOfRow)) };
 }
 
@@ -119,7 +116,7 @@ const NOTHING_MATCHES = 'filter: nothing matches on which this action is possibl
 const noSuchRepair = () => new DomainError('NOT_FOUND', 'No such batch repair');
 const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
 
-export const amountOfRow = ({ amount_minor: amountMinor, currency }: BatchRepairRow): Money | null =>
+export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Money | null =>
   amountMinor === null || currency === null ? null : { amountMinor, currency };
 
 /** Tries the action out on each item that the filter finds. Answers also those on which it is not possible, and why. */
@@ -135,7 +132,7 @@ async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairReques
   const found = [
     ...new Map(items.toReversed().map((item) => [item.transactionId, item])).values(),
   ].toReversed();
-  const wanted = found.slice(0, Math.min(request.maxRows, MAX_BATCH_REPAIR_ROWS));
+  const wanted = found.slice(0, Math.min(request.maxRows, MAX_JOB_ROWS));
   const taken = await findTaken(
     deps.db,
     wanted.map((item) => item.transactionId),
@@ -191,8 +188,8 @@ export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | '
 /** Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once. */
 export async function repairRow(
   deps: RowRepairDeps,
-  repair: Pick<BatchRepair, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
-  row: BatchRepairRow,
+  repair: Pick<Job, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
+  row: JobRow,
 ): Promise<void> {
   const { status, detail } = await takeAction(deps, repair, row);
   const now = deps.clock.now();
@@ -210,7 +207,7 @@ interface RowOutcome {
 async function takeAction(
   { actions, replayDeps }: RowRepairDeps,
   { id, action, by_person: by, decided_by: approver, reason: why, evidence }: Parameters<typeof repairRow>[1],
-  row: BatchRepairRow,
+  row: JobRow,
 ): Promise<RowOutcome> {
   const { transaction_id: transactionId } = row;
   const reason = `${why} (${id})`;

@@ -8,8 +8,8 @@ export type WorkflowStart =
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
 /**
- * Wakes workflows for recorded actions. The row holds the action and its outcome. Throws EngineUnavailable when
- * Temporal is not reachable.
+ * Wakes workflows for recorded actions. The row holds the action and its outcome. Throws EngineUnavailable
+ * when Temporal is not reachable.
  */
 export interface OperatorEngine {
   /** The purchase's or funding's own workflow. False: none runs. */
@@ -24,11 +24,6 @@ export interface ClosedSubject {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly isThroughGateway: boolean;
-}
-
-/** Starts the workflow of a batch repair where it does not run. Never throws: what cannot be started now is left to the sweep. */
-export interface BatchRepairEngine {
-  begin(repairId: string): Promise<void>;
 }
 
 /** The state of workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable. */

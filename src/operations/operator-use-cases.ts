@@ -1,7 +1,9 @@
 /** What people who have signed in do with purchases and accounts. Each refusal is a DomainError. */
+import type { Bound } from '../platform/bind.ts';
+import type { Session } from '../domain/callers.ts';
 import { mayPerform, rolesFor } from '../accounts/operators/action-table.ts';
-import { type Role } from '../accounts/operators/roles.ts';
-import { refusePerson, type Session } from '../accounts/operators/sessions.ts';
+import { type Role } from '../domain/operator-roles.ts';
+import { refusePerson } from '../accounts/operators/sessions.ts';
 import { findPerson } from '../accounts/store/people.ts';
 import { DomainError } from '../domain/errors.ts';
 import { pageOf, type Page, type PageQuery } from '../domain/page.ts';
@@ -49,7 +51,7 @@ interface OperatorDeps extends AccountDeps {
 type RequestedAction = Omit<ActionInput, 'by'>;
 type RequestedRepair = Omit<BatchRepairRequest, 'by'>;
 
-/** Bound to their dependencies in platform/composition. */
+/** Bound to their dependencies in app/composition. */
 export const operatorUseCases = {
   listStuck,
   readTimeline,
@@ -83,6 +85,8 @@ export const operatorUseCases = {
     readAuditLog({ accounts, db }, query),
   search: (deps: OperatorDeps, { person }: Session, text: string) => search(deps, text, person.role),
 };
+
+export type OperatorCases = Bound<typeof operatorUseCases>;
 
 async function listStuck(
   { stuck }: OperatorDeps,

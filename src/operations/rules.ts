@@ -23,7 +23,7 @@ export const REFUSAL_MESSAGES = {
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
   DOES_NOT_FIT: 'not possible in the current state',
-  ALREADY_DELIVERED: 'already delivered; set goodwill to refund anyway',
+  ALREADY_DELIVERED: 'already delivered: refund-to-source and credit-wallet refund it as goodwill',
   NOTHING_TO_RETURN: 'nothing is left to refund',
   AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
   AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
@@ -31,7 +31,8 @@ export const REFUSAL_MESSAGES = {
   OTHER_CURRENCY: 'the amount is in another currency than the money',
   WALLET_TOO_LOW: 'the wallet balance is too low',
   REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
-  SUPPLIER_MAY_DELIVER: 'the supplier may still deliver what was ordered',
+  SUPPLIER_MAY_DELIVER:
+    'the supplier may still deliver what was ordered; evidence that it will not makes this possible',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
   PACKAGE_DOES_NOT_FIT: 'this package cannot be delivered instead',
   OUTCOME_NEEDED: 'say how the dispute ended: won or lost',
@@ -118,37 +119,45 @@ export function refusalFor(
     return undoes && facts.status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
   }
   const lacksEvidence = actionSpec(action).needsEvidence && !terms.hasEvidence;
-  return refusalInSituation(action, facts, terms) ?? (lacksEvidence ? 'EVIDENCE_NEEDED' : undefined);
+  return RULES[action].refusal(facts, terms) ?? (lacksEvidence ? 'EVIDENCE_NEEDED' : undefined);
 }
 
-function refusalInSituation(
-  action: OperatorAction,
-  facts: ActionFacts,
-  terms: ActionTerms,
-): ActionRefusal | undefined {
-  switch (action) {
-    case 'check-gateway':
-      return facts.isThroughGateway ? undefined : 'DOES_NOT_FIT';
-    case 'retry-delivery':
-      // Delivered and its money still on hold: only settling is left.
-      return facts.status === 'PROCESSING' || facts.holdsMoney ? undefined : 'ALREADY_DELIVERED';
-    case 'check-supplier':
-      return facts.purpose === 'purchase' ? undefined : 'DOES_NOT_FIT';
-    case 'deliver-other':
-      // Nothing is ordered for money that is disputed or was taken back.
-      return facts.purpose === 'purchase' && !facts.hasDispute ? undefined : 'DOES_NOT_FIT';
-    case 'mark-paid':
-      return facts.isThroughGateway && facts.isUnpaid ? undefined : 'DOES_NOT_FIT';
-    case 'refund-to-source':
-      return refundRefusal(facts, terms);
-    case 'credit-wallet':
-      return creditRefusal(facts, terms);
-    case 'cancel':
-      return facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney ? undefined : 'DOES_NOT_FIT';
-    case 'settle-dispute':
-      return facts.hasDispute ? undefined : 'DOES_NOT_FIT';
-  }
+interface ActionRule {
+  /** Why a purchase in the right situation still does not allow it; undefined: it does. */
+  readonly refusal: (facts: ActionFacts, terms: ActionTerms) => ActionRefusal | undefined;
+  /** The amount that it would move. */
+  readonly amount: (facts: ActionFacts, money: ActionMoney, asked: Asked) => AmountOf;
 }
+
+const fitsIf = (does: boolean): ActionRefusal | undefined => (does ? undefined : 'DOES_NOT_FIT');
+const movesNone = (): AmountOf => ({ amount: null });
+const movesPrice = (_facts: ActionFacts, { price }: ActionMoney): AmountOf => ({ amount: price });
+
+const RULES: Record<OperatorAction, ActionRule> = {
+  'check-gateway': { refusal: (facts) => fitsIf(facts.isThroughGateway), amount: movesNone },
+  'check-supplier': { refusal: (facts) => fitsIf(facts.purpose === 'purchase'), amount: movesNone },
+  'retry-delivery': {
+    // Delivered and its money still on hold: only settling is left.
+    refusal: (facts) => (facts.status === 'PROCESSING' || facts.holdsMoney ? undefined : 'ALREADY_DELIVERED'),
+    amount: movesNone,
+  },
+  'deliver-other': {
+    // Nothing is ordered for money that is disputed or was taken back.
+    refusal: (facts) => fitsIf(facts.purpose === 'purchase' && !facts.hasDispute),
+    amount: movesPrice,
+  },
+  'mark-paid': {
+    refusal: (facts) => fitsIf(facts.isThroughGateway && facts.isUnpaid),
+    amount: (_facts, money, asked) => whole(money.charge, asked),
+  },
+  'refund-to-source': { refusal: refundRefusal, amount: refundAmount },
+  'credit-wallet': { refusal: creditRefusal, amount: creditAmount },
+  cancel: {
+    refusal: (facts) => fitsIf(facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney),
+    amount: (facts, money, asked) => (facts.holdsMoney ? whole(money.price, asked) : movesNone()),
+  },
+  'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesPrice },
+};
 
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (!facts.isThroughGateway) return 'DOES_NOT_FIT';
@@ -290,33 +299,21 @@ export function amountOf(
   money: ActionMoney,
   asked: Asked,
 ): AmountOf {
-  const allowed = movable(action, facts, money, asked);
+  const allowed = RULES[action].amount(facts, money, asked);
   const isMore = asked.movesNoMoney === true && 'amount' in allowed && allowed.amount !== null;
   return isMore ? { refusal: 'AMOUNT_NOT_ALLOWED' } : allowed;
 }
 
-function movable(action: OperatorAction, facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
-  switch (action) {
-    case 'check-gateway':
-    case 'check-supplier':
-    case 'retry-delivery':
-      return { amount: null };
-    case 'settle-dispute':
-    case 'deliver-other':
-      return { amount: money.price };
-    case 'cancel':
-      return facts.holdsMoney ? whole(money.price, asked) : { amount: null };
-    case 'mark-paid':
-      return whole(money.charge, asked);
-    case 'refund-to-source':
-      if (facts.status === 'PROCESSING') return whole(money.charge, asked);
-      if (money.openRefund !== null) return whole(money.openRefund.amount, asked);
-      return part(money.inWallet ?? money.earnedAtSource, asked);
-    case 'credit-wallet':
-      if (facts.status === 'PROCESSING') return whole(money.onHold ?? money.price, asked);
-      if (money.openRefund !== null) return creditOf(money.openRefund.credit, money.price, asked);
-      return part(money.earned, asked);
-  }
+function refundAmount(facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
+  if (facts.status === 'PROCESSING') return whole(money.charge, asked);
+  if (money.openRefund !== null) return whole(money.openRefund.amount, asked);
+  return part(money.inWallet ?? money.earnedAtSource, asked);
+}
+
+function creditAmount(facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
+  if (facts.status === 'PROCESSING') return whole(money.onHold ?? money.price, asked);
+  if (money.openRefund !== null) return creditOf(money.openRefund.credit, money.price, asked);
+  return part(money.earned, asked);
 }
 
 function whole(all: Money | null, asked: Asked): AmountOf {

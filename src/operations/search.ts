@@ -1,5 +1,5 @@
 /** Operators search all records by an id or a text. */
-import { may, type Role } from '../accounts/operators/roles.ts';
+import { may, type Role } from '../domain/operator-roles.ts';
 import {
   findKeyRow,
   findMemberRows,

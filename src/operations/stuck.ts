@@ -127,7 +127,7 @@ function toItem(row: Row, now: Date): StuckItem {
     ageSeconds: Math.max(0, Math.trunc((now.getTime() - row.since.getTime()) / 1_000)),
     amountMinor: row.amount_minor,
     currency: row.currency,
-    reason: row.reason,
+    reason: row.source === 'refund' ? `REFUND_${row.reason}` : row.reason,
     nextAction: nextActionOf(stuckClass),
   };
 }

@@ -42,7 +42,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     reason: row?.reason ?? null,
     accountId: row?.account_id ?? hold?.account_id ?? null,
     /** The merchant's batch that it belongs to; its workflow has the same id. */
-    batchId: rows.batch?.batch_id ?? null,
+    batchId: rows.batch?.job_id ?? null,
     paymentMethod: row?.payment_method ?? null,
     amountMinor: purchase?.price_minor ?? funding?.amount_minor ?? hold?.amount_minor ?? null,
     currency: row?.currency ?? hold?.currency ?? null,

@@ -1,5 +1,5 @@
 /** Where money from a gateway goes when it is less, more, other or late. docs/API.md states it for people. */
-import { divideHalfUp, smaller, type AccountCurrency } from '../domain/money.ts';
+import { divideHalfUp, larger, smaller, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 
@@ -131,8 +131,7 @@ function receivedWord(
 function decideReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
   const { refunds } = received;
-  const missingMinor = received.netMinor - payment.receivedMinor;
-  const newMinor = missingMinor > 0n ? missingMinor : 0n;
+  const newMinor = larger(received.netMinor - payment.receivedMinor, 0n);
   const confirmedMinor = smaller(payment.vouchedMinor, newMinor);
   const receivedMinor = payment.receivedMinor + newMinor;
   // What is on its way back at our request is not taken from us: what becomes of that is another answer.
@@ -141,7 +140,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
   const goneMinor = takenMinor - payment.reversedMinor;
   if (newMinor === 0n && goneMinor <= 0n && !payment.awaited) return NO_CHANGE;
   const restMinor = newMinor - confirmedMinor;
-  const gone = goneMinor > 0n ? goneMinor : 0n;
+  const gone = larger(goneMinor, 0n);
   // Received and reversed between two checks.
   const receivedAndReversedMinor = smaller(restMinor, gone);
   return {

@@ -50,8 +50,8 @@ type AnswerDeps = Pick<PaymentDeps, 'db' | 'clock' | 'idSecret' | 'engine'> & {
 };
 
 /**
- * Returns the view of this key's request, new or earlier. A refusal applies only if no earlier request runs or
- * was written. This costs nothing for a request that is accepted or has no key.
+ * Returns the view of this key's request, new or earlier. A refusal applies only if no earlier request runs
+ * or was written. This costs nothing for a request that is accepted or has no key.
  */
 export async function startOnce<Input extends Started, View>(
   deps: AnswerDeps,
@@ -134,7 +134,7 @@ function requireOwn(
   if (owner.refusal) throw refused(owner.refusal);
 }
 
-/** After an unknown outcome, reads the rows. SERVICE_UNAVAILABLE if nothing was started, or if we cannot know. */
+/** After an unknown outcome, reads the rows. SERVICE_UNAVAILABLE if nothing started, or if we cannot know. */
 async function startOnEngine<Input extends Started, View>(
   { db }: AnswerDeps,
   input: Input,

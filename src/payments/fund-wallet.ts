@@ -6,7 +6,7 @@ import type { PaymentDeps } from './deps.ts';
 import { ifReachable, startOnce } from './first-answer.ts';
 import { quoteCharge, requireUnpaidQuota } from './gateway-payments.ts';
 import type { FundingInput } from './rules.ts';
-import { findFunding, type FundingRow } from './store/payments.ts';
+import { findFunding, findMoneyAfterwards, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
 
 interface FundCommand {
@@ -62,7 +62,10 @@ export async function fundingView(deps: Pick<PaymentDeps, 'db'>, row: FundingRow
     timeline: [
       { at: row.created_at, what: 'opened' },
       ...(row.closed_at
-        ? [{ at: row.closed_at, what: row.status === 'SUCCESS' ? 'wallet-credited' : 'failed' }]
+        ? [
+            { at: row.closed_at, what: row.status === 'SUCCESS' ? 'wallet-credited' : 'failed' },
+            ...(await findMoneyAfterwards(deps.db, row)),
+          ]
         : []),
     ],
   };

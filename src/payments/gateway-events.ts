@@ -22,6 +22,8 @@ const MAX_AT_ONCE = 8;
 /** Within the two minutes that one run has. The next run continues. */
 const RUNS_FOR_MS = 60_000;
 
+export type GatewayInbox = ReturnType<typeof createGatewayInbox>;
+
 /**
  * Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the
  * scheduled run.
@@ -41,12 +43,15 @@ export function createGatewayInbox(deps: EventDeps) {
       .finally(() => (applying -= 1));
   };
   return {
-    mayBeEvent: (gateway: string, headers: Parameters<PaymentGateway['mayBeEvent']>[0]): boolean => {
+    mayBeGatewayEvent: (gateway: string, headers: Parameters<PaymentGateway['mayBeEvent']>[0]): boolean => {
       const mayBe = gateway === deps.gateway.name && deps.gateway.mayBeEvent(headers);
       if (!mayBe) deps.events.gatewayEventRefused({ bytes: 0 });
       return mayBe;
     },
-    take: async (gateway: string, ...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
+    takeGatewayEvent: async (
+      gateway: string,
+      ...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>
+    ) => {
       const isOurs = gateway === deps.gateway.name;
       const verified = isOurs ? deps.gateway.verifyWebhook(rawBody, headers) : undefined;
       if (!verified) {

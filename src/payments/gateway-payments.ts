@@ -36,7 +36,12 @@ export function quoteCharge(
       `${method} takes ${currency} ${formatMinor(limits.minMinor)} to ${formatMinor(limits.maxMinor)}, this would be ${currency} ${formatMinor(charge.amountMinor)}`,
     );
   }
-  return { amountMinor: String(charge.amountMinor), currency, rateIds: charge.rateIds };
+  return {
+    gateway: deps.gateway.name,
+    amountMinor: String(charge.amountMinor),
+    currency,
+    rateIds: charge.rateIds,
+  };
 }
 
 function chargeCurrency(deps: ChargeDeps, method: GatewayMethod, priceCurrency: string): string {

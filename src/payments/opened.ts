@@ -12,22 +12,27 @@ export const STAGES = {
 
 export type Stage = (typeof STAGES)[PurchaseStatus];
 
+/** Who serves a purchase or a funding, by name. null or absent: no row names one. */
+export interface Vendors {
+  /** Of its package. */
+  readonly supplier?: string | null | undefined;
+  /** Of its payment. */
+  readonly gateway?: string | null | undefined;
+}
+
+interface Named {
+  /** Of a row that was written just now. */
+  readonly vendors?: Vendors;
+}
+
 /** Also where it was refused, and no row was written. */
-export interface FailedOpening {
+export interface FailedOpening extends Named {
   readonly stage: 'failed';
   readonly refusal: Refusal;
 }
 
-/** Who serves a purchase or a funding, by name. null: no row names one. */
-export interface Vendors {
-  /** Of its package. */
-  readonly supplier: string | null;
-  /** Of its payment. */
-  readonly gateway: string | null;
-}
-
-/** One member for each stage, so that the compiler tells them apart. `vendors`: of a row that was written just now. */
-type At<S extends Stage> = S extends Stage ? { readonly stage: S; readonly vendors?: Vendors } : never;
+/** One member for each stage, so that the compiler tells them apart. */
+type At<S extends Stage> = S extends Stage ? { readonly stage: S } & Named : never;
 
 export type Opened = At<Exclude<Stage, 'failed'>> | FailedOpening;
 

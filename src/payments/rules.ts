@@ -3,13 +3,13 @@
  * them for people.
  */
 import { HOUR_MS } from '../domain/clock.ts';
-import type { Plan } from '../domain/account.ts';
+import { PLANS, termsOfPlan, type Plan } from '../domain/account.ts';
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
-/** Gateways that there is an adapter for, by the vendor's name: in rows, ledger accounts, queues and paths. */
+/** Gateways with an adapter. The names stand in rows, ledger accounts, queues and paths. */
 export const GATEWAY_NAMES = ['paystack'] as const;
 export type GatewayName = (typeof GATEWAY_NAMES)[number];
 
@@ -17,9 +17,12 @@ export type GatewayName = (typeof GATEWAY_NAMES)[number];
 export const WITHOUT_FRACTION: ReadonlySet<string> = new Set(['XOF']);
 
 /**
- * What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits.
+ * What the buyer is asked to pay, and through whom. Charge and price together are the locked rate. Amounts
+ * are decimal digits.
  */
 export interface ChargeQuote {
+  /** Chosen by the API, by its name. Whichever worker opens the payment writes this one. */
+  readonly gateway: string;
   readonly amountMinor: string;
   readonly currency: string;
   /** Rates that the conversion used; empty where charge and price have one currency. */
@@ -158,8 +161,9 @@ export interface FundingInput {
 /** How many purchases and fundings of one account may be open and unpaid at a time, by its plan. */
 export type UnpaidLimits = Readonly<Record<Plan, number>>;
 
-/** A hosted page that is not paid stays open for a day, so these are the abandoned checkouts of a day. */
-export const DEFAULT_UNPAID_LIMITS: UnpaidLimits = { STANDARD: 100, PREMIUM: 1_000, ENTERPRISE: 10_000 };
+export const DEFAULT_UNPAID_LIMITS = Object.fromEntries(
+  PLANS.map((plan) => [plan, termsOfPlan(plan).unpaidPayments]),
+) as UnpaidLimits;
 
 export function canBeReference(text: string): boolean {
   return isId('transaction', text.replace(/-[1-9]\d{0,2}$/, ''));

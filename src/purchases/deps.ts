@@ -1,8 +1,9 @@
 import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { EsimDeps } from '../esims/read-esims.ts';
+import type { JobEngine } from '../jobs/engine.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
-import type { BatchEngine, PurchaseEngine } from './engine.ts';
+import type { PurchaseEngine } from './engine.ts';
 import type { PurchaseTimings } from './purchase.ts';
 
 /** What the use cases of purchases work with, in one environment. */
@@ -19,7 +20,7 @@ export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick
 }
 
 export interface BatchDeps extends PurchaseDeps {
-  readonly batchEngine: BatchEngine;
+  readonly jobEngine: JobEngine;
   readonly settings: PurchaseDeps['settings'] & {
     readonly travellerEmails: {
       /** A mail server is set, and there are links to send. */

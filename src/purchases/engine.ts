@@ -11,14 +11,3 @@ export interface PurchaseEngine extends PaymentEngine {
   /** Wakes a purchase that waits for its supplier. After EngineUnavailable, call it again. */
   supplierAnnounced(transactionId: string): Promise<void>;
 }
-
-interface BatchRef {
-  readonly batchId: string;
-  readonly accountId: string;
-}
-
-/** Buys the rows of a batch. */
-export interface BatchEngine {
-  /** Starts the batch's workflow where it does not run. Never rejects: the sweep starts what could not be started now. */
-  begin(batch: BatchRef): Promise<void>;
-}

@@ -31,7 +31,7 @@ type ShownColumns =
 export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
   /** The eSIM bought (BASE), or topped up (TOPUP, without install data); absent while its order is not written yet, or was refused. */
   readonly esim: EsimView | undefined;
-  /** Gateway only: how to pay, while it can be paid; null once money was received or the purchase is closed. */
+  /** Gateway only: how to pay. null once money was received or the purchase is closed. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
 }

@@ -1,5 +1,8 @@
 /** What people who have signed in do about differences between our books and the vendors'. Each refusal is a DomainError. */
-import type { Session } from '../accounts/operators/sessions.ts';
+import type { Bound, Guarded } from '../platform/bind.ts';
+import type { Books } from './books.ts';
+import { createOverview } from './overview.ts';
+import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { pageOf, type Page, type PageQuery } from '../domain/page.ts';
@@ -29,8 +32,27 @@ const RECONCILE_WITHIN_MS = 8_000;
 /** More than people close by hand. */
 const MAX_DIFFERENCES = 10_000;
 
-/** Bound to their dependencies in platform/composition. */
+/** Bound to their dependencies in app/composition. */
 export const differenceUseCases = { listDifferences, closeDifference, reconcile };
+
+/** The reports that people read. */
+export const reportUseCases = ({
+  books,
+  ...deps
+}: Parameters<typeof createOverview>[0] & { readonly books: Books }) => {
+  const overview = createOverview({ ...deps, books });
+  return {
+    readOverview: ({ person }: Session) => overview(person.role),
+    readTrialBalance: books.trialBalance,
+    readDaily: books.daily,
+    readByMerchant: books.byMerchant,
+    readWaiting: books.waiting,
+  };
+};
+
+export type ReconciliationCases = Bound<typeof differenceUseCases> &
+  Guarded<ReturnType<typeof reportUseCases>> &
+  Pick<Books, 'toCsv'>;
 
 /** Open ones, oldest first; or the one with this id. */
 async function listDifferences(

@@ -1,5 +1,5 @@
 /** What needs attention now, in figures: the home page of operators. */
-import { may, type Role } from '../accounts/operators/roles.ts';
+import { may, type Role } from '../domain/operator-roles.ts';
 import { summariseWaitingRates } from '../catalogue/rates.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';

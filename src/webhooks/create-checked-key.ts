@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Member } from '../domain/callers.ts';
 import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
-import type { Member } from '../accounts/users/sessions.ts';
 import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';

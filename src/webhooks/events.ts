@@ -1,6 +1,6 @@
 /** The events that merchants are sent, each described once. `data` gives the fields of a body, their order, the facts it is made of, and the API reference. */
 import { z } from 'zod';
-import { ESIM_STATUSES, GATEWAY_METHODS } from '../domain/states.ts';
+import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -100,7 +100,7 @@ export const EVENTS = {
     when: 'When the payment gateway reports a payment that was not booked before, for a purchase or for the wallet.',
     data: z.object({
       transactionId,
-      purpose: z.enum(['purchase', 'funding']),
+      purpose: z.enum(PAYMENT_PURPOSES),
       paymentMethod: z.enum(GATEWAY_METHODS),
       reference,
       amount: money('The amount paid'),

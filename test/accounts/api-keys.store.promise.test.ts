@@ -12,7 +12,7 @@ import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { revokeKeys } from '../../src/accounts/store/accounts.ts';
 import { openPool } from '../../src/platform/database/database.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { until } from '../support/until.ts';

@@ -6,7 +6,7 @@ import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createAuthenticator } from '../../src/accounts/keys/authenticate.ts';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';

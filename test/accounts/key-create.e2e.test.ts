@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
-import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
+import { composeWebhooks } from '../../src/app/composition/webhooks.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { SECRETS_KEY, startOperator, type Operator } from '../support/operator-commands.ts';
 import { startSecureWebsite } from '../support/secure-website.ts';

@@ -7,7 +7,7 @@ import { createKey, showKeys } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';
 

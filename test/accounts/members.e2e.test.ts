@@ -8,9 +8,9 @@ import {
   permissionOfScope,
   type MemberPermission,
   type MemberRole,
-} from '../../src/accounts/member-roles.ts';
-import { opsRoutes } from '../../src/platform/composition/ops-routes.ts';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+} from '../../src/domain/member-roles.ts';
+import { opsRoutes } from '../../src/app/routes/ops-routes.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { codeOf, colleague, openBrowser, signedUp, type User } from '../support/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people.ts';

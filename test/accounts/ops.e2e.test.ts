@@ -86,7 +86,7 @@ async function stuckPurchase(): Promise<string> {
   await until(
     () => operations.call('GET', `/ops/stuck?class=paid-not-delivered&limit=100`),
     (answer) => answer.text.includes(body.transactionId),
-    { what: 'a purchase on the stuck list', withinMs: 60_000 },
+    { what: 'a purchase on the stuck list' },
   );
   return body.transactionId;
 }
@@ -426,7 +426,7 @@ describe('reconciliation and the books', () => {
     const ran = await until(
       () => finance.call('POST', '/ops/reconciliations', {}),
       ({ status }) => status === 200,
-      { what: 'a run that ends while we wait', withinMs: 60_000 },
+      { what: 'a run that ends while we wait' },
     );
     expect(dataOf(ran)).toMatchObject({ status: 'done', run: { opened: 0 } });
     expect(dataOf(await finance.call('GET', '/ops/differences'))['items']).toEqual([]);

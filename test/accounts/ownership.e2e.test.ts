@@ -1,7 +1,7 @@
 // Promise A2: every route of the table × the caller: the owner, another user, another merchant, a live key while live is off, a revoked key,
 // no key, the operator with a session. A route without a case fails. Requests of others change nothing, and show nothing of the owner's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { installOf } from '../support/install-data.ts';

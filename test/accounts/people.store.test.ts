@@ -1,6 +1,7 @@
 /** Operators on a real Postgres: how they are made, listed and found, and what a one-time password allows. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { Session } from '../../src/domain/callers.ts';
 import { oneTimePassword } from '../../src/accounts/users/passwords.ts';
 import {
   changePerson,
@@ -11,7 +12,6 @@ import {
   peopleUseCases,
   resetPassword,
 } from '../../src/accounts/operators/people.ts';
-import type { Session } from '../../src/accounts/operators/sessions.ts';
 import { refusalOf } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
 

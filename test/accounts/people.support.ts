@@ -3,9 +3,9 @@ import { afterAll, beforeEach } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
 import { sessionUseCases } from '../../src/accounts/operators/sessions.ts';
-import { bindAll } from '../../src/platform/composition/bind.ts';
+import { bindAll } from '../../src/platform/bind.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import type { Role } from '../../src/accounts/operators/roles.ts';
+import type { Role } from '../../src/domain/operator-roles.ts';
 import { openBooks } from '../support/books.ts';
 
 export const WRONG = 'not the password at all';

@@ -1,8 +1,8 @@
 // Recent requests of an account: what is kept, and what a flood of requests costs.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql, type Kysely } from 'kysely';
-import { createRequestLog, KEPT_REQUESTS, type RequestLog } from '../../src/accounts/keys/request-log.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import { createRequestLog, KEPT_REQUESTS } from '../../src/accounts/keys/request-log.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { untilStatementWaits } from '../support/books.ts';
 import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
 
@@ -10,7 +10,7 @@ const NEVER_MS = 3_600_000;
 
 let database: TestDatabase;
 let db: Kysely<AccountsDatabase>;
-let log: RequestLog;
+let log: ReturnType<typeof createRequestLog>;
 const errors: unknown[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();

@@ -8,7 +8,7 @@ import {
   SESSION_MS,
   sessionUseCases,
 } from '../../src/accounts/operators/sessions.ts';
-import { bindAll } from '../../src/platform/composition/bind.ts';
+import { bindAll } from '../../src/platform/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';
 import { untilStatementWaits } from '../support/books.ts';

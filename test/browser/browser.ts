@@ -1,7 +1,7 @@
 // Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
 // Must fail clearly where there is no browser: without a browser, a passed test would show nothing.
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core';
 import { settled } from '../support/axe.ts';
 
 /**
@@ -19,14 +19,19 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Starts the browser; close it in afterAll. */
+/** How long a page is waited for: many times what it takes on a quiet machine. */
+const PATIENCE_MS = 60_000;
+
+/** Starts the browser; close it in afterAll. Every wait of its pages is patient. */
 export async function openBrowser(): Promise<Browser> {
   const program = PROGRAMS.find((path) => existsSync(path));
   if (program === undefined)
     throw new Error(
       `no browser at ${PROGRAMS.join(' or ')}: install Debian's package chromium-headless-shell`,
     );
-  return chromium.launch({ executablePath: program, headless: true, args: FLAGS });
+  const browser = await chromium.launch({ executablePath: program, headless: true, args: FLAGS });
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }
 
 /** What a reader of the page would find broken in the developer tools, collected from now on. */
@@ -154,7 +159,7 @@ export function watchLoads(): Loads {
 export async function firstLoad(page: Page, url: string): Promise<{ bytes: number; scripts: string[] }> {
   const sizes: Promise<number>[] = [];
   const scripts: Promise<string>[] = [];
-  page.on('response', (response) => {
+  const measure = (response: Response): void => {
     if (response.url().endsWith('.js')) scripts.push(response.text());
     sizes.push(
       response
@@ -162,9 +167,12 @@ export async function firstLoad(page: Page, url: string): Promise<{ bytes: numbe
         .sizes()
         .then(({ responseBodySize }) => responseBodySize),
     );
-  });
+  };
+  page.on('response', measure);
   await page.goto(url, { waitUntil: 'networkidle' });
   await page.locator('h1').waitFor();
+  // What comes later may never come whole: the page is closed soon.
+  page.off('response', measure);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   return { bytes, scripts: await Promise.all(scripts) };
 }

@@ -32,8 +32,7 @@ afterAll(async () => {
 });
 afterAll(() => expectSoundBooks(stack));
 
-const heading = (text: string): Promise<void> =>
-  page.getByRole('heading', { name: text }).waitFor({ timeout: 30_000 });
+const heading = (text: string): Promise<void> => page.getByRole('heading', { name: text }).waitFor();
 
 const press = (name: string): Promise<void> => page.getByRole('button', { name }).click();
 
@@ -108,7 +107,5 @@ it('a buyer whose eSIM cannot be delivered reads that the money is refunded', as
   await heading('Not completed');
   isOnReturnPage(transactionId);
   expect(await page.getByRole('status').innerText()).toContain('Your money goes back to where it came from');
-  await expect
-    .poll(async () => (await timelineOf(stack, transactionId)).at(-1), { timeout: 20_000 })
-    .toBe('refunded');
+  await expect.poll(async () => (await timelineOf(stack, transactionId)).at(-1)).toBe('refunded');
 });

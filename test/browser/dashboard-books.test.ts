@@ -43,13 +43,13 @@ async function payAsStranger(reference: string): Promise<void> {
   await atGateway(stack, reference, 'pay');
 }
 
-describe('reconciliation', { timeout: 120_000 }, () => {
+describe('reconciliation', () => {
   it('runs at the press of a button; what it finds is closed with a reason, and is not found again', async () => {
     const page = await openAda('/differences');
     const troubles = watchTroubles(page);
     const compare = async (result: string): Promise<void> => {
       await page.getByRole('button', { name: 'Compare now' }).click();
-      await page.getByText(result).waitFor({ timeout: 30_000 });
+      await page.getByText(result).waitFor();
     };
     await compare('Compared. 0 opened, 0 resolved.');
     await makeDelivered(stack, { account, person: ada });
@@ -83,7 +83,7 @@ describe('reconciliation', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the books', { timeout: 120_000 }, () => {
+describe('the books', () => {
   /** The lines of the report that the button hands over, without the line of names. */
   async function download(page: Page, name: string): Promise<string[]> {
     const [file] = await Promise.all([
@@ -116,7 +116,7 @@ describe('the books', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a moment', { timeout: 120_000 }, () => {
+describe('a moment', () => {
   it.each(['Asia/Tokyo', 'America/New_York'])(
     'is shown as it is in %s, where the reader is',
     async (timezoneId) => {

@@ -32,11 +32,11 @@ afterAll(async () => {
 });
 
 const openAs = (user: User, path: string): Promise<Page> => openMerchant({ browser, stack }, user, path);
-const pay = (owner: User, amount: number): Promise<void> => payIn(browser, owner, amount);
+const pay = (owner: User, amount: number): Promise<string> => payIn(browser, owner, amount);
 
 const sessionEnded = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
 
-describe('a purchase that the wallet could not pay', { timeout: 120_000 }, () => {
+describe('a purchase that the wallet could not pay', () => {
   it('is refused in words, and bought once when its button is pressed again after a funding', async () => {
     const owner = await signedUp(stack);
     const page = await openAs(owner, `${placeOf(owner)}/catalogue/SIM-OK`);
@@ -74,7 +74,7 @@ describe('a purchase that the wallet could not pay', { timeout: 120_000 }, () =>
   });
 });
 
-describe('the price that is shown', { timeout: 120_000 }, () => {
+describe('the price that is shown', () => {
   /** The page sees only this share of the price: it has risen since it was read. */
   async function showLess(page: Page, share: number): Promise<void> {
     await page.route('**/api/esim/packages/SIM-OK*', async (route) => {
@@ -121,7 +121,7 @@ describe('the price that is shown', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a lost answer', { timeout: 120_000 }, () => {
+describe('a lost answer', () => {
   /** The service gets the first such request; its answer never arrives. */
   async function loseFirst(page: Page, url: string): Promise<void> {
     let isLost = false;
@@ -170,7 +170,7 @@ describe('a lost answer', { timeout: 120_000 }, () => {
   });
 });
 
-describe('filters', { timeout: 120_000 }, () => {
+describe('filters', () => {
   it('are in the address, and the CSV has what they show', async () => {
     const owner = await signedUp(stack);
     await pay(owner, 50);
@@ -203,7 +203,7 @@ describe('filters', { timeout: 120_000 }, () => {
   });
 });
 
-describe('what cannot be undone', { timeout: 120_000 }, () => {
+describe('what cannot be undone', () => {
   it('is asked before: an invitation, a role, the secret of an endpoint', async () => {
     const owner = await signedUp(stack);
     const helper = await colleague(stack, owner, 'SUPPORT');
@@ -260,7 +260,7 @@ describe('what cannot be undone', { timeout: 120_000 }, () => {
   });
 });
 
-describe('signing in again over a page', { timeout: 120_000 }, () => {
+describe('signing in again over a page', () => {
   it('is not asked for where only the password in a form was wrong', async () => {
     const owner = await signedUp(stack);
     const page = await openAs(owner, '/settings');
@@ -296,7 +296,7 @@ describe('signing in again over a page', { timeout: 120_000 }, () => {
   });
 });
 
-describe('an answer of 500', { timeout: 120_000 }, () => {
+describe('an answer of 500', () => {
   it('is shown with a button that tries again', async () => {
     const owner = await signedUp(stack);
     const page = await openAs(owner, placeOf(owner));
@@ -316,17 +316,17 @@ describe('an answer of 500', { timeout: 120_000 }, () => {
     const failure = page.getByRole('alert').filter({ hasText: 'Something went wrong on our side' });
     const again = failure.getByRole('button', { name: 'Try again' });
     // The balance with its last change, and the list of changes.
-    await expect.poll(() => again.count(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => again.count()).toBe(2);
     isBroken = false;
     await again.last().click();
     await page.getByText('No changes yet.').waitFor();
     if ((await again.count()) > 0) await again.click();
-    await expect.poll(() => failure.count(), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => failure.count()).toBe(0);
     await page.context().close();
   });
 });
 
-describe('a colleague', { timeout: 180_000 }, () => {
+describe('a colleague', () => {
   it('is invited with a role, gets a second factor by its QR code, and keeps it when the password is reset', async () => {
     const owner = await signedUp(stack);
     const email = uniqueEmail('invited');
@@ -342,7 +342,6 @@ describe('a colleague', { timeout: 180_000 }, () => {
 
     const context = await browser.newContext({ extraHTTPHeaders: { 'X-Forwarded-For': '127.9.1.1' } });
     const other = await context.newPage();
-    other.setDefaultTimeout(20_000);
     const refused: string[] = [];
     other.on('console', (message) => {
       if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
@@ -400,7 +399,7 @@ describe('a colleague', { timeout: 180_000 }, () => {
   });
 });
 
-describe('an endpoint', { timeout: 120_000 }, () => {
+describe('an endpoint', () => {
   it('gets a sample and a new secret', async () => {
     const owner = await signedUp(stack);
     const url = `${inbox.url}/samples`;
@@ -474,7 +473,7 @@ describe('an endpoint', { timeout: 120_000 }, () => {
   });
 });
 
-describe('figures', { timeout: 120_000 }, () => {
+describe('figures', () => {
   it('are in tables too, below their charts', async () => {
     const owner = await signedUp(stack);
     await pay(owner, 50);
@@ -482,7 +481,7 @@ describe('figures', { timeout: 120_000 }, () => {
     await owner.ask('POST', '/api/esim/buy', { body: buy });
     const page = await openAs(owner, `${placeOf(owner)}/figures`);
     const show = page.getByText('Show as a table');
-    await expect.poll(() => show.count(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => show.count()).toBe(2);
     for (const one of await show.all()) await one.click();
     const rowsOf = (name: string) => page.getByRole('table', { name, exact: true }).getByRole('row');
     expect([await rowsOf('Spent per day').count(), await rowsOf('Data per day').count()]).toEqual([31, 31]);

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const messages = await until(
     () => ada.call('GET', `/ops/accounts/${merchant.accountId}/messages`),
     (answer) => data<{ items: { attempts: number }[] }>(answer).items.some(({ attempts }) => attempts > 0),
-    { what: 'an attempt', withinMs: 20_000 },
+    { what: 'an attempt' },
   );
   messageId = data<{ items: { messageId: string }[] }>(messages).items[0]?.messageId ?? '';
 });
@@ -49,7 +49,6 @@ afterAll(async () => {
 
 async function signIn(email: string, password: string, viewport = DESK): Promise<Page> {
   const page = await (await browser.newContext({ viewport })).newPage();
-  page.setDefaultTimeout(20_000);
   await page.goto(`${stack.apiUrl}/dashboard`);
   await page.getByLabel('E-mail address').fill(email);
   await page.locator('input[type=password]').fill(password);
@@ -64,7 +63,7 @@ async function search(page: Page, text: string): Promise<void> {
   await box.press('Enter');
 }
 
-describe('operators', { timeout: 120_000 }, () => {
+describe('operators', () => {
   it('find purchases by what the supplier calls them, differences, endpoints, messages, keys and users', async () => {
     const account = await stack.account();
     const bought = await stack.call('POST', '/api/esim/buy', {
@@ -170,14 +169,14 @@ describe('operators', { timeout: 120_000 }, () => {
   });
 });
 
-describe('merchants', { timeout: 120_000 }, () => {
+describe('merchants', () => {
   it('find endpoints, messages, keys and API requests by their ids', async () => {
     const called = await stack.call('GET', '/api/wallet/balance', { key: key.apiKey });
     const requestId = called.headers.get('x-request-id') ?? '';
     await until(
       () => merchant.ask('GET', `/account/requests?requestId=${requestId}`),
       (answer) => data<{ items: object[] }>(answer).items.length === 1,
-      { what: 'the request in the log', withinMs: 10_000 },
+      { what: 'the request in the log' },
     );
     const page = await signIn(merchant.email, USER_PASSWORD);
     const troubles = watchTroubles(page);

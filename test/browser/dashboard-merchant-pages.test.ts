@@ -41,7 +41,7 @@ const BADGE = 'Test: no real money';
 
 const faultsOf = (page: Page, name: string) => faultsOfPage(page, name, BADGE);
 
-describe('the pages', { timeout: 180_000 }, () => {
+describe('the pages', () => {
   it('have no grave fault for keyboard and screen reader, in light and dark, and fit a phone', async () => {
     const visitor = await openPage();
     const { page, context, faults } = visitor;

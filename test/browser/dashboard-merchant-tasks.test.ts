@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runApi } from '../../src/cli/processes/api.ts';
+import { runApi } from '../../src/app/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { graveFaults } from '../support/axe.ts';
 import { colleague, data, signedUp, type User } from '../support/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people.ts';
@@ -15,7 +15,6 @@ import { openBrowser, watchTroubles } from './browser.ts';
 import { choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
 /** Longer than it takes, also on a busy machine. */
-const SOON = { timeout: 20_000 };
 
 let browser: Browser;
 let stack: Stack;
@@ -54,7 +53,7 @@ const press = (page: Page, name: string): Promise<void> =>
 
 const saved = (page: Page): Promise<void> => page.getByText('Saved.').first().waitFor();
 
-describe('an eSIM', { timeout: 120_000 }, () => {
+describe('an eSIM', () => {
   it('is installed, used, topped up, used up and expired in the sandbox, and its page shows each', async () => {
     const owner = await fundedOwner();
     const { esimId } = (await buy(owner, 'SIM-MANUAL-LIFE')).esimDetails;
@@ -101,7 +100,7 @@ describe('an eSIM', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a batch', { timeout: 120_000 }, () => {
+describe('a batch', () => {
   it('shows how far it is, each result, and the results as CSV', async () => {
     const owner = await fundedOwner();
     const page = await openAs(owner, `${placeOf(owner)}/batches`);
@@ -116,7 +115,7 @@ describe('a batch', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /^Pay USD/ }).click();
     const bar = page.getByRole('progressbar');
     const shows = async (name: string, percent: string) => {
-      await page.getByRole('progressbar', { name }).waitFor({ timeout: 40_000 });
+      await page.getByRole('progressbar', { name }).waitFor();
       expect(await bar.getAttribute('aria-valuenow')).toBe(percent);
     };
     await shows('3 of 4 rows are finished', '75');
@@ -145,7 +144,7 @@ describe('a batch', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the catalogue', { timeout: 120_000 }, () => {
+describe('the catalogue', () => {
   it('is filtered by country and text, at the price that is charged', async () => {
     const owner = await signedUp(stack, 'NGN');
     const page = await openAs(owner, `${placeOf(owner)}/catalogue`);
@@ -162,12 +161,12 @@ describe('the catalogue', { timeout: 120_000 }, () => {
     const name = await links.first().innerText();
     const search = page.getByRole('textbox', { name: 'Search' });
     await search.fill(name);
-    await expect.poll(() => links.count(), SOON).toBeLessThan(all);
+    await expect.poll(() => links.count()).toBeLessThan(all);
     expect(await links.allInnerTexts()).toContain(name);
     await search.fill('no package has this name');
     await page.getByText('No results.').waitFor();
     await search.fill('');
-    await expect.poll(() => links.count(), SOON).toBe(all);
+    await expect.poll(() => links.count()).toBe(all);
 
     const row = packages.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     const price = (await row.first().locator('.amount').innerText()).replaceAll('\u00a0', ' ');
@@ -180,7 +179,7 @@ describe('the catalogue', { timeout: 120_000 }, () => {
   });
 });
 
-describe('an API key', { timeout: 120_000 }, () => {
+describe('an API key', () => {
   const statusOf = async (key: string) => (await stack.call('GET', '/api/wallet/balance', { key })).status;
 
   it('is copied with a button, expires when it should, and is refused once it is revoked', async () => {
@@ -214,12 +213,12 @@ describe('an API key', { timeout: 120_000 }, () => {
     await row.getByRole('button', { name: 'Revoke' }).click();
     await press(page, 'Revoke the key');
     await row.getByText(/^Revoked/).waitFor();
-    await expect.poll(() => statusOf(key), SOON).toBe(401);
+    await expect.poll(() => statusOf(key)).toBe(401);
     await page.context().close();
   });
 });
 
-describe('a webhook endpoint', { timeout: 120_000 }, () => {
+describe('a webhook endpoint', () => {
   it('is removed after a question, and gets nothing more', async () => {
     const owner = await fundedOwner();
     for (const path of ['/kept', '/removed'])
@@ -250,7 +249,7 @@ describe('a webhook endpoint', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the warning of a low balance', { timeout: 120_000 }, () => {
+describe('the warning of a low balance', () => {
   it('is set to an amount, sent and shown once the balance falls below it, and switched off', async () => {
     const owner = await fundedOwner();
     await owner.ask('POST', '/api/webhooks/endpoints', {
@@ -287,7 +286,7 @@ describe('the warning of a low balance', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the settings', { timeout: 120_000 }, () => {
+describe('the settings', () => {
   it('change name and website; a website that does not answer is refused at its field, and stays typed', async () => {
     const owner = await signedUp(stack);
     const page = await openAs(owner, `${placeOf(owner)}/settings`);
@@ -308,7 +307,7 @@ describe('the settings', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a member of the team', { timeout: 120_000 }, () => {
+describe('a member of the team', () => {
   it('gets another role, which changes what the member sees, and is removed', async () => {
     const owner = await signedUp(stack);
     const helper = await colleague(stack, owner, 'SUPPORT');
@@ -322,7 +321,7 @@ describe('a member of the team', { timeout: 120_000 }, () => {
     await role.click();
     await page.getByRole('option', { name: /^Developer/ }).click();
     await press(page, 'Change the role');
-    await expect.poll(() => role.inputValue(), SOON).toMatch(/^Developer/);
+    await expect.poll(() => role.inputValue()).toMatch(/^Developer/);
     await theirs.reload();
     await keys.waitFor();
 
@@ -336,7 +335,7 @@ describe('a member of the team', { timeout: 120_000 }, () => {
   });
 });
 
-describe('with both environments on', { timeout: 120_000 }, () => {
+describe('with both environments on', () => {
   let apiUrl: string;
   let api: Awaited<ReturnType<typeof runApi>>;
   beforeAll(async () => {

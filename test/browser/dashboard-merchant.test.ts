@@ -51,7 +51,7 @@ const BADGE = 'Test: no real money';
 
 const faultsOf = (page: Page, name: string) => faultsOfPage(page, name, BADGE);
 
-describe('the journey', { timeout: 180_000 }, () => {
+describe('the journey', () => {
   it('sign up, key, wallet, eSIM with its QR code, webhook, resend', async () => {
     const visitor = await openPage();
     const { page, context, faults } = visitor;
@@ -157,7 +157,7 @@ describe('the journey', { timeout: 180_000 }, () => {
   });
 });
 
-describe('what is wrong is said at its field, and nothing is done', { timeout: 120_000 }, () => {
+describe('what is wrong is said at its field, and nothing is done', () => {
   it('a weak password', async () => {
     const { page, context, email } = await openPage();
     await page.goto(`${stack.apiUrl}/dashboard/sign-up`);

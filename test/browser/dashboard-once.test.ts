@@ -69,7 +69,7 @@ async function sendTogether(pages: readonly Page[], end: string): Promise<void> 
   }
 }
 
-describe('two people in the same moment', { timeout: 120_000 }, () => {
+describe('two people in the same moment', () => {
   /** Chooses the action on each page, up to its last button. */
   async function prepare(pages: readonly Page[], action: string, more?: (page: Page) => Promise<void>) {
     for (const page of pages) {
@@ -90,7 +90,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
         const dialog = page.getByRole('dialog');
         await dialog.getByRole('button', { name: `${action} now` }).click();
         const result = dialog.getByRole('status').filter({ hasText: /^(Done|Already|Awaits)/ });
-        await result.waitFor({ timeout: 40_000 });
+        await result.waitFor();
         return result.innerText();
       }),
     );
@@ -131,7 +131,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     });
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel now' }).click();
     const result = page.getByRole('dialog').getByRole('status');
-    await result.filter({ hasText: /^(Done|Already)/ }).waitFor({ timeout: 40_000 });
+    await result.filter({ hasText: /^(Done|Already)/ }).waitFor();
     expect(await result.innerText()).toMatch(/^Done/);
     await page.context().close();
   });
@@ -177,7 +177,7 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
     for (const page of pages)
       await page.getByRole('dialog').getByRole('button', { name: 'Approve and start' }).click();
     // Both lists are read again after the decision.
-    for (const page of pages) await rowOf(page).waitFor({ state: 'detached', timeout: 40_000 });
+    for (const page of pages) await rowOf(page).waitFor({ state: 'detached' });
     const [made] = (await doneTo(id)) as (Made & { approvedBy: string })[];
     expect(made).toMatchObject({ status: 'DONE', by: ada.email });
     const [first, second] = made?.approvedBy === bayo.email ? pages : pages.toReversed();
@@ -192,17 +192,14 @@ describe('two people in the same moment', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a row that another person repairs meanwhile', { timeout: 120_000 }, () => {
+describe('a row that another person repairs meanwhile', () => {
   /** The list is read again, as every 15 s. */
   const untilGone = (page: Page, id: string): Promise<void> =>
     expect
-      .poll(
-        async () => {
-          await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
-          return page.locator('table').getByText(id).count();
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+        return page.locator('table').getByText(id).count();
+      })
       .toBe(0);
 
   it('leaves the dialog open, with what was typed, and it says that nothing is left to do', async () => {
@@ -217,9 +214,7 @@ describe('a row that another person repairs meanwhile', { timeout: 120_000 }, ()
     await postEvent(stack, JSON.stringify({ event: 'charge.success', data }));
     const isStuck = /event-\d+/;
     await expect
-      .poll(async () => (await ada.call('GET', '/ops/stuck?class=inbox-without-purchase')).text, {
-        timeout: 40_000,
-      })
+      .poll(async () => (await ada.call('GET', '/ops/stuck?class=inbox-without-purchase')).text)
       .toMatch(isStuck);
     const { text } = await ada.call('GET', '/ops/stuck?class=inbox-without-purchase');
     const id = isStuck.exec(text)?.[0] ?? '';
@@ -237,7 +232,7 @@ describe('a row that another person repairs meanwhile', { timeout: 120_000 }, ()
   });
 });
 
-describe('a session that ends in the middle of a form', { timeout: 120_000 }, () => {
+describe('a session that ends in the middle of a form', () => {
   /** As after 30 minutes without a request. The browser keeps its cookie. */
   const endSessionOf = ({ email }: Person) =>
     sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
@@ -281,7 +276,7 @@ describe('a session that ends in the middle of a form', { timeout: 120_000 }, ()
     expect(await doneTo(id)).toEqual([]);
     await dialog.getByText('Reason: a gift, ticket 4711').waitFor();
     await dialog.getByRole('button', { name: 'Credit the wallet now' }).click();
-    await dialog.getByRole('status').filter({ hasText: 'Done' }).waitFor({ timeout: 40_000 });
+    await dialog.getByRole('status').filter({ hasText: 'Done' }).waitFor();
     expect(await doneTo(id)).toMatchObject([{ status: 'DONE', by: chidi.email }]);
     expect(await balanceOf(account)).toBe(Number(balance) + 12.5);
     // The requests that were refused are what the test is about.

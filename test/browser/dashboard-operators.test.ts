@@ -39,7 +39,7 @@ const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada 
 
 const alertOf = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
-describe('one purchase', { timeout: 120_000 }, () => {
+describe('one purchase', () => {
   it('is found by its kind, and an action on it asks for a good reason', async () => {
     const [id = ''] = await makeStuck(1);
     const page = await openAs(ada, '/stuck');
@@ -110,9 +110,9 @@ describe('one purchase', { timeout: 120_000 }, () => {
     const confirm = (page: Page) => page.getByRole('button', { name: 'Retry the delivery now' }).click();
     await stack.clearFaults();
     await confirm(first);
-    await alertOf(first, 'Done').waitFor({ timeout: 40_000 });
+    await alertOf(first, 'Done').waitFor();
     await confirm(second);
-    await alertOf(second, `Already done by ${ada.email}`).waitFor({ timeout: 20_000 });
+    await alertOf(second, `Already done by ${ada.email}`).waitFor();
     await second.getByRole('dialog').getByLabel('Close').first().click();
     const { body } = await ada.call('GET', `/ops/purchases/${id}/actions`);
     const made = (body.data as unknown as { made: { status: string; by: string }[] }).made;
@@ -121,7 +121,7 @@ describe('one purchase', { timeout: 120_000 }, () => {
   });
 });
 
-describe('actions that await approval', { timeout: 120_000 }, () => {
+describe('actions that await approval', () => {
   it('show their effect before an approval, and are declined with a reason that is shown later', async () => {
     const id = await makeDelivered(stack, { account, person: ada });
     const credit = {
@@ -152,7 +152,7 @@ describe('actions that await approval', { timeout: 120_000 }, () => {
     await effect.getByText(`wallet:${account.accountId}`).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Approve and start' }).click();
-    await page.getByText('No actions await approval.').waitFor({ timeout: 40_000 });
+    await page.getByText('No actions await approval.').waitFor();
 
     await open(page, `/purchases/${id}`);
     const log = page.getByRole('table', { name: 'Operator actions' });
@@ -165,7 +165,7 @@ describe('actions that await approval', { timeout: 120_000 }, () => {
   });
 });
 
-describe('one account', { timeout: 120_000 }, () => {
+describe('one account', () => {
   it('is found in the box, changed with a reason, and the audit log says so; its purchase leads to Temporal', async () => {
     const [id = ''] = await makeStuck(1);
     const page = await openAs(ada, '');
@@ -243,10 +243,10 @@ describe('one account', { timeout: 120_000 }, () => {
     const disabled = page.getByText('Its keys and members are refused since');
     await change('Disable');
     await disabled.waitFor();
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe(401);
+    await expect.poll(statusOf).toBe(401);
     await change('Enable');
     await disabled.waitFor({ state: 'detached' });
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe(200);
+    await expect.poll(statusOf).toBe(200);
     await page.context().close();
   });
 
@@ -270,7 +270,7 @@ describe('one account', { timeout: 120_000 }, () => {
   });
 });
 
-describe('people', { timeout: 120_000 }, () => {
+describe('people', () => {
   it('get access from two administrators, each of whom sees half of the one-time password', async () => {
     const [first, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
     const page = await openAs(first, '');

@@ -49,7 +49,7 @@ async function fillRate(page: Page, rate: string, reason: string): Promise<void>
   await dialog.getByRole('button', { name: 'Set the rate' }).click();
 }
 
-describe('rates', { timeout: 120_000 }, () => {
+describe('rates', () => {
   it('a small change applies at once; what is wrong stands at its field and stays typed', async () => {
     const page = await openAs(ada, '');
     const troubles = watchTroubles(page);
@@ -122,7 +122,7 @@ describe('rates', { timeout: 120_000 }, () => {
   });
 });
 
-describe('prices', { timeout: 120_000 }, () => {
+describe('prices', () => {
   it('are previewed over the whole catalogue, and saved only if no one else saved others meanwhile', async () => {
     const page = await openAs(ada, '');
     await page.getByRole('link', { name: 'Prices' }).click();
@@ -165,7 +165,7 @@ describe('prices', { timeout: 120_000 }, () => {
   });
 });
 
-describe('what was on sale at a given time', { timeout: 120_000 }, () => {
+describe('what was on sale at a given time', () => {
   const CODE = 'SIM-OK';
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
 

@@ -35,7 +35,7 @@ const openAs = (person: Person, path: string) => openOperator({ browser, stack }
 const open = (page: Page, path: string) => goTo(stack, page, path);
 const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
 
-describe('twenty stuck purchases', { timeout: 180_000 }, () => {
+describe('twenty stuck purchases', () => {
   it('are repaired by one batch that a second person approves, and the list is empty', async () => {
     const ids = await makeStuck(20);
     await stack.clearFaults();
@@ -62,8 +62,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     const dialog = second.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('checked the list');
     await dialog.getByRole('button', { name: 'Approve and start' }).click();
-    for (const shown of [page, second])
-      await shown.getByText('20 of 20 done', { exact: true }).waitFor({ timeout: 60_000 });
+    for (const shown of [page, second]) await shown.getByText('20 of 20 done', { exact: true }).waitFor();
     const repairId = /repair-[0-9a-f]{32}/.exec(second.url())?.[0] ?? '';
     expect(await second.getByRole('link', { name: repairId }).getAttribute('href')).toBe(
       `${TEMPORAL_UI}/namespaces/${stack.namespace}/workflows/${repairId}`,
@@ -88,7 +87,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   });
 });
 
-describe('a batch repair', { timeout: 180_000 }, () => {
+describe('a batch repair', () => {
   it('is declined, and nothing is done; one that runs is stopped, and what it had not begun is skipped', async () => {
     await makeStuck(12);
     const page = await openAs(bayo, '/repairs');
@@ -123,7 +122,7 @@ describe('a batch repair', { timeout: 180_000 }, () => {
     await openNew();
     await decide('Approve and start', 'checked the list');
     await decide('Stop', 'the supplier is slow today');
-    await page.getByText('STOPPED', { exact: true }).waitFor({ timeout: 40_000 });
+    await page.getByText('STOPPED', { exact: true }).waitFor();
     await page.getByText(/^\d+ of 12 done, \d+ skipped$/).waitFor();
     await page.getByLabel('Result').selectOption('SKIPPED');
     await page.getByRole('table', { name: 'Items of the batch repair' }).waitFor();

@@ -28,7 +28,6 @@ export async function openMerchant(
   const context = await browser.newContext({ viewport: DESK, ...options });
   await context.addCookies(Array.from(cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   await page.goto(`${stack.apiUrl}/dashboard${path}`);
   await page.locator('h1').waitFor();
   return page;
@@ -54,7 +53,6 @@ export async function openVisitor(browser: Browser): Promise<Visitor> {
     extraHTTPHeaders: { 'X-Forwarded-For': `127.9.0.${visitors}` },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (message) => {
@@ -63,16 +61,17 @@ export async function openVisitor(browser: Browser): Promise<Visitor> {
   return { context, page, email: `browser-${visitors}@merchant.example`, faults };
 }
 
-/** Funds the wallet of a new user at the gateway's payment page. */
-export async function payIn(browser: Browser, owner: User, amount: number): Promise<void> {
+/** Funds the wallet of a new user at the gateway's payment page. The id of the funding. */
+export async function payIn(browser: Browser, owner: User, amount: number): Promise<string> {
   const { body } = await owner.ask('POST', '/api/wallet/fund', { body: { amount, paymentMethod: 'CARD' } });
   const page = await browser.newPage();
   await page.goto(body.paymentUrl);
   await page.getByRole('button', { name: 'Pay' }).click();
   await expect
-    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance, { timeout: 20_000 })
+    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance)
     .toBe(amount);
   await page.close();
+  return body.transactionId;
 }
 
 export async function fillSignUp(page: Page, email: string, password: string): Promise<void> {

@@ -5,6 +5,7 @@ import { openBrowser as openCookieJar, signIn } from '../support/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { untilListed } from '../support/workflow-harness.ts';
 import { openBrowser } from './browser.ts';
 
 export const DESK = { width: 1280, height: 900 };
@@ -56,7 +57,6 @@ export async function openOperator(
   if (status !== 200) throw new Error(`${email} could not sign in: ${text}`);
   await context.addCookies(Array.from(jar.cookies, ([name, value]) => ({ name, value, url: stack.apiUrl })));
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   await goTo(stack, page, path);
   return page;
 }
@@ -85,9 +85,13 @@ export async function makeStuck(
   await stack.faults({ neverAllocate: 1 });
   const ids = await Promise.all(Array.from({ length: count }, () => buy(stack, account)));
   await until(
-    () => person.call('GET', '/ops/stuck?limit=100'),
+    () => person.call('GET', '/ops/stuck?class=paid-not-delivered&limit=100'),
     ({ text }) => ids.every((id) => text.includes(id)),
-    { what: 'all of them are stuck', withinMs: 40_000 },
+    { what: 'all of them are stuck' },
+  );
+  // Their workflows are asleep. One whose step’s answer is lost would try again, and deliver.
+  await untilListed(stack, `NeedsAttention = true AND Reason = 'SUPPLIER_NEVER_ALLOCATED'`, (found) =>
+    ids.every((id) => found.includes(id)),
   );
   return ids;
 }
@@ -101,7 +105,7 @@ export async function makeDelivered(
   await until(
     () => person.call('GET', `/ops/purchases/${id}/actions`),
     ({ text }) => text.includes('"SUCCESS"'),
-    { what: 'it is delivered', withinMs: 40_000 },
+    { what: 'it is delivered' },
   );
   return id;
 }

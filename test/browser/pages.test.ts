@@ -75,14 +75,11 @@ describe('the Temporal UI', () => {
     const query = encodeURIComponent(`TransactionId="${transactionId}"`);
     // The search index follows within moments; the page shows what it knew when it was opened.
     await expect
-      .poll(
-        async () => {
-          await page.goto(`${temporal.uiUrl}/namespaces/${stack.namespace}/workflows?query=${query}`);
-          await row.waitFor({ timeout: 5_000 }).catch(() => undefined);
-          return (await row.count()) === 1 && (await row.innerText()).includes('Completed');
-        },
-        { timeout: 45_000 },
-      )
+      .poll(async () => {
+        await page.goto(`${temporal.uiUrl}/namespaces/${stack.namespace}/workflows?query=${query}`);
+        await row.waitFor({ timeout: 5_000 }).catch(() => undefined);
+        return (await row.count()) === 1 && (await row.innerText()).includes('Completed');
+      })
       .toBe(true);
 
     await row.getByRole('link', { name: transactionId }).click();

@@ -33,7 +33,7 @@ function stands(status: PaymentStatusView['status'], changes: Partial<PaymentSta
 
 const url = (): string => `${api.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;
 const heading = (page: Page, text: string): Promise<void> =>
-  page.getByRole('heading', { name: text }).waitFor({ timeout: 20_000 });
+  page.getByRole('heading', { name: text }).waitFor();
 
 it('goes from waiting to paid to done by itself, then stops polling, and asks no other server', async () => {
   stands('PENDING');
@@ -64,7 +64,7 @@ it('survives a failed poll', async () => {
   await page.goto(url());
   await heading(page, 'Checking your payment');
   api.shop.failNext = new Error('storage is away');
-  await expect.poll(() => api.shop.failNext, { timeout: 20_000 }).toBeUndefined();
+  await expect.poll(() => api.shop.failNext).toBeUndefined();
   stands('FAILED', { reason: 'PAYMENT_EXPIRED' });
   await heading(page, 'Not completed');
   expect(await page.getByRole('status').innerText()).toContain('did not arrive in time');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
 import { allowanceText } from '../../src/catalogue/rules.ts';
 import { readLocations, readPackage } from '../../src/vendors/esim-access/wire.ts';
-import { createCatalogue } from '../../src/sandbox/supplier/catalogue/catalogue.ts';
+import { createCatalogue } from '../../packages/simulators/esim-access/catalogue.ts';
 
 const catalogue = createCatalogue();
 const locations = readLocations({ locationList: catalogue.locations });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { newBuyer } from '../support/buyer.ts';
+import { untilImported } from '../support/packages.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -30,12 +31,6 @@ interface Page {
 it('one sync publishes a change at the supplier in the list of changes and in the feed of events', async () => {
   const buyer = await newBuyer(stack);
   const schedule = stack.temporal.schedule.getHandle('syncCatalogue-schedule');
-  const syncs = () =>
-    until(
-      async () => (await schedule.describe()).info,
-      ({ runningActions, numActionsTaken }) => numActionsTaken > 0 && runningActions.length === 0,
-      { what: 'no sync in progress' },
-    );
   const page = async (path: string): Promise<Page> => {
     const answer = await buyer.read(path);
     expect(answer.status, answer.text).toBe(200);
@@ -46,7 +41,7 @@ it('one sync publishes a change at the supplier in the list of changes and in th
     const answer = await fetch(`${stack.supplierControlUrl}/packages/${code}`, { method: 'PUT', body });
     if (!answer.ok) throw new Error(await answer.text());
   };
-  const { numActionsTaken: before } = await syncs();
+  const before = await untilImported(stack);
   const [dearer = '', gone = ''] = (await page('/api/esim/packages/changes?limit=2')).items.map(
     ({ packageCode }) => packageCode,
   );
@@ -86,7 +81,7 @@ it('one sync publishes a change at the supplier in the list of changes and in th
     ]),
   );
   expect(events).toHaveLength(2);
-  expect((await syncs()).numActionsTaken).toBe(before + 1);
+  expect(await untilImported(stack)).toBe(before + 1);
   await until(
     () => buyer.read(`/api/esim/packages/${dearer}`),
     ({ text }) => text.includes('4.97'),

@@ -7,7 +7,7 @@ import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.
 import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { EXAMPLES } from '../../src/platform/composition/examples.ts';
+import { EXAMPLES } from '../../src/app/routes/examples.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { openBooks, type Books } from '../support/books.ts';

@@ -5,6 +5,7 @@ import { changeBps } from '../../src/catalogue/pricing.ts';
 
 const before = { userMarkupBps: 2_500, merchantMarkupBps: 1_500, ngnIncrementBps: 300 };
 const naira = { id: '1', currency: 'NGN', micros: 1_500_000_000n, source: 'config', observedAtMs: 0 };
+const rates = new Map([['NGN', naira]]);
 const item = (packageCode: string, cost: bigint) =>
   ({ packageCode, name: packageCode, packageType: 'BASE', cost }) as const;
 const totalOf = (effects: Parameters<typeof totalsOf>[0], accountType: string, currency: string) =>
@@ -13,7 +14,7 @@ const totalOf = (effects: Parameters<typeof totalsOf>[0], accountType: string, c
 describe('one package', () => {
   test('has a price before and after for each type of account and currency, with the change and the margin', () => {
     const after = { ...before, merchantMarkupBps: 3_000 };
-    const [effect] = effectOn([item('A', 20_000n)], { before, after, naira });
+    const [effect] = effectOn([item('A', 20_000n)], { before, after, rates });
     expect(effect?.prices).toEqual([
       {
         ...{ accountType: 'USER', currency: 'NGN', beforeMinor: 386_250n, afterMinor: 386_250n },
@@ -36,7 +37,7 @@ describe('one package', () => {
   });
 
   test('has no price in NGN without a rate, and cannot be sold in it', () => {
-    const effects = effectOn([item('A', 20_000n)], { before, after: before, naira: undefined });
+    const effects = effectOn([item('A', 20_000n)], { before, after: before, rates: new Map() });
     expect(effects[0]?.prices[0]).toEqual({
       ...{ accountType: 'USER', currency: 'NGN', beforeMinor: null, afterMinor: null },
       ...{ changeBps: null, marginBps: null },
@@ -53,7 +54,7 @@ describe('the whole catalogue', () => {
 
   test('lists the largest changes first, and counts each package once in a line', () => {
     const after = { userMarkupBps: 0, merchantMarkupBps: 2_000, ngnIncrementBps: 300 };
-    const effects = effectOn(packages, { before, after, naira });
+    const effects = effectOn(packages, { before, after, rates });
     // A costs half a cent: its price was one cent for users, and is none now.
     expect(effects.map(({ packageCode, largestChangeBps }) => [packageCode, largestChangeBps])).toEqual([
       ['A', 10_000],
@@ -72,7 +73,7 @@ describe('the whole catalogue', () => {
   });
 
   test('is empty without packages', () => {
-    const totals = totalsOf(effectOn([], { before, after: before, naira }));
+    const totals = totalsOf(effectOn([], { before, after: before, rates }));
     expect(totals).toHaveLength(4);
     expect(totals[0]).toMatchObject({ unchanged: 0, lowestMarginBps: null });
   });

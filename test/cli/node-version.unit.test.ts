@@ -1,8 +1,8 @@
 // An older Node prints what to install, and the documents name commands by the script that uses the right Node.
 import { readFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
-import { OperatorMistake } from '../../src/cli/command.ts';
-import { requireNode } from '../../src/cli/processes/node-version.ts';
+import { OperatorMistake } from '../../src/platform/command.ts';
+import { requireNode } from '../../src/app/processes/node-version.ts';
 import { projectFiles } from '../repository/source-files.ts';
 
 test.each(['20.20.2', '22.18.0', '23.6.1'])('Node %s prints what to do', (version) => {

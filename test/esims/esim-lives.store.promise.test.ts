@@ -186,7 +186,8 @@ const isoOf = (ms: number | null): string | null => (ms === null ? null : new Da
 /** Answers with the state of up to three hours ago, or not at all. */
 function laggingSupplier(lives: ReadonlyMap<string, Life>, random: Random, now: () => number) {
   const lagged = (esimTranNo: string) => truthAt(lives.get(esimTranNo)!, now() - random.below(LAG_MS));
-  const supplier: Pick<EsimSupplier, 'profile' | 'usage'> = {
+  const supplier: Pick<EsimSupplier, 'name' | 'profile' | 'usage'> = {
+    name: 'esim-access',
     profile: (query) => {
       const esimTranNo = 'esimTranNo' in query ? query.esimTranNo : '';
       if (random.below(20) === 0)
@@ -261,7 +262,7 @@ async function plant(lives: readonly Life[]): Promise<void> {
       insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                          esim_tran_no, iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at,
                          smdp_status, expired_time, next_check_at, next_usage_at)
-      select 'e' || id, ${ACCOUNT}, 't' || id, 'P', 'P', 'CREATED', 100, 'USD', '{}', 's', 'n' || id, '8901000000000000001', ${TOTAL}, 5,
+      select 'e' || id, ${ACCOUNT}, 't' || id, 'P', 'P', 'CREATED', 100, 'USD', '{}', 'esim-access', 'n' || id, '8901000000000000001', ${TOTAL}, 5,
              'DAY', 1, bought, bought, 'RELEASED', ends, bought + interval '3 days', bought + interval '12 hours'
         from unnest(${some.map(({ id }) => id)}::text[], ${some.map(({ phases }) => new Date(phases[0]!.atMs))}::timestamptz[],
                     ${some.map(({ phases }) => new Date(phases[0]!.expiresAtMs))}::timestamptz[]) life (id, bought, ends)`.execute(
@@ -374,7 +375,7 @@ it('every change ends in the supplier’s true state, every threshold and expiry
     } as unknown as ActivityDeps;
     const inbox = createSupplierInbox({
       ...deps,
-      supplierEvents: { source: { readEvent }, isSender: () => true },
+      supplierEvents: { source: { name: 'esim-access', readEvent }, isSender: () => true },
     });
     const coming = disorderlyEvents(lives, random);
     const startedAtMs = performance.now();
@@ -390,7 +391,7 @@ it('every change ends in the supplier’s true state, every threshold and expiry
       received += due.length;
       for (let from = 0; from < due.length; from += 10)
         await Promise.all(
-          due.slice(from, from + 10).map((body) => inbox.take(Buffer.from(body), '127.0.0.1')),
+          due.slice(from, from + 10).map((body) => inbox.takeSupplierEvent(Buffer.from(body), '127.0.0.1')),
         );
       await Promise.all([applySupplierEvents(deps), applySupplierEvents(deps)]);
       await Promise.all([loop(), loop(), loop(), notifyExpiring(deps), notifyExpiring(deps)]);

@@ -7,9 +7,13 @@ import {
   MOVING_ESIM_STATUSES,
   type EsimStatus,
 } from '../../src/domain/states.ts';
-import { findEsim, findStaleEsims } from '../../src/esims/store/esims.ts';
+import { checkEsim, type RefreshDeps } from '../../src/esims/refresh.ts';
+import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
+import type { SupplierEvent } from '../../src/esims/rules.ts';
+import { findEsim, findEsimByTranNo, findStaleEsims } from '../../src/esims/store/esims.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
+import { keepSupplierEvent, leaseSupplierEvents } from '../../src/esims/store/supplier-events.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { profileFacts } from '../support/facts.ts';
 
@@ -30,6 +34,7 @@ interface EsimFixture {
   readonly packageName?: string;
   readonly iccid?: string;
   readonly tranNo?: string;
+  readonly supplier?: string;
   readonly transactionId?: string;
 }
 
@@ -46,7 +51,7 @@ async function plant(id: string, given: EsimFixture = {}): Promise<void> {
       price_minor: 100n,
       currency: 'USD',
       snapshot: '{}',
-      supplier: 's',
+      supplier: given.supplier ?? 'esim-access',
       iccid: given.iccid ?? '',
       esim_tran_no: given.tranNo ?? `tran-${id}`,
       msisdn: null,
@@ -73,7 +78,7 @@ async function plantPurchase(transactionId: string): Promise<void> {
 
 const list = async (query: Partial<EsimQuery> = {}) => {
   const page = await listEsims(books.world, { accountId: 'acc-1', page: 1, limit: 10, ...query });
-  if (typeof page === 'string') throw new Error(page);
+  if (!page) throw new Error('unknown cursor');
   return { ids: page.rows.map((row) => row.id), total: page.total };
 };
 
@@ -154,6 +159,41 @@ describe('refreshEsim', () => {
   });
 });
 
+describe('an eSIM of another supplier', () => {
+  const NAME = 'esim-access';
+  beforeEach(() => plant('other', { supplier: 'another', tranNo: 'T1' }));
+
+  it('is not asked about, whoever asks', async () => {
+    const lease = { supplier: NAME, now: new Date(), limit: 10 };
+    expect(await leaseForUsage(books.world, lease)).toEqual([]);
+    expect(await leaseForCheck(books.world, lease)).toEqual([]);
+    const deps = { supplier: { name: NAME, profile: () => expect.unreachable() } };
+    const row = await findEsim(books.world, 'other');
+    expect(await checkEsim(deps as unknown as RefreshDeps, row!)).toEqual({ row, isAnswered: false });
+    const due = await leaseForUsage(books.world, { ...lease, supplier: 'another' });
+    expect(due).toEqual(['T1']);
+  });
+
+  it('keeps its usage, and is not found by the same number of ours', async () => {
+    const usage = [{ esimTranNo: 'T1', usedBytes: 9, observedAt: null }];
+    await keepUsage(books.world, NAME, usage, at(1));
+    expect(await findEsim(books.world, 'other')).toMatchObject({ order_usage_bytes: 0n });
+    expect(await findEsimByTranNo(books.world, NAME, 'T1')).toBeUndefined();
+  });
+
+  it('has its events left to its own worker, also under the same number', async () => {
+    const event: SupplierEvent = {
+      ...{ notifyId: 'n', type: 'ESIM_STATUS', about: 'esim', esimTranNo: 'T1', orderNo: null },
+      ...{ transactionId: null, supplierStatus: null, isStatusKnown: true, generatedAt: null },
+    };
+    const from = { sender: '203.0.113.9', isForeign: false };
+    for (const supplier of ['another', NAME])
+      expect(await keepSupplierEvent(books.world, event, { supplier, ...from })).toBe('kept');
+    const leased = await leaseSupplierEvents(books.world, NAME, 10);
+    expect(leased.map(({ supplier }) => supplier)).toEqual([NAME]);
+  });
+});
+
 describe('keepUsage', () => {
   it('keeps a higher figure and never goes back', async () => {
     await plant('e', { tranNo: 'T1' });
@@ -163,6 +203,7 @@ describe('keepUsage', () => {
     const say = (used: Record<string, number>) =>
       keepUsage(
         books.world,
+        'esim-access',
         Object.entries(used).map(([esimTranNo, usedBytes]) => ({ esimTranNo, usedBytes, observedAt: null })),
         at(1),
       );

@@ -61,6 +61,7 @@ function processWith(key: string, ...previousKeys: string[]) {
     onUnreadable: ({ esimId, detail }) => void reported.push(`${esimId}: ${detail}`),
   });
   const supplier = {
+    name: 'esim-access',
     profile: () => Promise.resolve({ outcome: 'done', value: { state: 'ready', profile: FACTS } }),
   };
   const reading = {
@@ -109,7 +110,7 @@ async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' =
       price_minor: 100n,
       currency: 'USD',
       snapshot: '{}',
-      supplier: 's',
+      supplier: 'esim-access',
       iccid: `89${id}`,
       esim_tran_no: `tran-${id}`,
       total_volume_bytes: 1_000n,
@@ -220,7 +221,7 @@ it('the hourly run reads only rows that need encryption, however many eSIMs ther
   await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,
                        total_volume_bytes, total_duration, duration_unit, data_type, created_at, install_sealed)
-    select 'e' || n, 'acc-1', 't' || n, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', '89' || n, 1, 30, 'DAY', 1, now(), ${sealed}
+    select 'e' || n, 'acc-1', 't' || n, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 'esim-access', '89' || n, 1, 30, 'DAY', 1, now(), ${sealed}
       from generate_series(1, 5000) n`.execute(books.owner);
   await sql`analyze esims`.execute(books.owner);
   const { secretBox, installData } = processWith(FIRST);

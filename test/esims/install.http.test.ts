@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Updateable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { TEXTS } from '../../src/esims/http/install-texts/languages.ts';
-import type { EsimTables } from '../../src/esims/store/tables.ts';
+import { TEXTS } from '../../src/esims/install-texts/languages.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
@@ -31,7 +31,7 @@ const AC = 'LPA:1$rsp.example.com$MATCHING-0001';
 const SUPPLIER_HOST = 'qr.example.com';
 
 /** An eSIM of a key's account, with the supplier's answer about it. */
-async function esim(changes: Updateable<EsimTables['esims']> = {}, key = 'ngn'): Promise<string> {
+async function esim(changes: Updateable<WorldDatabase['esims']> = {}, key = 'ngn'): Promise<string> {
   const { json } = await api.ask('/api/esim/buy', { key, body: BASE });
   const id = api.idOf((json as { esimDetails: { esimId: string } }).esimDetails.esimId);
   await api.shop.owner

@@ -72,7 +72,9 @@ describe('refusals', () => {
       action: { name: 'expire' },
       idempotency: undefined,
     } as const;
-    await expect(live!.controlSandboxEsim(principal, command)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(live!.esims.controlSandboxEsim(principal, command)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     expect(api.shop.vendors.acted).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { MAX_SUPPLIER_EVENT_BYTES } from '../../src/platform/http/limits.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { MAX_FOREIGN_EVENTS } from '../../src/esims/store/supplier-events.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
@@ -161,8 +161,8 @@ describe('an event from an address that is not the supplier’s', () => {
 
   test('cannot fill the table: beyond the bound it is refused, then before its body is read; the supplier’s is not', async () => {
     await sql`
-      insert into supplier_events (notify_id, type, about, sender, is_foreign, applied_at)
-      select 'n' || i, 'X', 'unknown', '203.0.113.9', true, now() from generate_series(1, ${MAX_FOREIGN_EVENTS}::int) i`.execute(
+      insert into supplier_events (supplier, notify_id, type, about, sender, is_foreign, applied_at)
+      select 'esim-access', 'n' || i, 'X', 'unknown', '203.0.113.9', true, now() from generate_series(1, ${MAX_FOREIGN_EVENTS}::int) i`.execute(
       api.shop.owner,
     );
     const message = 'Too many events wait, send this one again later';

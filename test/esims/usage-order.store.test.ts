@@ -31,7 +31,7 @@ async function plant(count: number, status: EsimStatus = 'ACTIVE', checked = tru
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at, checked_at, next_usage_at,
                        next_check_at)
-    select 'e' || i, 'acc-1', 't' || i, 'P', 'P', ${status}, 100, 'USD', '{}', 's', 'n' || i, 1000, 30, 'DAY', 1, ${new Date(nowMs)},
+    select 'e' || i, 'acc-1', 't' || i, 'P', 'P', ${status}, 100, 'USD', '{}', 'esim-access', 'n' || i, 1000, 30, 'DAY', 1, ${new Date(nowMs)},
            ${due}, ${due}, ${checked ? sql`timestamptz '2099-01-01'` : due}
       from generate_series(1, ${count}::int) i`.execute(books.owner);
 }
@@ -156,7 +156,7 @@ it('the schedule leaves out an eSIM that was read just now', async () => {
 it('of two leases at once each eSIM goes to one', async () => {
   await plant(100);
   const leases = Array.from({ length: 10 }, () =>
-    leaseForUsage(books.world, { now: new Date(nowMs), limit: 10 }),
+    leaseForUsage(books.world, { supplier: 'esim-access', now: new Date(nowMs), limit: 10 }),
   );
   const leased = (await Promise.all(leases)).flat();
   expect(leased).toHaveLength(100);

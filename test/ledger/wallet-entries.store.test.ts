@@ -26,11 +26,11 @@ import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../su
 import { explain, rowsReadBy } from '../support/explain.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 import { failPurchase } from '../support/give-back.ts';
+import { UNBOUNDED } from '../support/unpaid.ts';
 
 const ROUNDS = 600;
 const WRITERS = 8;
 const ACCOUNTS = ['acc-a', 'acc-b', 'acc-c'];
-const UNPAID = { STANDARD: 100_000, PREMIUM: 100_000, ENTERPRISE: 100_000 };
 const PRICE_MINOR = 1_250n;
 
 const seed = Math.trunc(Math.random() * 2 ** 31);
@@ -66,7 +66,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
-  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNBOUNDED };
   const { stage } = await openPurchase(books.world, input, options);
   if (stage === 'failed') return;
   if (!fromWallet)
@@ -94,9 +94,10 @@ async function move(random: Random, id: string, accountId: string): Promise<void
       ['refund-credited', 1n, 'suspense:USD'],
       ['credit-wallet', 1n, 'revenue:USD'],
       ['refund-to-source', -1n, 'suspense:USD'],
+      ['disputed', -1n, 'suspense:USD'],
       ['something-new', -1n, 'suspense:USD'],
     ] as const
-  )[random(6)]!;
+  )[random(7)]!;
   await transfer(books.world, {
     operationKey: `move:${id}`,
     kind,

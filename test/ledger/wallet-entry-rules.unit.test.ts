@@ -8,6 +8,7 @@ const entry: Entry = {
   holdStatus: null,
   packageName: 'Nigeria 5GB',
   isFunding: false,
+  isGain: false,
 };
 
 describe('the name of an entry', () => {
@@ -41,6 +42,15 @@ describe('the name of an entry', () => {
       'Second payment for Nigeria 5GB, kept in the wallet',
     ],
     [{ kind: 'FUNDING', ledgerKind: 'marked-paid' }, 'Payment for Nigeria 5GB, kept in the wallet'],
+    [
+      { kind: 'DISPUTE', ledgerKind: 'disputed', packageName: null, isFunding: true },
+      'Frozen: a bank disputes a funding of the wallet',
+    ],
+    [{ kind: 'DISPUTE', ledgerKind: 'payment-reversed' }, 'Taken back by a bank: a payment for Nigeria 5GB'],
+    [
+      { kind: 'DISPUTE', ledgerKind: 'dispute-settled', isGain: true },
+      'Free again after a dispute of a payment for Nigeria 5GB',
+    ],
     [{ kind: 'REFUND' }, 'Refund for Nigeria 5GB, credited to the wallet'],
     [{ kind: 'CREDIT' }, 'Credit from us for Nigeria 5GB'],
     [{ kind: 'CREDIT', packageName: null }, 'Credit from us'],

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
+import { ACCOUNT_CURRENCIES } from '../../src/domain/money.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -119,13 +120,12 @@ describe('migrate', () => {
     expect(accounts).toEqual(await rowsOf(url, 'live.ledger_accounts'));
     expect(accounts).toEqual(
       [
-        ...['NGN', 'USD'].flatMap((currency) =>
-          ['held', 'revenue', 'suspense', 'exchange', 'funding', 'evidence'].map(
+        ...ACCOUNT_CURRENCIES.flatMap((currency) => [
+          ...['held', 'revenue', 'suspense', 'exchange', 'funding', 'evidence'].map(
             (kind) => `(${kind}:${currency},${kind},${currency},)`,
           ),
-        ),
-        '(gateway-clearing:paystack:NGN,gateway-clearing,NGN,)',
-        '(gateway-clearing:paystack:USD,gateway-clearing,USD,)',
+          `(gateway-clearing:paystack:${currency},gateway-clearing,${currency},)`,
+        ]),
         '(supplier-cost:USD4,supplier-cost,USD4,)',
         '(supplier-prepaid:esim-access:USD4,supplier-prepaid,USD4,)',
       ].toSorted(),

@@ -409,7 +409,7 @@ describe('a second person', () => {
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const actions = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
-  it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('explains %s', (word) => {
+  it.each(ACTION_REFUSALS)('explains %s', (word) => {
     expect(actions).toContain(`\`${word}\``);
   });
 });

@@ -1,4 +1,4 @@
-// An action that a second person approves days later is about what there was when it was asked for, and about nothing that came since.
+// An action that a second person approves days later concerns only what existed when it was requested.
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';

@@ -127,7 +127,7 @@ it('an action that was requested and never begun is previewed as new', async () 
   const payer = await books.payer();
   const action = await asked(payer);
   const same = { ...action, actionId: newId() };
-  expect(await previewEffect(books.world, same, NOW)).toMatchObject({ outcome: 'would-do' });
+  expect(await previewEffect(books.world, same, LIMITS)).toMatchObject({ outcome: 'would-do' });
   expect(await statusesOf(payer)).toEqual(['ASKED']);
 });
 
@@ -141,7 +141,7 @@ it.each(['cancel', 'refund-to-source', 'credit-wallet'] as const)(
       update supplier_orders set state = 'accepted', order_no = 'B1', attempts = 1, first_sent_at = now(), last_sent_at = now()
        where transaction_id = ${transactionId}`.execute(books.owner);
     const wanted = request(payer, { action, evidence: undefined });
-    expect(await previewEffect(books.world, wanted, NOW)).toMatchObject({ outcome: 'would-do' });
+    expect(await previewEffect(books.world, wanted, LIMITS)).toMatchObject({ outcome: 'would-do' });
     expect((await loadDelivery(books.world, transactionId)).order).toMatchObject({ state: 'accepted' });
     expect(await statusesOf(payer)).toEqual([]);
   },
@@ -193,7 +193,7 @@ it.each(['deliver-other', 'cancel'] as const)(
     );
     const { actionId } = await asked(payer, { action, evidence: undefined });
     await begin(payer);
-    // Its first run has stopped here. The second finds that the package is not for sale any more, or that our rows refuse the effect.
+    // Its first run has stopped here. The second is refused: by our rows, or since the package is not on sale.
     expect((await beginWithdrawal(books.world, transactionId)).state).toBe('withdrawn');
     for (let again = 0; again < 2; again += 1)
       await closeAction(books.world, actionId, { refusal: 'STEP_FAILED' }, NOW);

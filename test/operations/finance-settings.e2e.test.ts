@@ -248,25 +248,6 @@ describe('on-sale', () => {
   });
 });
 
-describe('rebuild-statistics', () => {
-  it('with --check reports a difference by its code and changes nothing; without, it counts again', async () => {
-    expect(await run('rebuild-statistics --check')).toMatchObject({
-      code: 0,
-      stdout: 'all figures equal the rows\n',
-    });
-    await sql`insert into test.purchase_sums values ('acc-x', date '2026-01-01', 'WALLET', 'SUCCESS', 5, 7)`.execute(
-      books.owner,
-    );
-    const wrong = await run('rebuild-statistics --check --json');
-    for (const again of [wrong, await run('rebuild-statistics --check --json')])
-      expect(jsonOf(again, 1)).toMatchObject({ differences: [{ counted: null }] });
-    expect((await run('rebuild-statistics --check')).stdout).toMatch(/^FIGURE +KEPT +COUNTED/);
-    expect(await json('rebuild-statistics')).toEqual({ differences: [] });
-    expect(await run('rebuild-statistics --check')).toMatchObject({ code: 0 });
-    expect(await run('rebuild-statistics --check=5')).toMatchObject({ code: 2 });
-  });
-});
-
 describe('ledger, trial-balance, books', () => {
   beforeAll(async () => {
     await ensureWallet(books.world, 'acc-1', 'USD');

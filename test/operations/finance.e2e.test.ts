@@ -54,7 +54,7 @@ async function bought(code = 'SIM-NEVER-ALLOCATE'): Promise<string> {
         .where('transaction_id', '=', body.transactionId)
         .executeTakeFirst(),
     (row) => row?.attention_reason === 'SUPPLIER_NEVER_ALLOCATED',
-    { what: 'the purchase needs attention', withinMs: 60_000 },
+    { what: 'the purchase needs attention' },
   );
   return body.transactionId;
 }

@@ -1,10 +1,10 @@
 // The operators' API: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rolesWith, ROLES, type Role } from '../../src/accounts/operators/roles.ts';
+import { rolesWith, ROLES, type Role } from '../../src/domain/operator-roles.ts';
 import { REFUSAL_MESSAGES } from '../../src/operations/rules.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Session } from '../../src/domain/callers.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
@@ -15,8 +16,7 @@ import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { purchaseTimeline } from '../../src/operations/timeline.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { createOverview } from '../../src/reconciliation/overview.ts';
-import type { Role } from '../../src/accounts/operators/roles.ts';
-import type { Session } from '../../src/accounts/operators/sessions.ts';
+import type { Role } from '../../src/domain/operator-roles.ts';
 import { openBooks } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
@@ -157,11 +157,13 @@ async function plantOthers(purchase: string) {
     books.owner,
   );
   await sql`
-    insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
-    values (${batch}, ${accountId}, 'Merchant', 1, 0, 230, 'USD', now(), now())`.execute(books.owner);
+    insert into jobs (kind, status, id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+    values ('order', 'RUNNING', ${batch}, ${accountId}, 'Merchant', 1, 0, 230, 'USD', now(), now())`.execute(
+    books.owner,
+  );
   await sql`
-    insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
-    values (${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
+    insert into job_rows (kind, status, job_id, row_number, reference, package_code, transaction_id, closed_at)
+    values ('order', 'DONE', ${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
   const { packageCode } = basePackage();
   await replaceCatalogue(
     books.world,
@@ -176,8 +178,8 @@ async function plantOthers(purchase: string) {
     books.owner,
   );
   await sql`
-    insert into batch_repairs (id, repair_key, action, filter, reason, by_person, status, row_count, expires_at, created_at, closed_at)
-    values (${repair}, ${repair}, 'replay', '{}', 'a test', 'ada', 'EXPIRED', 1, now(), now(), now())`.execute(
+    insert into jobs (kind, id, repair_key, action, filter, reason, by_person, status, row_count, expires_at, created_at, closed_at, done, refused, unknown, skipped)
+    values ('repair', ${repair}, ${repair}, 'replay', '{}', 'a test', 'ada', 'EXPIRED', 1, now(), now(), now(), 0, 0, 0, 1)`.execute(
     books.owner,
   );
   await sql`
@@ -298,15 +300,17 @@ describe('the search', () => {
     const owner = `acc-${hex()}`;
     const batch = `batch-${hex()}`;
     await sql`
-      insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
-      values (${batch}, ${owner}, 'Merchant', ${MAX_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
+      insert into jobs (kind, status, id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+      values ('order', 'RUNNING', ${batch}, ${owner}, 'Merchant', ${MAX_FOUND + 5}, 0, 230, 'USD', now(), now())`.execute(
       books.owner,
     );
     for (let row = 0; row < MAX_FOUND + 5; row += 1) {
       const bought = await rows.purchase({ account_id: owner });
       await sql`
-        insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
-        values (${batch}, ${row}, ${`row-${row}`}, 'P', ${bought}, now())`.execute(books.owner);
+        insert into job_rows (kind, status, job_id, row_number, reference, package_code, transaction_id, closed_at)
+        values ('order', 'DONE', ${batch}, ${row}, ${`row-${row}`}, 'P', ${bought}, now())`.execute(
+        books.owner,
+      );
     }
     const { items, isCut } = await search(deps, batch, 'SUPPORT');
     expect(items[0]).toMatchObject({ kind: 'batch', id: batch });

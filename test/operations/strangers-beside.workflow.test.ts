@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
-import { BATCH_WORKFLOW, OPS_QUEUE, RECONCILE_WORKFLOW, WEBHOOKS_QUEUE } from '../../workflows/contract.ts';
+import { OPS_QUEUE, RECONCILE_WORKFLOW, RUN_JOB_WORKFLOW, WEBHOOKS_QUEUE } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startMailServer, type MailServer } from '../support/mail-server.ts';
@@ -67,25 +67,30 @@ describe('a reconciliation that is started by hand', () => {
   });
 });
 
-describe('a batch that is started by hand', () => {
-  it.each(['workflow', 'activity'])(
-    'by %s buys nothing without a recorded batch, and raises an alarm',
-    async (how) => {
+describe('a job that is started by hand', () => {
+  it.each([
+    ['batch', 'workflow', 'batch', 'No such batch.'],
+    ['batch', 'activity', 'batch', 'No such batch.'],
+    ['repair', 'workflow', 'action', 'Not approved; nothing done.'],
+    ['repair', 'activity', 'action', 'Not approved; nothing done.'],
+  ] as const)(
+    'as a %s by %s does nothing without a recorded one, and raises an alarm',
+    async (kind, how, alarm, line) => {
       const balance = await buyer.balanceMinor();
-      const batchId = makeId('batch', randomBytes(16).toString('hex'));
+      const jobId = makeId(kind, randomBytes(16).toString('hex'));
       // Only its id is used; the rest of its input is ignored.
       const rows = [
         { packageCode: 'SIM-OK', accountId: buyer.account.accountId, priceMinor: '1', email: ADDRESS },
       ];
-      const before = await raised('batch');
-      const input = { batchId, accountId: buyer.account.accountId, rows };
+      const before = await raised(alarm);
+      const input = { jobId, accountId: buyer.account.accountId, rows };
       const ended = await (how === 'workflow'
-        ? (await stranger.start(BATCH_WORKFLOW, batchId, input, OPS_QUEUE)).result()
-        : stranger.schedule(OPS_QUEUE, 'carryOutBatch', batchId, input));
-      expect(JSON.stringify(ended)).toContain('No such batch.');
+        ? (await stranger.start(RUN_JOB_WORKFLOW, jobId, input, OPS_QUEUE)).result()
+        : stranger.schedule(OPS_QUEUE, 'tryRows', jobId, input));
+      expect(JSON.stringify(ended)).toContain(line);
       expect(await buyer.balanceMinor()).toBe(balance);
       expect(await buyer.purchases()).toEqual([]);
-      expect(await raised('batch')).toBeGreaterThan(before);
+      expect(await raised(alarm)).toBeGreaterThan(before);
     },
   );
 
@@ -98,10 +103,10 @@ describe('a batch that is started by hand', () => {
     });
     expect(ordered.status, ordered.text).toBe(202);
     const { batchId } = ordered.body.data as { batchId: string };
-    const stored = await stack.owner.selectFrom('batches').select('id').execute();
+    const stored = await stack.owner.selectFrom('jobs').select('id').execute();
     await Promise.all(
       stored.flatMap(({ id }) =>
-        Array.from({ length: 3 }, () => stranger.schedule(OPS_QUEUE, 'carryOutBatch', id, { to: ADDRESS })),
+        Array.from({ length: 3 }, () => stranger.schedule(OPS_QUEUE, 'tryRows', id, { to: ADDRESS })),
       ),
     );
     await until(

@@ -1,12 +1,12 @@
 // A stranger who reaches Temporal takes tasks from our workers and answers with lies. No money moves by a lie: the rows decide, and the next run of the
 // step, or a replay from the stuck list, continues as if the lie had never been told.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { runWorker } from '../../src/cli/processes/worker.ts';
+import { runWorker } from '../../src/app/processes/worker.ts';
 import { findStuck } from '../../src/operations/stuck.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
-import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
+import { QUEUE_NAMES } from '../../src/app/temporal/workers.ts';
+import { createWorkflowStates } from '../../src/app/temporal/workflow-states.ts';
 import { gatewayQueue, supplierQueue } from '../../workflows/contract.ts';
 import { checkPaymentSoon } from '../../workflows/messages.ts';
 import { findPurchaseRow, holdOf } from '../support/buyer.ts';

@@ -37,7 +37,7 @@ export function createScenes({ stack, harness, buyer }: Scene) {
       const before = { balance: await buyer.balanceMinor(), alarms: await raised() };
       const result = await attack();
       expect(await buyer.balanceMinor()).toBe(before.balance);
-      expect(await raised()).toBeGreaterThan(before.alarms);
+      expect(await raised(), `after ${JSON.stringify(result)}`).toBeGreaterThan(before.alarms);
       return result;
     },
     /** How many rows there are about it, of every kind that money moves by. */

@@ -235,15 +235,15 @@ describe('a closed purchase', () => {
       return id;
     };
     expect(await listed(await refunding('DUE', 14))).toEqual([]);
-    expect(await listed(await refunding('DUE', 16))).toEqual(['refund-not-done: DUE']);
-    expect(await listed(await refunding('ASKED', 16))).toEqual(['refund-not-done: ASKED']);
+    expect(await listed(await refunding('DUE', 16))).toEqual(['refund-not-done: REFUND_DUE']);
+    expect(await listed(await refunding('ASKED', 16))).toEqual(['refund-not-done: REFUND_ASKED']);
     expect(await listed(await refunding('PENDING', 13 * DAY))).toEqual([]);
-    expect(await listed(await refunding('PENDING', 15 * DAY))).toEqual(['refund-not-done: PENDING']);
+    expect(await listed(await refunding('PENDING', 15 * DAY))).toEqual(['refund-not-done: REFUND_PENDING']);
     expect(await listed(await refunding('NEEDS_ATTENTION', 1))).toEqual([
-      'refund-needs-attention: NEEDS_ATTENTION',
+      'refund-needs-attention: REFUND_NEEDS_ATTENTION',
     ]);
     const stuck = await refunding('STUCK', 1);
-    expect(await listed(stuck)).toEqual(['refund-stuck: STUCK']);
+    expect(await listed(stuck)).toEqual(['refund-stuck: REFUND_STUCK']);
     await rows.refund(stuck, { status: 'STUCK', amount_minor: 100n, created_at: ago(30) });
     expect((await list({ transactionId: stuck })).items).toMatchObject([
       { amountMinor: 368_100n, currency: 'NGN', ageSeconds: 1_800 },

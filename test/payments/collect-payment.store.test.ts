@@ -13,7 +13,7 @@ import { no, startAnsweringGateway, transaction, yes } from '../support/answerin
 import { json, type Answering } from '../support/answering-server.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const server = await startAnsweringGateway();
@@ -73,7 +73,7 @@ const atAnotherGateway = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
 async function unopened(): Promise<Payer> {
   const transactionId = `txn-${randomUUID()}`;
   const accountId = await books.account(`${transactionId}@test.example`);
-  const charge = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
+  const charge = { gateway: 'paystack', amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
   const input = purchaseInput({
     transactionId,
     accountId,
@@ -83,7 +83,6 @@ async function unopened(): Promise<Payer> {
   });
   await openPurchase(books.world, input, {
     now: NOW,
-    gateway: 'paystack',
     keepRefusal: () => false,
   });
   return { transactionId, reference: transactionId, accountId, input, purpose: 'purchase' };
@@ -158,8 +157,22 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
     const payer = await books.payer({ purpose });
     await books.bookCheck(payer);
     const before = server.calls.length;
-    expect(await collect(payer)).toMatchObject({ state: 'done' });
+    expect(await collect(payer)).toEqual({ state: 'done', reference: payer.reference });
     expect(server.calls).toHaveLength(before);
+  });
+
+  it('says when a bank disputes it already', async () => {
+    const payer = await books.payer({ purpose });
+    await books.bookCheck(payer);
+    await books.dispute(payer);
+    expect(await collect(payer)).toMatchObject({ state: 'done', isMoneyOpen: true });
+  });
+
+  it('says when a refund is under way', async () => {
+    const payer = await books.payer({ purpose });
+    await books.bookCheck(payer);
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    expect(await collect(payer)).toMatchObject({ state: 'done', isMoneyOpen: true });
   });
 });
 

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/reconciling.ts';
 import { createDifferences } from '../../src/reconciliation/reconcile.ts';
-import { systemClock } from '../../src/platform/composition/context.ts';
+import { systemClock } from '../../src/app/composition/context.ts';
 import { findPurchaseRow } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';

@@ -20,7 +20,7 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/supplier-orders.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
-import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
 import { failPurchase } from '../support/give-back.ts';
@@ -179,7 +179,7 @@ async function fromWallet({ isOpened }: { readonly isOpened: boolean }): Promise
   if (isOpened) await openPurchase(books.world, input, OPEN);
   return input;
 }
-const OPEN = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
+const OPEN = { now: NOW, keepRefusal: () => false };
 
 /** Each transaction about money, with the tables that it locks. */
 const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
@@ -223,7 +223,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
   ],
   [
     'settling',
-    ['purchases', 'holds', 'esims'],
+    ['payments', 'purchases', 'holds', 'esims'],
     async () => {
       const { transactionId } = await paidPayer();
       return (db) => settlePurchase(db, transactionId);
@@ -235,6 +235,14 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     async () => {
       const { transactionId } = await paidPayer();
       return (db) => failPurchase(db, transactionId, OUT_OF_STOCK);
+    },
+  ],
+  [
+    'giving back, for a caller that has locked nothing',
+    ['payments', 'purchases', 'esims', 'holds'],
+    async () => {
+      const { transactionId } = await paidPayer();
+      return (db) => db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, OUT_OF_STOCK));
     },
   ],
   [
@@ -338,7 +346,10 @@ it.each(TRANSACTIONS)('%s locks in the documented order', async (_name, expected
 });
 
 it('the test reads the locks of a statement', () => {
-  const locks = (sql: string, parameters: unknown[] = []) => locksOf({ sql, parameters });
+  const functions = new Map([
+    ['f', "update holds set b = 1; insert into ledger_entries values ('wallet:' || a);"],
+  ]);
+  const locks = (sql: string, parameters: unknown[] = []) => locksOf({ sql, parameters }, functions);
   expect(locks('select a from "payments" where b = (select c from x) for no key update')).toEqual([
     'payments',
   ]);
@@ -348,6 +359,7 @@ it('the test reads the locks of a statement', () => {
     ),
   ).toEqual(['purchases', 'holds', 'esims']);
   expect(locks('select a from payments')).toEqual([]);
+  expect(locks('select * from "f"("a" => $1)')).toEqual(['holds', 'wallets']);
   expect(locks('insert into ledger_entries values ($1)', ['wallet:acc-1'])).toEqual(['wallets']);
   expect(locks('insert into ledger_entries values ($1)', ['held:USD'])).toEqual([]);
 });

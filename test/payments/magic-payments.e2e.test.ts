@@ -184,7 +184,7 @@ describe('the payment codes', () => {
     await until(
       () => timelineOf(stack, transactionId),
       (timeline) => wanted.includes(timeline.join()),
-      { what: `the end of ${code}: ${wanted[0]}`, withinMs: 40_000 },
+      { what: `the end of ${code}: ${wanted[0]}` },
     );
     const row = await until(
       () => findPurchaseRow(stack, transactionId),

@@ -1,7 +1,7 @@
 // However many callers check a payment, the workflow's history stays within bounds: the purchase continues as new, and nothing
 // that it knew is lost.
 import { afterEach, expect, it } from 'vitest';
-import { createPaymentChecks } from '../../src/platform/temporal/purchase-engine.ts';
+import { createPaymentChecks } from '../../src/app/temporal/purchase-engine.ts';
 import { timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';

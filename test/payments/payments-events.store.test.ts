@@ -215,7 +215,9 @@ describe('a dispute', () => {
   });
 
   it('that is lost, after which the gateway says that the money is reversed, is booked once', async () => {
-    const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
+    const payer = await books.payer({
+      charge: { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] },
+    });
     await books.bookCheck(payer, paid(1_250n, 'USD'));
     await settlePurchase(books.world, payer.transactionId);
     await books.dispute(payer);

@@ -118,7 +118,7 @@ it('the run stops when workflows cannot be reached, and all events stay', async 
 it('a received event is applied at once if possible, and otherwise left to the inbox', async () => {
   const payer = await books.payer();
   verified = { reference: payer.reference };
-  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).takeGatewayEvent('paystack', Buffer.from('{}'), {})).toBe('kept');
   await until(
     () => checked,
     (all) => all.length === 1,
@@ -128,7 +128,7 @@ it('a received event is applied at once if possible, and otherwise left to the i
     asked += 1;
     return Promise.reject(new EngineUnavailable('away'));
   };
-  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).takeGatewayEvent('paystack', Buffer.from('{}'), {})).toBe('kept');
   await until(
     () => asked,
     (times) => times === 1,
@@ -137,15 +137,17 @@ it('a received event is applied at once if possible, and otherwise left to the i
   expect(await applyInbox(deps())).toBe(2);
   expect(checked).toHaveLength(2);
   verified = { reference: payer.reference };
-  expect(await createGatewayInbox(deps()).take('another', Buffer.from('{}'), {})).toBe('refused');
+  expect(await createGatewayInbox(deps()).takeGatewayEvent('another', Buffer.from('{}'), {})).toBe('refused');
   verified = undefined;
-  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('refused');
+  expect(await createGatewayInbox(deps()).takeGatewayEvent('paystack', Buffer.from('{}'), {})).toBe(
+    'refused',
+  );
   expect(await notes()).toHaveLength(2);
 });
 
 it('text that Postgres would refuse is not stored', async () => {
   verified = { reference: 'txn-\0', email: 'a\0@test.example' };
-  expect(await createGatewayInbox(deps()).take('paystack', Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).takeGatewayEvent('paystack', Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'unmatched');
 });
 

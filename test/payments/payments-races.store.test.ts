@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
+import { ensureWallet } from '../../src/ledger/store/ledger.ts';
 import { lockPayment } from '../../src/payments/store/lock-order.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
@@ -145,6 +146,42 @@ describe('closing as unpaid and paying at the same moment', () => {
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
     }
   });
+});
+
+it('settling while the money is being booked waits for it, and uses it', async () => {
+  const payer = await books.payer();
+  await ensureWallet(books.world, payer.accountId, 'USD');
+  // The booking has changed payment and purchase, and needs the wallet for its hold.
+  const wallet = await books.owner.startTransaction().execute();
+  await wallet
+    .selectFrom('wallets')
+    .select('currency')
+    .where('account_id', '=', payer.accountId)
+    .forUpdate()
+    .execute();
+  const booking = books.bookCheck(payer);
+  await untilStatementWaits(books.owner);
+  const settling = settlePurchase(books.world, payer.transactionId);
+  await untilStatementWaits(books.owner, 2);
+  await wallet.rollback().execute();
+  await booking;
+  expect(await settling).toEqual({ isFirst: true, isMoneyOpen: false });
+  expect(await books.payment(payer)).toMatchObject({ used_minor: CHARGE_MINOR, free_minor: 0n });
+});
+
+it('settling takes nothing from a payment that does not have its charge any more, whatever the purchase says', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const setReversed = (minor: bigint) =>
+    books.owner
+      .updateTable('payments')
+      .set({ reversed_minor: minor })
+      .where('reference', '=', payer.reference)
+      .execute();
+  await setReversed(1n);
+  await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow(HoldConflict);
+  expect(await books.status(payer)).toBe('PROCESSING');
+  await setReversed(0n);
 });
 
 describe('settling while a dispute is booked', () => {

@@ -51,7 +51,9 @@ describe('a purchase that waits for money', () => {
   });
 
   it('paid in the currency of its price needs no exchange', async () => {
-    const payer = await books.payer({ charge: { amountMinor: '1250', currency: 'USD', rateIds: [] } });
+    const payer = await books.payer({
+      charge: { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] },
+    });
     await books.bookCheck(payer, paid(PRICE_MINOR, 'USD'));
     expect(await entries(payer)).toEqual([
       'payment-received: gateway-clearing:paystack:USD -1250, held:USD 1250',
@@ -104,6 +106,17 @@ describe('a purchase that waits for money', () => {
     await books.bookCheck(payer, paid(5_000n, 'GHS'));
     await books.bookCheck(payer, paid(8_000n, 'GHS'));
     expect(await refunds(payer)).toEqual(['DUE 5000 GHS', 'DUE 3000 GHS']);
+  });
+
+  it('paid in another currency as well is delivered, and its delivery says that money goes back', async () => {
+    const payer = await books.payer();
+    await books.bookCheck(payer);
+    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    expect(await refunds(payer)).toEqual(['DUE 5000 GHS']);
+    const { transactionId } = payer;
+    expect(await settlePurchase(books.world, transactionId)).toEqual({ isFirst: true, isMoneyOpen: true });
+    // Whoever repeats it does not know what a bank did since.
+    expect(await settlePurchase(books.world, transactionId)).toEqual({ isFirst: false, isMoneyOpen: true });
   });
 
   it('paid and reversed before we saw it ends, and the ledger shows both', async () => {

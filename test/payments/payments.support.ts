@@ -30,7 +30,12 @@ export const NOW = new Date('2026-03-01T10:00:00.000Z');
 /** USD 12.50 charged as NGN 20,000.00. */
 export const PRICE_MINOR = 1_250n;
 export const CHARGE_MINOR = 2_000_000n;
-const CHARGE: ChargeQuote = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
+const CHARGE: ChargeQuote = {
+  gateway: 'paystack',
+  amountMinor: String(CHARGE_MINOR),
+  currency: 'NGN',
+  rateIds: [],
+};
 
 /** These two cover holds that a wallet placed; paymentViolations covers the others. */
 const OF_WALLETS_ONLY = [
@@ -145,9 +150,9 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   const { accountId } = input;
   if (options.purpose === 'funding') {
     const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
-    await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW, { gateway: 'paystack' });
+    await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW, {});
   } else {
-    await openPurchase(world, input, { now: NOW, gateway: 'paystack', keepRefusal: () => false });
+    await openPurchase(world, input, { now: NOW, keepRefusal: () => false });
   }
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;

@@ -1,29 +1,16 @@
-// A refund that the gateway does not send: nobody gets in the wallet what the gateway has not got any more, or what a bank asks for.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { followMoney } from '../../activities/payments/refunds.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+// A refund that the gateway does not send. The wallet gets nothing that has left the gateway or that a bank
+// asks for.
+import { beforeEach, expect, it } from 'vitest';
 import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
 import { beginRefund, findOpenRefunds, saveRefundState } from '../../src/payments/store/refunds.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import {
-  no,
-  refundRow,
-  startAnsweringGateway,
-  transaction,
-  yes,
-  type AnsweringGateway,
-} from '../support/answering-gateway.ts';
+import { no, refundRow, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering, type Call } from '../support/answering-server.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { CHARGE_MINOR, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+import { useRefundGateway } from './refund-passes.support.ts';
 
 const books = usePaymentBooks();
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
-afterAll(() => server.close());
+const gateway = useRefundGateway(books);
 
 const PART = 500_000n;
 const REST = CHARGE_MINOR - PART;
@@ -44,10 +31,10 @@ beforeEach(async () => {
   status = 'success';
   chargeMinor = CHARGE_MINOR;
   refusal = undefined;
-  server.answerWith(gateway);
+  gateway.server.answerWith(answers);
 });
 
-const gateway: Answering = (response, call) => {
+const answers: Answering = (response, call) => {
   const { pathname } = new URL(call.path, 'http://gateway.test');
   if (call.method === 'POST' && refusal) json(refusal, 400)(response, call);
   else json(yes(...answerTo(pathname, call)))(response, call);
@@ -65,16 +52,7 @@ const row = (state: string, merchantNote: string, amountMinor = CHARGE_MINOR, id
   refundRow({ id, status: state, merchant_note: merchantNote, amount: Number(amountMinor) });
 
 /** One pass over the refunds. */
-function pass() {
-  const nowhere = { write: () => undefined };
-  const deps = {
-    db: books.world,
-    gateway: server.gateway(),
-    events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
-  } as unknown as ActivityDeps;
-  const timings = { refundCheckFirstMs: 1, refundCheckMaxMs: 1 };
-  return followMoney(deps, { transactionId: payer.transactionId, timings });
-}
+const pass = () => gateway.pass(payer.transactionId);
 
 const open = async () => (await findOpenRefunds(books.world, payer.transactionId))[0];
 
@@ -166,7 +144,7 @@ it('a refund that is refused since others sent back a part of it sends the rest,
   await pastRefund(books.owner, (await open())!, 35_001);
   refusal = undefined;
   await pass();
-  const sent = server.calls.filter(({ method }) => method === 'POST').at(-1);
+  const sent = gateway.server.calls.filter(({ method }) => method === 'POST').at(-1);
   expect(JSON.parse(sent!.body)).toMatchObject({ amount: Number(REST) });
 });
 
@@ -175,12 +153,12 @@ it('a refund whose own request is in the gateway’s list by now is not said to 
   // The search for it came a moment too early.
   let searches = 0;
   refusal = no('Transaction has been fully reversed', { code: 'transaction_reversed' });
-  server.answerWith((response, call) => {
+  gateway.server.answerWith((response, call) => {
     const { pathname } = new URL(call.path, 'http://gateway.test');
     if (pathname === '/refund' && call.method === 'GET')
       listed = (searches += 1) > 1 ? [row('processed', refund.refund_key)] : [];
     if (call.method === 'POST') status = 'reversed';
-    gateway(response, call);
+    answers(response, call);
   });
   await pass();
   await pass();

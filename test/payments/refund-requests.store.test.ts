@@ -1,10 +1,6 @@
 // What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and attempts that an operator requested.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { followMoney } from '../../activities/payments/refunds.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import { beforeEach, expect, it } from 'vitest';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../support/give-back.ts';
 import {
   creditRefund,
@@ -13,22 +9,12 @@ import {
   tryRefundAgain,
 } from '../../src/payments/store/refunds.ts';
 import { json, type Answering, type Call } from '../support/answering-server.ts';
-import {
-  no,
-  refundRow,
-  startAnsweringGateway,
-  transaction,
-  yes,
-  type AnsweringGateway,
-} from '../support/answering-gateway.ts';
+import { no, refundRow, transaction, yes } from '../support/answering-gateway.ts';
 import { CHARGE_MINOR, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+import { useRefundGateway } from './refund-passes.support.ts';
 
 const books = usePaymentBooks();
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
-afterAll(() => server.close());
+const gateway = useRefundGateway(books);
 
 let payer: Payer;
 /** The gateway's list; the answer to a refund request contains it, or is lost. */
@@ -43,10 +29,10 @@ beforeEach(async () => {
   listed = [];
   answersRefund = true;
   refusal = undefined;
-  server.answerWith(gateway);
+  gateway.server.answerWith(answers);
 });
 
-const gateway: Answering = (response, call) => {
+const answers: Answering = (response, call) => {
   const { pathname } = new URL(call.path, 'http://gateway.test');
   if (call.method === 'POST' && refusal) json(refusal, 400)(response, call);
   else if (call.method === 'POST' && !answersRefund) response.destroy();
@@ -64,20 +50,11 @@ const row = (status: string, merchantNote: string, id = 3_018_284) =>
   refundRow({ id, status, merchant_note: merchantNote, amount: Number(CHARGE_MINOR) });
 
 /** One pass over the refunds. */
-function pass(pacer?: Pacer) {
-  const nowhere = { write: () => undefined };
-  const deps = {
-    db: books.world,
-    gateway: server.gateway({ pacer }),
-    events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
-  } as unknown as ActivityDeps;
-  const timings = { refundCheckFirstMs: 1, refundCheckMaxMs: 1 };
-  return followMoney(deps, { transactionId: payer.transactionId, timings });
-}
+const pass = (pacer?: Pacer) => gateway.pass(payer.transactionId, pacer);
 
 /** The keys of the refund requests. */
 const askedUnder = (): string[] =>
-  server.calls
+  gateway.server.calls
     .filter(({ method }) => method === 'POST')
     .map(({ body }) => (JSON.parse(body) as { merchant_note: string }).merchant_note);
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { countUnpaid, closeFundingUnpaid, findFunding } from '../../src/payments/store/payments.ts';
+import { DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
 import { findKeyOrUsed } from '../../src/platform/idempotency/store.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -10,13 +11,13 @@ import { findPurchase } from '../../src/purchases/store/reads.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { newAccount, purchaseInput } from '../support/facts.ts';
 import { NOW, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();
-const LIMITS = { STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
-const OPEN = { now: NOW, gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal: () => false };
+const LIMITS = { ...DEFAULT_UNPAID_LIMITS, STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
+const OPEN = { now: NOW, unpaidLimits: LIMITS, keepRefusal: () => false };
 
 async function account(plan: 'STANDARD' | 'PREMIUM' = 'STANDARD'): Promise<string> {
   const accounts = openDatabase<AccountsDatabase>({
@@ -37,9 +38,9 @@ const inputOf = (accountId: string, given: Partial<PurchaseInput> = {}): Purchas
 
 function fund(accountId: string, keepRefusal = () => false, transactionId = `txn-${randomUUID()}`) {
   const input = inputOf(accountId, { transactionId });
-  const charge = { amountMinor: '1250', currency: 'USD', rateIds: [] };
+  const charge = { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] };
   const funding = { ...input, amountMinor: '1250', currency: 'USD', charge, paymentMethod: 'CARD' } as const;
-  return openFunding(books.world, funding, NOW, { gateway: 'paystack', unpaidLimits: LIMITS, keepRefusal });
+  return openFunding(books.world, funding, NOW, { unpaidLimits: LIMITS, keepRefusal });
 }
 
 it.each([

@@ -121,12 +121,11 @@ function openShop() {
         transactionId: `txn-${randomUUID()}`,
         accountId,
         paymentMethod: 'BANK_TRANSFER',
-        charge: { amountMinor: '100', currency: 'NGN', rateIds: [] },
+        charge: { gateway: 'paystack', amountMinor: '100', currency: 'NGN', rateIds: [] },
       });
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
-        gateway: 'paystack',
         keepRefusal: () => false,
       });
       if (opened.stage === 'failed') return false;

@@ -1,5 +1,6 @@
-// Plants the faults of faults.ts one by one in a copy of the checkout, runs the tests that should see each, prints each result as it comes, and the
-// score: `npm run plant`. Only the named ones: `npm run plant -- 'a name' 'another'`. Exits 1 below 90 %, and where a fault no longer fits the code.
+// `npm run plant`: plants the faults of faults.ts one by one in a copy of the checkout and runs the tests that
+// should see each. Prints each result as it comes, then the score. Only the named faults:
+// `npm run plant -- 'a name' 'another'`. Exits 1 below 90 %, and where a fault no longer fits the code.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -18,7 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 /** Results of builds and runs, and what is large and never changed. */
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'dist', 'reports']);
 
-/** `unclear`: the tests fail without the fault, too, or none of them failed by its name: a file does not load, or the time was over. */
+/** `unclear`: the tests fail without the fault, too, or no test failed by name. */
 type Verdict = 'seen' | 'survived' | 'unclear' | 'does-not-fit';
 
 async function copyCheckout(): Promise<string> {
@@ -28,7 +29,7 @@ async function copyCheckout(): Promise<string> {
   return copy;
 }
 
-/** The names of the tests that failed; undefined when none did. All runs share the services, each with databases of its own. */
+/** The names of the tests that failed; undefined when none did. All runs share the services. */
 async function runTests(
   copy: string,
   services: TestServices,

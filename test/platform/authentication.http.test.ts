@@ -1,6 +1,6 @@
 // Access by key: every route of the table with every kind of key, in both environments. A new route in the table is covered automatically.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
@@ -89,7 +89,7 @@ describe.each(
       accounts.authenticate = () => Promise.reject(new Error('no key is checked here'));
       // Not an event of the vendor at an environment that is on; 404 at one that is off.
       const isSigned = route.path.startsWith('/webhooks/paystack/');
-      expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? (isSigned ? 401 : 400) : 404);
+      expect(await statusOf(route, rawKey)).toBe(route.environment === 'test' ? (isSigned ? 401 : 400) : 404);
       expect([...api.limiter.counts]).toEqual([]);
     },
   );
@@ -147,8 +147,8 @@ describe('environments', () => {
       const { worlds } = other.shop.useCases;
       for (const world of [worlds.test, worlds.live]) {
         if (!world) continue;
-        const original = world.getExchangeRate.bind(world);
-        world.getExchangeRate = () => {
+        const original = world.catalogue.getExchangeRate;
+        world.catalogue.getExchangeRate = () => {
           asked.push(world.environment);
           return original();
         };

@@ -119,10 +119,10 @@ describe('connections in total', () => {
   test('refuse a new client while all of them are being answered, and a trusted proxy is never closed', async () => {
     const api = await open({ server: { maxConnections: 2 }, settings: { trustedProxies: ['127.0.0.2'] } });
     const gate = Promise.withResolvers<undefined>();
-    const { test: world } = api.shop.useCases.worlds;
-    const original = world.getWallet.bind(world);
+    const { wallet } = api.shop.useCases.worlds.test;
+    const original = wallet.getWallet;
     let asked = 0;
-    world.getWallet = async (...given) => {
+    wallet.getWallet = async (...given) => {
       asked += 1;
       await gate.promise;
       return original(...given);
@@ -216,9 +216,9 @@ describe('a client that sends and never reads', () => {
 
   test('gets its answer even if the answer takes longer than the time limit', async () => {
     const api = await open({ server: { writeTimeoutMs: 100 } });
-    const { test: world } = api.shop.useCases.worlds;
-    const original = world.getWallet.bind(world);
-    world.getWallet = async (...given) => {
+    const { wallet } = api.shop.useCases.worlds.test;
+    const original = wallet.getWallet;
+    wallet.getWallet = async (...given) => {
       await sleep(400);
       return original(...given);
     };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleTls } from '../../src/platform/config/database.ts';
+import { settleTls } from '../../src/app/config/database.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { makeTestFolder } from '../support/test-folder.ts';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
-import { EXAMPLES } from '../../src/platform/composition/examples.ts';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { EXAMPLES } from '../../src/app/routes/examples.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
 

@@ -142,8 +142,8 @@ describe('these answers are never stored', () => {
 });
 
 test('an answer that cannot be stored is still sent, and the failure is logged', async () => {
-  const { test: world } = api.shop.useCases.worlds;
-  world.storeAnswer = () => Promise.reject(new Error('storage is away'));
+  const { storedAnswers } = api.shop.useCases.worlds.test;
+  storedAnswers.storeAnswer = () => Promise.reject(new Error('storage is away'));
   expect((await buy('order-10')).status).toBe(201);
   expect(
     api.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),

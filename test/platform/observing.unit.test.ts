@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/platform/config/config.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
@@ -212,7 +212,7 @@ describe('traces', () => {
     const loaders = naming('/open-telemetry.ts');
     const asked =
       /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('[./\w-]+\/open-telemetry\.ts'\);/;
-    expect(loaders).toEqual(['src/cli/processes/observing.ts']);
-    expect(readFileSync('src/cli/processes/observing.ts', 'utf8')).toMatch(asked);
+    expect(loaders).toEqual(['src/app/processes/observing.ts']);
+    expect(readFileSync('src/app/processes/observing.ts', 'utf8')).toMatch(asked);
   });
 });

@@ -1,7 +1,7 @@
 // The OpenAPI document: complete, valid, and matching the service's answers.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
-import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';

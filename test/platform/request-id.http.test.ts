@@ -63,10 +63,10 @@ test('a request without an id gets a new one each time', async () => {
 });
 
 test('a purchase receives the request’s id', async () => {
-  const { test: world } = api.shop.useCases.worlds;
-  const original = world.buy.bind(world);
+  const { purchases } = api.shop.useCases.worlds.test;
+  const original = purchases.buy;
   let received = '';
-  world.buy = (principal, command, context) => {
+  purchases.buy = (principal, command, context) => {
     received = context.requestId;
     return original(principal, command, context);
   };

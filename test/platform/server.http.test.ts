@@ -218,11 +218,11 @@ test(
 
 describe('stopping', () => {
   function holdBuy(api: TestApi): { release: () => void; started: Promise<void> } {
-    const { test: world } = api.shop.useCases.worlds;
-    const original = world.buy.bind(world);
+    const { purchases } = api.shop.useCases.worlds.test;
+    const original = purchases.buy;
     const gate = Promise.withResolvers<undefined>();
     const started = Promise.withResolvers<undefined>();
-    world.buy = async (...asked) => {
+    purchases.buy = async (...asked) => {
       started.resolve(undefined);
       await gate.promise;
       return original(...asked);

@@ -9,7 +9,7 @@ import {
   readConfig,
   readFinanceSettings,
   readMigrateSettings,
-} from '../../src/platform/config/config.ts';
+} from '../../src/app/config/config.ts';
 import { makeCertificate } from './outbound.support.ts';
 
 const NEEDED = {

@@ -4,8 +4,8 @@
  */
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
-import { composeRedisServices, type RedisServices } from '../../src/platform/composition/redis-services.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
+import { composeRedisServices, type RedisServices } from '../../src/app/composition/redis-services.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 

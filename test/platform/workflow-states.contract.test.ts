@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
+import { createWorkflowStates } from '../../src/app/temporal/workflow-states.ts';
 import { FUND_WALLET_WORKFLOW, AFTER_CLOSING_WORKFLOW, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON, TRANSACTION_ID } from '../../workflows/search-attributes.ts';
 import { freePort } from '../../src/dev/ports.ts';

@@ -1,5 +1,6 @@
 /** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
@@ -312,10 +313,7 @@ describe('bad input', () => {
     ['wallet/entries?from=yesterday', `from: ${TIME}`],
     ['wallet/entries?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
     ['wallet/entries?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
-    [
-      'wallet/entries?kind=hold',
-      'kind: must be one of HOLD, RELEASE, FUNDING, REFUND, CREDIT, WITHDRAWAL, ADJUSTMENT',
-    ],
+    ['wallet/entries?kind=hold', `kind: must be one of ${WALLET_ENTRY_KINDS.join(', ')}`],
     ['esim/transactions?type=REFUND', 'type: must be one of BASE, TOPUP, FUNDING'],
     ['esim/transactions?status=ACTIVE', 'status: must be one of PENDING, PROCESSING, SUCCESS, FAILED'],
     ['esim/transactions?after=x', 'after: must be the nextCursor of a page'],

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../../src/domain/csv.ts';
 import { problemsText } from '../../src/domain/errors.ts';
-import { EMAIL_LANGUAGES, emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
+import { LANGUAGES } from '../../src/esims/install-texts/languages.ts';
+import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import {
   BATCH_CSV_COLUMNS,
   batchStatus,
@@ -11,6 +12,7 @@ import {
   nextBatchCheckMs,
   rowProblems,
   type BatchRowCommand,
+  type BatchRowView,
 } from '../../src/purchases/batches/rules.ts';
 
 const NOW = new Date('2026-01-31T09:30:00.000Z');
@@ -82,53 +84,29 @@ describe('the next check', () => {
 });
 
 describe('CSV', () => {
-  it('has one line per row, and no text that a spreadsheet would run', () => {
-    const view = {
-      row_number: 3,
-      reference: '=HYPERLINK("http://evil.example")',
-      package_code: 'SIM-OK',
-      transaction_id: null,
-      status: 'QUEUED',
-      reason: null,
-      esim_id: null,
-      email: null,
-      email_status: null,
-      send_at: null,
-      email_closed_at: null,
-    } as const;
-    expect(csvOf(BATCH_CSV_COLUMNS, [csvRow(view)])).toBe(
-      'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n' +
-        `3,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,\r\n`,
-    );
-  });
+  const given = { row_number: 3, package_code: 'SIM-OK', send_at: null, email_closed_at: null };
+  const unknown = { transaction_id: null, reason: null, esim_id: null, email: null, email_status: null };
+  const known = {
+    transaction_id: 'txn-1',
+    reason: 'PACKAGE_WITHDRAWN',
+    esim_id: 'esim-1',
+    email: 'a@b.example',
+  };
 
-  it('has every field that is known, under its heading', () => {
-    const view = {
-      row_number: 1,
-      reference: 'a',
-      package_code: 'SIM-OK',
-      transaction_id: 'txn-1',
-      status: 'FAILED',
-      reason: 'PACKAGE_WITHDRAWN',
-      esim_id: 'esim-1',
-      email: 'a@b.example',
-      email_status: 'NOT_SENT',
-      send_at: null,
-      email_closed_at: null,
-    } as const;
-    const [heading = '', line = ''] = csvOf(BATCH_CSV_COLUMNS, [csvRow(view)]).split('\r\n');
-    const cells = line.split(',');
-    expect(Object.fromEntries(heading.split(',').map((name, index) => [name, cells[index]]))).toEqual({
-      row: '1',
-      reference: 'a',
-      packageCode: 'SIM-OK',
-      transactionId: 'txn-1',
-      status: 'FAILED',
-      reason: 'PACKAGE_WITHDRAWN',
-      esimId: 'esim-1',
-      email: 'a@b.example',
-      emailStatus: 'NOT_SENT',
-    });
+  it.each<[string, BatchRowView, string]>([
+    [
+      'no text that a spreadsheet would run',
+      { ...given, ...unknown, reference: '=HYPERLINK("http://evil.example")', status: 'QUEUED' },
+      `3,"'=HYPERLINK(""http://evil.example"")",SIM-OK,,QUEUED,,,,`,
+    ],
+    [
+      'every field that is known, under its heading',
+      { ...given, ...known, reference: 'a', status: 'FAILED', email_status: 'NOT_SENT' },
+      '3,a,SIM-OK,txn-1,FAILED,PACKAGE_WITHDRAWN,esim-1,a@b.example,NOT_SENT',
+    ],
+  ])('has one line per row, with %s', (_what, view, line) => {
+    const heading = 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus';
+    expect(csvOf(BATCH_CSV_COLUMNS, [csvRow(view)])).toBe(`${heading}\r\n${line}\r\n`);
   });
 });
 
@@ -146,7 +124,7 @@ describe('a batch', () => {
 describe('the e-mail', () => {
   const email = { sender: 'Blue Sky\r\nBcc: x', packageName: 'Nigeria 5GB', url: 'https://s.example/i/abc' };
 
-  it.each(EMAIL_LANGUAGES)('in %s has the link, the package and the sender, each on one line', (language) => {
+  it.each(LANGUAGES)('in %s has the link, the package and the sender, each on one line', (language) => {
     const { subject, text } = installEmailText({ ...email, language }, 'live');
     expect(subject).toMatch(/^[^\r\n]*Nigeria 5GB$/);
     expect(text).toContain('\nhttps://s.example/i/abc\n');

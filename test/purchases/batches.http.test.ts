@@ -2,11 +2,10 @@
 // travellers over SMTP. The steps run on a real Postgres, by an engine without Temporal.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { carryOutBatch } from '../../activities/purchases/batches.ts';
-import { createEmailActivities } from '../../activities/purchases/install-emails.ts';
+import { createEmailActivities } from '../../activities/jobs/install-emails.ts';
+import { checkJob } from '../../activities/jobs/run-jobs.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { forgetTravellerEmails } from '../../src/purchases/store/batch-emails.ts';
-import { leaseOverdue } from '../../src/purchases/store/batches.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
@@ -69,12 +68,12 @@ function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
 }
 
 const carryOut = (batchId: string, given?: Partial<ActivityDeps>) =>
-  carryOutBatch(depsWith(given), api.idOf(batchId), new AbortController().signal);
+  checkJob(depsWith(given), api.idOf(batchId), new AbortController().signal);
 const sendEmails = (given?: Partial<ActivityDeps>): Promise<string> =>
   createEmailActivities(depsWith(given)).sendInstallEmails();
 const stored = () =>
   api.shop.owner
-    .selectFrom('batches')
+    .selectFrom('jobs')
     .select('id')
     .where('account_id', '=', api.shop.accountId('usd'))
     .execute();
@@ -253,9 +252,9 @@ describe('a batch', () => {
     expect(await api.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
     expect(dataOf(await read('')).items[0]).toMatchObject({ batchId, counts: { succeeded: 25 } });
     const { terms } = await api.shop.owner
-      .selectFrom('batch_rows')
+      .selectFrom('job_rows')
       .select((eb) => eb.fn.count('terms').as('terms'))
-      .where('batch_id', '=', api.idOf(batchId))
+      .where('job_id', '=', api.idOf(batchId))
       .executeTakeFirstOrThrow();
     expect(Number(terms)).toBe(0);
   });
@@ -302,11 +301,6 @@ describe('a batch', () => {
     const none = { takeSlot: () => Promise.resolve(false) };
     expect(await carryOut(batchId, { batchPacer: none })).toMatchObject({ waitMs: 1_000 });
     expect(dataOf(await read(`/${batchId}`)).counts).toMatchObject({ queued: 3 });
-    const far = new Date(Date.now() + 3_600_000);
-    const leases = await Promise.all(
-      [1, 2].map(() => leaseOverdue(api.shop.db, { now: far, againAfterMs: 60_000, limit: 9 })),
-    );
-    expect(leases.flat().filter(({ id }) => id === api.idOf(batchId))).toHaveLength(1);
     await carryOut(batchId);
   });
 

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const scripted = await startScripted();
 afterAll(() => scripted.close());
 
-const CHARGE = { amountMinor: '23000', currency: 'NGN', rateIds: [] };
+const CHARGE = { gateway: 'paystack', amountMinor: '23000', currency: 'NGN', rateIds: [] };
 const DELIVERED = { state: 'done', iccid: '8901' };
 const AT_REST = { state: 'done' };
 const waiting = (waitMs: number, more: object = {}) => ({
@@ -48,6 +48,18 @@ describe('a purchase begins where its row says', () => {
     expect(scripted.calls).toEqual(['openPurchase', 'tryDelivering']);
   });
 
+  it('delivered by an attempt whose answer was lost: it follows what a bank did since', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      tryDelivering: () => waiting(20),
+      deliver: inTurn(lost, { ...DELIVERED, isMoneyOpen: true }),
+      followMoney: inTurn(waiting(20, { attention: 'PAYMENT_DISPUTED' }), AT_REST),
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(2);
+  });
+
   it('delivered: it only follows refunds and disputes', async () => {
     scripted.follow({ openPurchase: () => ({ stage: 'delivered' }), followMoney: () => AT_REST });
     const purchase = await scripted.start({ charge: CHARGE });
@@ -64,6 +76,25 @@ describe('a purchase begins where its row says', () => {
     const purchase = await scripted.start({ charge: CHARGE });
     expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
     expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(2);
+    // What is shown already is not written again at the end.
+    const { events } = await purchase.fetchHistory();
+    expect(events?.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes)).toHaveLength(1);
+  });
+});
+
+describe('a funding', () => {
+  it.each([
+    { what: 'at rest', done: AT_REST, follows: 0 },
+    { what: 'disputed already', done: { ...AT_REST, isMoneyOpen: true }, follows: 1 },
+  ])('that is paid and $what: its money is followed $follows times', async ({ done, follows }) => {
+    scripted.follow({
+      openFunding: () => ({ stage: 'awaiting-payment' }),
+      collectPayment: () => done,
+      followMoney: () => AT_REST,
+    });
+    const funding = await scripted.start({ charge: CHARGE }, 'fundWallet');
+    expect(await funding.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(follows);
   });
 });
 
@@ -221,8 +252,9 @@ describe('an answer that is lost says nothing', () => {
     scripted.follow({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
-      checkPayment: lost,
+      checkPayment: inTurn(lost, { state: 'paid', isKnown: true }),
       tryDelivering: () => DELIVERED,
+      followMoney: () => AT_REST,
     });
     const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
@@ -246,6 +278,22 @@ describe('an answer that is lost says nothing', () => {
     expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
     await purchase.executeUpdate(checkPayment);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('a check whose answer was lost during the delivery is made again before the end', async () => {
+    scripted.follow({
+      openPurchase: () => ({ stage: 'paid' }),
+      tryDelivering: () => waiting(20),
+      deliver: inTurn(waiting(HOUR), DELIVERED),
+      checkPayment: inTurn(lost, { state: 'paid', isKnown: true }),
+      followMoney: () => AT_REST,
+    });
+    const purchase = await scripted.start({ charge: CHARGE });
+    await called('deliver');
+    await purchase.signal(checkPaymentSoon);
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+    expect(scripted.calls.filter((name) => name === 'checkPayment')).toHaveLength(2);
+    expect(scripted.calls.at(-1)).toBe('followMoney');
   });
 
   it('a delivery step without an answer is tried again', async () => {

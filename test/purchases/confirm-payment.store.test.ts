@@ -59,7 +59,6 @@ async function fromWallet(): Promise<{ accountId: string; transactionId: string 
   });
   await openPurchase(books.world, purchaseInput(ids), {
     now: NOW,
-    gateway: 'paystack',
     keepRefusal: () => false,
   });
   return ids;

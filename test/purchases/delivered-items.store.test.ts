@@ -27,7 +27,10 @@ describe('another package than the one that was ordered', () => {
   it('is settled, on record, and needs a person until that one has seen it', async () => {
     const { transactionId } = await open();
     const item = { ...profileItem(profileFacts(), NOW, {}), other };
-    expect(await settlePurchase(books.world, transactionId, item)).toBe('settled');
+    expect(await settlePurchase(books.world, transactionId, item)).toEqual({
+      isFirst: true,
+      isMoneyOpen: false,
+    });
     expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
       status: 'SUCCESS',
       attention_reason: 'OTHER_PACKAGE_DELIVERED',
@@ -154,6 +157,13 @@ describe('a delivery', () => {
       expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', checked_at: null });
     },
   );
+
+  it('keeps every column of its profile', async () => {
+    const { transactionId, esimId } = await open();
+    const { profile, ...item } = profileItem(profileFacts({ eid: '89', msisdn: '234', apn: 'web' }), NOW, {});
+    await settlePurchase(books.world, transactionId, { ...item, profile: profile! });
+    expect(await findEsim(books.world, esimId)).toMatchObject(profile!);
+  });
 
   it('stores its profile together with the settlement, once', async () => {
     const { transactionId, esimId } = await open();

@@ -1,4 +1,4 @@
-// Attempts to deliver, and withdrawals, by what the supplier says: real rows, and a supplier whose answers a test writes. Without a workflow.
+// Attempts to deliver and withdrawals, without a workflow: real rows, and a supplier that a test answers for.
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -18,6 +18,7 @@ import {
 import { openBooks, type Books } from '../support/books.ts';
 import { explain } from '../support/explain.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
+import { UNBOUNDED } from '../support/unpaid.ts';
 
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
@@ -47,7 +48,7 @@ beforeAll(async () => {
   await ensureWallet(books.world, ACCOUNT, 'USD');
   const amount = { amountMinor: 100_000n, currency: 'USD' };
   await fundWallet(books.world, { operationKey: 'f', accountId: ACCOUNT, amount, reason: 'Ada' });
-  const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNPAID };
+  const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNBOUNDED };
   await openPurchase(books.world, BASE, options);
   await flagAttention(books.world, BASE.transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
   const facts = profileFacts({
@@ -72,6 +73,7 @@ beforeAll(async () => {
   await refreshEsim(books.world, BASE.esimId, inUse, hour(4));
   await keepUsage(
     books.world,
+    'esim-access',
     [{ esimTranNo: 'tran-1', usedBytes: Math.ceil(TOTAL * 0.85), observedAt: null }],
     hour(5),
   );
@@ -85,8 +87,6 @@ beforeAll(async () => {
   };
   await settlePurchase(books.world, TOP_UP.transactionId, topUpItem(totals, hour(6)));
 });
-
-const UNPAID = { STANDARD: 100_000, PREMIUM: 100_000, ENTERPRISE: 100_000 };
 
 describe('the timeline', () => {
   it('has the purchase, the top-up, the link and the life of the eSIM', async () => {

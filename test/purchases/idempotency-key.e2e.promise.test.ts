@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
-import { openWorld } from '../../src/platform/composition/context.ts';
+import { openWorld } from '../../src/app/composition/context.ts';
 import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { KINDS, type Keyed, type Kind } from '../support/keyed.ts';

@@ -13,7 +13,7 @@ import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const OPEN: OpenOptions = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
+const OPEN: OpenOptions = { now: NOW, keepRefusal: () => false };
 const EARLY = { statusCode: 201, body: '{"status":"PROCESSING"}' };
 const PRICE_MINOR = 1_250n;
 
@@ -112,10 +112,9 @@ it('a funding takes its row over in the same way', async () => {
     amountMinor: '500',
     currency: 'USD',
     paymentMethod: 'CARD',
-    charge: { amountMinor: '500', currency: 'USD', rateIds: [] },
+    charge: { gateway: 'paystack', amountMinor: '500', currency: 'USD', rateIds: [] },
   };
-  for (let again = 0; again < 2; again += 1)
-    await openFunding(books.world, input, NOW, { gateway: 'paystack' });
+  for (let again = 0; again < 2; again += 1) await openFunding(books.world, input, NOW, {});
   expect(await keptOf(input)).toMatchObject({ transactionId: input.transactionId, answer: EARLY });
 });
 

@@ -209,7 +209,7 @@ async function expectStuck({ type }: Case, bought: Bought): Promise<void> {
   const row = await until(
     () => findPurchaseRow(stack, transactionId),
     (found) => found !== undefined && found.needs_attention_since !== null,
-    { what: 'it needs attention', withinMs: 40_000 },
+    { what: 'it needs attention' },
   );
   expect(row?.status).toBe('PROCESSING');
   expect(await holdOf(stack, transactionId)).toBe('HELD');
@@ -217,5 +217,5 @@ async function expectStuck({ type }: Case, bought: Bought): Promise<void> {
   if (type === 'TOPUP') return;
   const [order] = await stack.supplierOrders(transactionId);
   await fetch(`${stack.supplierControlUrl}/orders/${order!.orderNo}/allocate`, { method: 'POST' });
-  expect((await untilClosed(stack, transactionId, { withinMs: 40_000 })).status).toBe('SUCCESS');
+  expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
 }

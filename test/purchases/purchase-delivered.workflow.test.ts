@@ -91,7 +91,7 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     expect(description.memo).toEqual({ requestId: 'workflow-test' });
     expect(summariesOf(await fetchHistory(stack, transactionId))).toEqual([
       `${type} ${input.packageCode}, USD 2.30, WALLET`,
-      'Open: purchase, eSIM order and wallet hold in one transaction',
+      'Open: purchase, order and hold in one transaction',
       'Deliver and settle: one inline attempt at the supplier',
     ]);
     await untilListed(stack, `TransactionId = '${transactionId}'`, (ids) => ids.length === 1);

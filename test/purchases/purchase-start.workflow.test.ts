@@ -1,8 +1,8 @@
 // How a purchase begins, and outside events at that time: no worker, the same id again, a cancel request, a refusal after the answer.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, it } from 'vitest';
-import type { Lifecycle } from '../../src/cli/processes/lifecycle.ts';
-import { runWorker } from '../../src/cli/processes/worker.ts';
+import type { Lifecycle } from '../../src/app/processes/lifecycle.ts';
+import { runWorker } from '../../src/app/processes/worker.ts';
 import { supplierQueue } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';

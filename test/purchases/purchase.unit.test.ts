@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENTS, PLAN_REQUESTS_PER_MINUTE, PLANS, SCOPES } from '../../src/domain/account.ts';
 import { DomainError, ERROR_CODES } from '../../src/domain/errors.ts';
 import { asFailureReason, FAILURE_REASONS } from '../../src/domain/refusals.ts';
 
@@ -54,12 +53,5 @@ describe('the list of error codes', () => {
       details: undefined,
       retryAfterSeconds: undefined,
     });
-  });
-
-  it('has two environments, three plans and two scopes', () => {
-    expect(ENVIRONMENTS).toEqual(['live', 'test']);
-    expect(PLANS).toEqual(['STANDARD', 'PREMIUM', 'ENTERPRISE']);
-    expect(SCOPES).toEqual(['read', 'purchase']);
-    expect(PLAN_REQUESTS_PER_MINUTE).toEqual({ STANDARD: 100, PREMIUM: 500 });
   });
 });

@@ -18,7 +18,7 @@ import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } fro
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const OPEN: OpenOptions = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
+const OPEN: OpenOptions = { now: NOW, keepRefusal: () => false };
 const OUT_OF_STOCK: Refusal = { reason: 'OUT_OF_STOCK', detail: 'code 200007' };
 
 let books: Books;

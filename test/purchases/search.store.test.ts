@@ -11,7 +11,7 @@ afterAll(() => books.close());
 const ROWS = 20_000;
 const BATCHES = 2_000;
 const LARGE: ReadonlySet<string | undefined> = new Set([
-  ...['purchases', 'esims', 'payments', 'batches', 'batch_rows', 'webhook_messages'],
+  ...['purchases', 'esims', 'payments', 'jobs', 'job_rows', 'webhook_messages'],
 ]);
 
 beforeAll(async () => {
@@ -25,17 +25,17 @@ beforeAll(async () => {
     sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
                        esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
-    select 'e' || i, 'acc-1', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
+    select 'e' || i, 'acc-1', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 'esim-access', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
     sql`
     insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
                           price_currency, expires_at)
     select 'paystack', 'p' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now() from ${each}`,
     sql`
-    insert into batches (id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
-    select ${batch}, 'acc-1', 'Merchant', 10, 0, 1, 'USD', now(), now() + i * interval '1 s' from generate_series(0, ${ROWS}, 10) i`,
+    insert into jobs (kind, status, id, account_id, sender_name, row_count, email_count, total_minor, currency, next_check_at, created_at)
+    select 'order', 'RUNNING', ${batch}, 'acc-1', 'Merchant', 10, 0, 1, 'USD', now(), now() + i * interval '1 s' from generate_series(0, ${ROWS}, 10) i`,
     sql`
-    insert into batch_rows (batch_id, row_number, reference, package_code, transaction_id, closed_at)
-    select ${batch}, i % 10, 'booking-' || i, 'P', 't' || i, now() from ${each}`,
+    insert into job_rows (kind, status, job_id, row_number, reference, package_code, transaction_id, closed_at)
+    select 'order', 'DONE', ${batch}, i % 10, 'booking-' || i, 'P', 't' || i, now() from ${each}`,
     sql`
     insert into webhook_endpoints (id, account_id, url, events, secret_sealed, created_at, updated_at)
     values ('ep-' || repeat('0', 32), 'acc-1', 'https://shop.example', '{esim.purchased}', '', now(), now())`,
@@ -71,7 +71,7 @@ it.each([
 
 it('the search finds own references in the newest 1,000 batches only', async () => {
   const { count } = await books.owner
-    .selectFrom('batches')
+    .selectFrom('jobs')
     .select((eb) => eb.fn.countAll<bigint>().as('count'))
     .executeTakeFirstOrThrow();
   expect(Number(count)).toBe(BATCHES + 1);

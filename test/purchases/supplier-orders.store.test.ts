@@ -104,7 +104,7 @@ describe('an order', () => {
       accountId: 'acc-1',
       packageCode: 'NONE',
     });
-    const options = { now: NOW, gateway: 'paystack', keepRefusal: () => true };
+    const options = { now: NOW, keepRefusal: () => true };
     expect(await openPurchase(books.world, input, options)).toMatchObject({ stage: 'failed' });
     expect(await loadOrderOrNull(input.transactionId)).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** Who serves a purchase or a funding: the supplier of its package and the gateway of its payment, by its rows. */
+/** The supplier of a purchase's package and the gateway of its payment, by its rows. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -20,8 +20,9 @@ it('a purchase is opened with the supplier of its package and the gateway of its
     packages: [basePackage({ packageCode: 'OTHER' })],
   };
   await replaceCatalogue(books.world, others, NOW);
-  const other = { ...input, ...ofAnother(), packageCode: 'OTHER' };
-  const options = { now: NOW, gateway: 'another', keepRefusal: () => true };
+  const charge = { gateway: 'another', amountMinor: '230', currency: 'USD', rateIds: [] };
+  const other = { ...input, ...ofAnother(), packageCode: 'OTHER', charge };
+  const options = { now: NOW, keepRefusal: () => true };
   expect(await openPurchase(books.world, other, options)).toMatchObject({ stage: 'awaiting-payment' });
   expect(await vendorsOf(other)).toEqual({ supplier: 'another', gateway: 'another' });
 });
@@ -42,7 +43,7 @@ it('a funding has a gateway only, and what was refused before a package was foun
     gateway: 'paystack',
   });
   const unknown = purchaseInput({ ...ofAnother(), packageCode: 'NONE' });
-  const options = { now: NOW, gateway: 'paystack', keepRefusal: () => true };
+  const options = { now: NOW, keepRefusal: () => true };
   expect(await openPurchase(books.world, unknown, options)).toMatchObject({ stage: 'failed' });
   expect(await vendorsOf(unknown)).toEqual({ supplier: null, gateway: null });
   expect(await vendorsOf({ transactionId: 'txn-never-opened' })).toEqual({ supplier: null, gateway: null });

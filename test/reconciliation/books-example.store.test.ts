@@ -88,7 +88,7 @@ async function open(
     esimId: `esim-${randomUUID()}`,
     paymentMethod,
     ...(paymentMethod === 'CARD'
-      ? { charge: { amountMinor: String(priceMinor), currency, rateIds: [] } }
+      ? { charge: { gateway: 'paystack', amountMinor: String(priceMinor), currency, rateIds: [] } }
       : {}),
     quote: {
       ...purchaseInput({ transactionId: 'txn-1' }).quote,
@@ -100,7 +100,6 @@ async function open(
   });
   await openPurchase(books.world, input, {
     now: NOW,
-    gateway: 'paystack',
     keepRefusal: () => false,
   });
   return input.transactionId;
@@ -118,11 +117,14 @@ async function fundByCard(accountId: string, amountMinor: bigint): Promise<strin
     accountId,
     paymentMethod: 'CARD',
   });
-  const charge = { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
+  const charge = { gateway: 'paystack', amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
   const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
-  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW, {
-    gateway: 'paystack',
-  });
+  await openFunding(
+    books.world,
+    { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' },
+    NOW,
+    {},
+  );
   await see(transactionId, { state: 'paid', netMinor: amountMinor });
   return transactionId;
 }

@@ -42,9 +42,8 @@ export const RECORDED_PATHS = [
   'tidy-webhooks',
   'reconcile',
   'after-closing-moved',
-  'batch',
-  'sweep-batches',
-  'batch-repair',
+  'run-job',
+  'sweep-jobs',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

@@ -2,14 +2,11 @@
 // Starts all services it needs and stops them again. Overwrites the files of the release of package.json only: those
 // of earlier releases must keep replaying.
 // With names of paths as arguments it records only these.
-import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { makeId } from '../../src/domain/ids.ts';
 import type { GatewayMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';
-import { decideBatchRepair, insertBatchRepair } from '../../src/operations/store/batch-repairs.ts';
 import { VERSION } from '../../src/platform/version.ts';
-import { BATCH_REPAIR_WORKFLOW, OPS_QUEUE } from '../../workflows/contract.ts';
+import { OPS_QUEUE } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { applyMigrations } from '../support/database.ts';
 import { fundThroughGateway } from '../support/fundings.ts';
@@ -253,56 +250,21 @@ const WALKS: Record<RecordedPath, Walk> = {
     return workflowId;
   },
   /** Two rows that are delivered late. */
-  batch: async ({ stack, buyer }) => {
+  'run-job': async ({ stack, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
     const rows = ['a', 'b'].map((reference) => ({ reference, packageCode: 'SIM-OK' }));
     const key = buyer.account.apiKey;
     const { body } = await stack.call('POST', '/api/esim/orders/batch', { key, body: { rows } });
     const { batchId } = body.data;
     await until(
-      () => stack.owner.selectFrom('batches').select(['all_begun_at', 'closed_at']).executeTakeFirst(),
+      () => stack.owner.selectFrom('jobs').select(['all_begun_at', 'closed_at']).executeTakeFirst(),
       (found) => found?.all_begun_at instanceof Date && found.closed_at === null,
       { what: 'a row in progress' },
     );
     await stack.clearFaults();
     return batchId;
   },
-  'sweep-batches': ({ stack }) => scheduled(stack, 'sweepBatches'),
-  'batch-repair': async ({ stack, harness, buyer }) => {
-    await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      timings: EARLY_ATTENTION_TIMINGS,
-    });
-    await flagged(stack, transactionId);
-    await stack.clearFaults();
-    const id = makeId('repair', randomBytes(16).toString('hex'));
-    const now = new Date();
-    const rows = [
-      { transactionId, class: 'paid-not-delivered', amount: null, preview: 'check-supplier' } as const,
-      {
-        transactionId: 'event-1',
-        class: 'inbox-unapplied',
-        amount: null,
-        preview: 'apply event-1',
-      } as const,
-    ];
-    const asked = {
-      id,
-      repairKey: id,
-      action: 'replay',
-      filter: { currency: 'USD' },
-      reason: 'a test',
-    } as const;
-    await insertBatchRepair(stack.world, { ...asked, evidence: null, by: 'ada', rows, now });
-    await decideBatchRepair(stack.world, id, 'approve', { by: 'bayo', reason: 'a test', now });
-    await stack.temporal.workflow.start(BATCH_REPAIR_WORKFLOW, {
-      workflowId: id,
-      taskQueue: OPS_QUEUE,
-      args: [{ repairId: id }],
-    });
-    return id;
-  },
+  'sweep-jobs': ({ stack }) => scheduled(stack, 'sweepJobs'),
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();

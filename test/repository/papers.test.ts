@@ -70,7 +70,7 @@ function drawnPaths(): string[] {
 describe('every document', () => {
   it('names only paths that exist', () => {
     const named =
-      /(?<![\w./-])(?:src|workflows|activities|migrations|test|bench|docs|\.ci)\/[\w./@-]*\w(?![\w*<{])/g;
+      /(?<![\w./-])(?:src|packages|workflows|activities|migrations|test|bench|docs|\.ci)\/[\w./@-]*\w(?![\w*<{])/g;
     const missing = papers.flatMap((file) =>
       Array.from(textOf(file).matchAll(named), ([path]) => path)
         .filter((path) => !pathExists(path) && !pathExists(`${path}.ts`))
@@ -121,9 +121,9 @@ describe('docs/decisions', () => {
 });
 
 describe('facts stated twice are equal', () => {
-  it('settings: src/platform/config and docs/SETTINGS.md name the same', () => {
+  it('settings: src/app/config and docs/SETTINGS.md name the same', () => {
     const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+|OTEL_[A-Z_]+)\b/g;
-    const files = projectFiles().filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file));
+    const files = projectFiles().filter((file) => /^src\/app\/config\/\w+\.ts$/.test(file));
     expect(files.length).toBeGreaterThan(1);
     const read = new Set(files.map(textOf).join('\n').match(variable));
     const rows = textOf('docs/SETTINGS.md')

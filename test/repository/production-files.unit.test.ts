@@ -43,14 +43,14 @@ const DECIDED: Readonly<Record<string, string>> = {
 /** Every name that the configuration reads. */
 const settings = new Set(
   projectFiles()
-    .filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file))
+    .filter((file) => /^src\/app\/config\/\w+\.ts$/.test(file))
     .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
 );
 
 /** The names that the simulators read. */
 const ofSimulators = new Set(
-  ['supplier', 'gateway'].flatMap(
-    (name) => textOf(`src/sandbox/${name}/main.ts`).match(/\bSANDBOX_[A-Z_]+\b/g) ?? [],
+  ['esim-access', 'paystack'].flatMap(
+    (name) => textOf(`packages/simulators/${name}/main.ts`).match(/\bSANDBOX_[A-Z_]+\b/g) ?? [],
   ),
 );
 

@@ -12,11 +12,12 @@ const ROOMS = [
   'docs',
   'migrations',
   'ops',
+  'packages',
   'src',
   'test',
   'workflows',
 ];
-const CODE_ROOMS = ['activities', 'bench', 'migrations', 'src', 'test', 'workflows'];
+const CODE_ROOMS = ['activities', 'bench', 'migrations', 'packages', 'src', 'test', 'workflows'];
 /** At the root only files known to be committed count: editors and people leave files of their own there. */
 const ROOT_FILES = [
   '*.md',

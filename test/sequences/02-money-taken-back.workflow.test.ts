@@ -36,7 +36,7 @@ async function notOrdered(): Promise<string> {
   return paidPurchase(sequences);
 }
 
-/** The supplier lists an order only once it is allocated, so a person asks it whether a refused order exists. */
+/** The supplier lists an order once it is allocated: a person asks it whether a refused order exists. */
 const cancelOnItsWord = (transactionId: string) =>
   operator.act(transactionId, 'cancel', { evidence: EVIDENCE });
 

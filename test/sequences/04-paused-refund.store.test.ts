@@ -1,31 +1,16 @@
 // A worker that is paused between recording a refund and sending it. Another one sends it meanwhile; the
 // first must not.
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { sql } from 'kysely';
-import { followMoney } from '../../activities/payments/refunds.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../support/give-back.ts';
 import { json } from '../support/answering-server.ts';
-import {
-  refundRow,
-  startAnsweringGateway,
-  transaction,
-  yes,
-  type AnsweringGateway,
-} from '../support/answering-gateway.ts';
-import { CHARGE_MINOR, NOW, paid, usePaymentBooks } from '../payments/payments.support.ts';
+import { refundRow, transaction, yes } from '../support/answering-gateway.ts';
+import { CHARGE_MINOR, paid, usePaymentBooks } from '../payments/payments.support.ts';
+import { useRefundGateway } from '../payments/refund-passes.support.ts';
 
 const books = usePaymentBooks();
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const gateway = useRefundGateway(books);
 afterEach(() => void vi.restoreAllMocks());
-afterAll(() => server.close());
-
-let nowMs = NOW.getTime();
 
 function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>) {
   let nth = 0;
@@ -35,13 +20,7 @@ function pass(transactionId: string, onRequest?: (nth: number) => Promise<void>)
       return true;
     },
   };
-  const deps = {
-    db: books.world,
-    gateway: server.gateway({ pacer }),
-    clock: { now: () => new Date(nowMs) },
-    events: createEvents(createLogger({ level: 'silent' })),
-  } as unknown as ActivityDeps;
-  return followMoney(deps, { transactionId, timings: { refundCheckFirstMs: 1, refundCheckMaxMs: 1 } });
+  return gateway.pass(transactionId, pacer);
 }
 
 it('a partial refund is sent once although its first sender was paused', async () => {
@@ -51,7 +30,7 @@ it('a partial refund is sent once although its first sender was paused', async (
   await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const listed: object[] = [];
-  server.answerWith((response, call) => {
+  gateway.server.answerWith((response, call) => {
     const { pathname } = new URL(call.path, 'http://gateway.test');
     if (pathname.startsWith('/transaction/verify/'))
       json(yes(transaction({ reference: payer.reference, amount: Number(2n * CHARGE_MINOR) })))(
@@ -86,12 +65,11 @@ it('a partial refund is sent once although its first sender was paused', async (
   resumed.resolve(undefined);
   await first;
   await pass(payer.transactionId);
-  expect(server.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(gateway.server.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
 /** Time passes for every process. */
 async function passTime(ms: number): Promise<void> {
-  nowMs += ms;
   const back = sql`${`${ms} milliseconds`}::interval`;
   await sql`update refunds set send_before = send_before - ${back}`.execute(books.owner);
   const real = performance.now.bind(performance);

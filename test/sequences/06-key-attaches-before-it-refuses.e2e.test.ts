@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bumpRevision } from '../../src/catalogue/store/revisions.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
+import { changePackage, untilImported } from '../support/packages.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -21,6 +21,7 @@ beforeAll(async () => {
       SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 60_000 }),
     },
   });
+  await untilImported(stack);
 });
 afterAll(async () => {
   await expectSoundBooks(stack).finally(() => stack.close());
@@ -112,18 +113,13 @@ describe('a purchase', () => {
 
   it('whose price rose above maxPrice', async () => {
     const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
-    const cost = async (costUsdE4: bigint): Promise<void> => {
-      const update = stack.owner.updateTable('packages').set({ cost_usd_e4: costUsdE4 });
-      await update.where('package_code', '=', 'SIM-OK').execute();
-      await bumpRevision(stack.owner, 'catalogue');
-    };
     const order = { packageCode: 'SIM-OK', maxPrice: 2.3, maxPriceCurrency: 'USD', ...wallet };
     const answers = await askTwice(
       buyer.account,
       () => post(buyer.account, '/api/esim/buy', order, 'capped'),
       {
         refuses: async () => {
-          await cost(90_000n);
+          await changePackage(stack, 'SIM-OK', { cost_usd_e4: 90_000n });
           await until(
             () => post(buyer.account, '/api/esim/quotes', { packageCode: 'SIM-OK', packageType: 'BASE' }),
             ({ body }) => (body as unknown as { data: { price: number } }).data.price > 10,
@@ -131,7 +127,7 @@ describe('a purchase', () => {
           );
         },
       },
-    ).finally(() => cost(20_000n));
+    ).finally(() => changePackage(stack, 'SIM-OK', { cost_usd_e4: 20_000n }));
     expectSame(answers, 'SUCCESS');
     await expectBoughtOnce(buyer);
   });

@@ -2,10 +2,18 @@
 // twice out, nothing in suspense that no
 // one can close, and no word about money that is not so.
 import { afterEach, describe, expect, it } from 'vitest';
+import { readWalletEntries } from '../../src/ledger/store/wallet-entries.ts';
 import { findPurchaseRow, newBuyer, untilClosed } from '../support/buyer.ts';
 import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
 import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
@@ -71,6 +79,16 @@ async function openMoneyOf(transactionId: string): Promise<Record<string, number
   return Object.fromEntries(
     Object.entries(moved).filter(([account]) => /^(suspense|held|revenue|gateway-clearing)/.test(account)),
   );
+}
+
+/** What its merchant reads, newest first. */
+async function entriesOf({ accountId }: { readonly accountId: string }) {
+  const entries = await readWalletEntries(stack.world, { accountId, limit: 100 });
+  return entries.map(({ kind, amountMinor, description }) => [kind, Number(amountMinor) / 100, description]);
+}
+
+async function timelineOf(account: Parameters<typeof confirm>[1], transactionId: string) {
+  return (await confirm(stack, account, transactionId)).body.timeline.map(({ what }) => what);
 }
 
 const refundsAt = async (transactionId: string) =>
@@ -227,6 +245,17 @@ describe('a funding of a wallet', () => {
     expect(await settle(transactionId, 'won')).toMatchObject({ outcome: 'done' });
     await untilBalance(stack, account, 2_000);
     expect(await openMoneyOf(transactionId)).not.toHaveProperty('suspense:USD');
+    expect(await entriesOf(account)).toEqual([
+      ['DISPUTE', 5, 'Free again after a dispute of a funding of the wallet'],
+      ['DISPUTE', -5, 'Frozen: a bank disputes a funding of the wallet'],
+      ['FUNDING', 20, 'Wallet funded'],
+    ]);
+    expect(await timelineOf(account, transactionId)).toEqual([
+      'opened',
+      'wallet-credited',
+      'payment-disputed',
+      'dispute-won',
+    ]);
   });
 
   it('that is disputed and lost after it was spent leaves the wallet owing; later fundings pay it first', async () => {
@@ -248,5 +277,14 @@ describe('a funding of a wallet', () => {
     await untilBalance(stack, account, 770);
     const after = await stack.call('GET', '/api/wallet/balance', { key: account.apiKey });
     expect(after.body.data).toMatchObject({ balance: 7.7, owed: 0 });
+    expect((await entriesOf(account))[0]).toEqual(['FUNDING', 7.7, 'Wallet funded']);
+    expect(await timelineOf(account, next.transactionId)).toEqual(['opened', 'wallet-credited', 'owed-paid']);
+    expect(await timelineOf(account, transactionId)).toEqual([
+      'opened',
+      'wallet-credited',
+      'payment-disputed',
+      'payment-reversed',
+      'dispute-lost',
+    ]);
   });
 });

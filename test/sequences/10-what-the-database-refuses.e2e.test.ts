@@ -4,30 +4,22 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bumpRevision } from '../../src/catalogue/store/revisions.ts';
 import { REASON } from '../../workflows/search-attributes.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { fundThroughGateway } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
+import { changePackage, untilImported } from '../support/packages.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 15_000 }) } });
+  await untilImported(stack);
 });
 afterAll(async () => {
   await expectSoundBooks(stack).finally(() => stack.close());
 });
-
-async function setCost(packageCode: string, costUsdE4: bigint): Promise<void> {
-  await stack.owner
-    .updateTable('packages')
-    .set({ cost_usd_e4: costUsdE4 })
-    .where('package_code', '=', packageCode)
-    .execute();
-  await bumpRevision(stack.owner, 'catalogue');
-}
 
 /** Two packages of one listed region. */
 async function listed(buyer: Buyer): Promise<{ region: string; codes: string[] }> {
@@ -61,7 +53,7 @@ describe.each(['USD', 'NGN'] as const)('for an account in %s', (currency) => {
       .select('cost_usd_e4')
       .where('package_code', '=', code)
       .executeTakeFirstOrThrow();
-    await setCost(code, cost);
+    await changePackage(stack, code, { cost_usd_e4: cost });
     try {
       await until(
         () => codesOf(buyer, region),
@@ -79,7 +71,7 @@ describe.each(['USD', 'NGN'] as const)('for an account in %s', (currency) => {
       expect((await post(buyer, '/api/esim/orders/batch', rows)).status).toBe(400);
       expect(await buyer.purchases()).toEqual([]);
     } finally {
-      await setCost(code, before.cost_usd_e4);
+      await changePackage(stack, code, before);
       await until(
         () => codesOf(buyer, region),
         (found) => found.includes(code),

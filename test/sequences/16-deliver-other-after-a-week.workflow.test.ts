@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
 import { newOperator } from '../support/operator-actions.ts';
+import { changePackage, untilImported } from '../support/packages.ts';
 import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({
@@ -9,13 +10,10 @@ const { stack, harness, buyer } = await startWorkflows({
   supplier: { activateAfterMs: null },
 });
 const operator = newOperator(stack);
+await untilImported(stack);
 afterEach(async () => {
   await stack.clearFaults();
-  await stack.owner
-    .updateTable('packages')
-    .set({ cost_usd_e4: 20_000n, withdrawn_at: null })
-    .where('package_code', '=', 'SIM-OK')
-    .execute();
+  await change({ cost_usd_e4: 20_000n, withdrawn_at: null });
 });
 
 /** A purchase that its supplier does not deliver, whose replacement by SIM-OK waits for a second person. */
@@ -32,8 +30,7 @@ async function replacementWaits(): Promise<{ transactionId: string; actionId: st
   return { transactionId, actionId: asked.actionId };
 }
 
-const change = (set: { cost_usd_e4: bigint } | { withdrawn_at: Date }) =>
-  stack.owner.updateTable('packages').set(set).where('package_code', '=', 'SIM-OK').execute();
+const change = (set: Parameters<typeof changePackage>[2]) => changePackage(stack, 'SIM-OK', set);
 
 it.each([
   ['costs more than was paid by then', { cost_usd_e4: 23_001n }, /costs/],

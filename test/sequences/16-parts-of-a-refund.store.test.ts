@@ -40,7 +40,7 @@ async function givenUp({ transactionId }: Payer, account: string): Promise<bigin
 async function delivered(amountMinor: bigint, currency: string): Promise<Payer> {
   const payer = await books.payer({
     method: 'MOBILE_MONEY',
-    charge: { amountMinor: String(amountMinor), currency, rateIds: [] },
+    charge: { gateway: 'paystack', amountMinor: String(amountMinor), currency, rateIds: [] },
   });
   await books.bookCheck(payer, paid(amountMinor, currency));
   await settlePurchase(books.world, payer.transactionId);

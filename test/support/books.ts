@@ -3,7 +3,7 @@
 import { sql, type Kysely } from 'kysely';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
-import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 const WAIT_DEADLINE_MS = 5_000;

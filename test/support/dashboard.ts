@@ -1,6 +1,6 @@
 // Users of the dashboard in a test: each has a browser, which keeps cookies and marks each request as coming from our page.
 import { createHmac } from 'node:crypto';
-import type { MemberRole } from '../../src/accounts/member-roles.ts';
+import type { MemberRole } from '../../src/domain/member-roles.ts';
 import type { Answer, Stack } from './stack.ts';
 
 export const USER_PASSWORD = 'correct horse battery staple';

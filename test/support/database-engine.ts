@@ -29,7 +29,7 @@ export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () 
   return { perform: performAll, restartAndPerform: neverGone, performAfterClose: neverGone };
 }
 
-/** Operator actions without Temporal and without limits: an action is performed as soon as it is on record. */
+/** Operator actions without Temporal and without limits: performed as soon as they are on record. */
 export const databaseActions = (db: WorldDb, now: Date) =>
   createOperatorActions({
     db,

@@ -1,29 +1,34 @@
 // A hold without its purchase: placed, and reopened after a wrong repair.
 import { sql } from 'kysely';
-import type { AccountCurrency } from '../../src/domain/money.ts';
-import { placeHoldQueries } from '../../src/ledger/store/holds.ts';
+import type { AccountCurrency, Money } from '../../src/domain/money.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
+import { callFunction } from '../../src/platform/database/functions.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 
 /** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
 export async function placeHold(
   db: WorldDb,
-  hold: Parameters<typeof placeHoldQueries>[0],
+  { id, accountId, amount }: { readonly id: string; readonly accountId: string; readonly amount: Money },
   pending: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
-  const { id, accountId, amount } = hold;
-  const { queries, placed: row, crossing } = placeHoldQueries(hold);
-  const { rows } = await sql<ThresholdCrossing>`with ${queries} select ${crossing} from ${row}`.execute(db);
-  const [booked] = rows;
-  if (!booked) {
+  const { is_placed: isPlaced, ...crossing } = await callFunction<Placed>(db, 'place_hold', {
+    hold_id: id,
+    account_id: accountId,
+    currency: amount.currency,
+    amount_minor: amount.amountMinor,
+    unless_low: false,
+  });
+  if (!isPlaced) {
     const placed = await db.selectFrom('holds').select('id').where('id', '=', id).executeTakeFirst();
     return placed ? 'already' : 'insufficient';
   }
   const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
-  await enqueueLowBalance(db, because, booked, pending);
+  await enqueueLowBalance(db, because, { ...crossing, at: new Date() }, pending);
   return 'held';
 }
+
+type Placed = Omit<ThresholdCrossing, 'at'> & { readonly is_placed: boolean };
 
 /**
  * Undoes the post or void of a hold, as only the database's owner can, with all guards off. A wrong repair and its reversal are the only way

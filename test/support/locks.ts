@@ -1,5 +1,6 @@
-// The tables in which a function of the store locks rows, in order of the first time, read from its statements.
-import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
+// The tables in which a function of the store locks rows, in order of the first time, read from its
+// statements and from the functions that they call.
+import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely';
 import { openPool } from '../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 
@@ -18,14 +19,28 @@ export async function locksTakenBy(url: string, act: (db: WorldDb) => Promise<un
     dialect: new PostgresDialect({ pool }),
     log: (event) => void statements.push(event.query),
   });
+  const { rows } = await sql<{ name: string; body: string }>`
+    select proname as name, prosrc as body from pg_proc where pronamespace = 'test'::regnamespace`.execute(
+    spied,
+  );
   await act(spied).finally(() => spied.destroy());
-  return [...new Set(statements.flatMap(locksOf))];
+  const functions = new Map(rows.map(({ name, body }) => [name, body.replaceAll(/--.*/g, '')]));
+  return [...new Set(statements.flatMap((statement) => locksOf(statement, functions)))];
 }
 
-/** Innermost parentheses first: the queries of a `with` before what follows them. */
-export function locksOf({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): string[] {
+type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
+
+/**
+ * Innermost parentheses first: the queries of a `with` before what follows them. Then the functions that it
+ * calls, statement by statement; `functions` are their bodies.
+ */
+export function locksOf(
+  { sql, parameters }: Statement,
+  functions: ReadonlyMap<string, string> = new Map(),
+): string[] {
   const locked: string[] = [];
   let text = sql.toLowerCase().replaceAll('"', '').replaceAll(/\s+/g, ' ');
+  const called = Array.from(text.matchAll(/(\w+)\(/g), ([, name = '']) => functions.get(name) ?? '');
   for (;;) {
     const group = /\(([^()]*)\)/.exec(text);
     locked.push(...locksOfQuery(group?.[1] ?? text));
@@ -36,7 +51,10 @@ export function locksOf({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parame
     /insert into ledger_entries/.test(sql) &&
     (sql.includes("'wallet:'") ||
       parameters.some((value) => typeof value === 'string' && value.startsWith('wallet:')));
-  return booksOnWallet ? [...locked, 'wallets'] : locked;
+  const inside = called.flatMap((body) =>
+    body.split(';').flatMap((statement) => locksOf({ sql: statement, parameters: [] }, functions)),
+  );
+  return [...locked, ...(booksOnWallet ? ['wallets'] : []), ...inside];
 }
 
 function locksOfQuery(query: string): string[] {

@@ -1,11 +1,11 @@
 // An operator in a test: takes actions as the command line does, and reads their records.
-import { createOperatorEngine } from '../../src/platform/temporal/purchase-engine.ts';
+import { createOperatorEngine } from '../../src/app/temporal/purchase-engine.ts';
 import {
   createOperatorActions,
   type ActionInput,
   type OperatorActions,
 } from '../../src/operations/actions.ts';
-import { systemClock } from '../../src/platform/composition/context.ts';
+import { systemClock } from '../../src/app/composition/context.ts';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';

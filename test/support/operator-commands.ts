@@ -2,11 +2,12 @@
 // The website of the company that gets a key is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { ProcessContext } from '../../src/platform/composition/context.ts';
-import { readConfig } from '../../src/platform/config/config.ts';
+import type { ProcessContext } from '../../src/app/composition/context.ts';
+import { readConfig } from '../../src/app/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
-import type { AccountsDatabase, ApiKeysTable } from '../../src/accounts/store/tables.ts';
+import type { ApiKeysTable } from '../../src/accounts/store/tables.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { json, startAnsweringServer, type AnsweringServer } from './answering-server.ts';
 import { runCommand, runHere, type CommandResult } from './commands.ts';
 import { createTestDatabase, openSchema } from './database.ts';

@@ -1,8 +1,14 @@
 // The vendors' simulators of one stack, in the test's own process, with their data in their own folder.
 // Guarantees that the folder is removed when the process ends in any way; the rest ends with the closers.
 import { rm } from 'node:fs/promises';
-import { createGatewaySimulator, type GatewaySimulatorOptions } from '../../src/sandbox/gateway/index.ts';
-import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
+import {
+  createPaystackSimulator,
+  type PaystackSimulatorOptions,
+} from '../../packages/simulators/paystack/index.ts';
+import {
+  createEsimAccessSimulator,
+  type EsimAccessSimulatorOptions,
+} from '../../packages/simulators/esim-access/index.ts';
 import { makeTestFolder } from './test-folder.ts';
 
 /** What the supplier sells in beside the magic packages: 2 countries and a region are read in a fortieth of the time that all take. */
@@ -22,13 +28,13 @@ interface OwnSupplier extends OwnSimulator {
 
 /** The supplier, on the same ports and data when it is started again. */
 export async function ownSupplier(
-  options: Partial<SupplierSimulatorOptions> | undefined,
+  options: Partial<EsimAccessSimulatorOptions> | undefined,
   closers: Closers,
 ): Promise<OwnSupplier> {
   const dataDir = await makeTestFolder();
   closers.push(() => rm(dataDir, { recursive: true, force: true }));
-  const make = (ports: Partial<SupplierSimulatorOptions>) =>
-    createSupplierSimulator({
+  const make = (ports: Partial<EsimAccessSimulatorOptions>) =>
+    createEsimAccessSimulator({
       dataDir,
       accessCode: 'test-access',
       activateAfterMs: 300,
@@ -51,13 +57,13 @@ export async function ownSupplier(
 
 /** The payment gateway, which sends its events to the API on this port. */
 export async function ownGateway(
-  options: Partial<GatewaySimulatorOptions> | undefined,
+  options: Partial<PaystackSimulatorOptions> | undefined,
   apiPort: number,
   closers: Closers,
 ): Promise<OwnSimulator> {
   const dataDir = await makeTestFolder();
   closers.push(() => rm(dataDir, { recursive: true, force: true }));
-  const simulator = createGatewaySimulator({
+  const simulator = createPaystackSimulator({
     dataDir,
     secretKey: 'sk_test_simulator',
     webhookUrls: [`http://127.0.0.1:${apiPort}/webhooks/paystack/test`],

@@ -58,7 +58,7 @@ export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
         .orderBy('attempt', 'desc')
         .executeTakeFirst(),
     (row) => row !== undefined && row.status !== 'ASKED',
-    { what: `${paid.transactionId} can be paid`, withinMs: 60_000 },
+    { what: `${paid.transactionId} can be paid` },
   );
   return { ...paid, reference: payment!.reference };
 }
@@ -100,7 +100,7 @@ export async function untilTaken(stack: Stack, reference: string): Promise<void>
       return left.length;
     },
     (left) => left === 0,
-    { what: `every event of ${reference} taken`, withinMs: 60_000 },
+    { what: `every event of ${reference} taken` },
   );
 }
 

@@ -128,17 +128,17 @@ const BY_ACTIONS = '(wallet|goodwill)-[0-9a-f]{12}';
 
 /**
  * Each refund by an action has its money in suspense until it is sent, and no action has ended without its
- * effect, or twice.
+ * effect, or twice. What a bank has taken of a refund is booked for its payment: `accountViolations` sees it.
  */
 async function actionViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'refund ' || r.refund_key || ' is ' || r.status || ' with ' || coalesce(sum(e.amount_minor), 0) || ' in suspense' as violation
-      from refunds r
+      from refunds r join payments y on y.reference = r.reference
       left join ledger_transactions t on t.transaction_id = r.transaction_id
        and (t.operation_key in (select m.id from operator_actions m where m.id like '%' || right(r.refund_key, 12))
             or t.operation_key like r.refund_key || ':%')
       left join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'suspense:' || r.currency
-     where r.refund_key ~ ${BY_ACTIONS}
+     where r.refund_key ~ ${BY_ACTIONS} and y.reversed_minor = 0
      group by r.refund_key, r.status, r.amount_minor, r.closed_at
     having coalesce(sum(e.amount_minor), 0) <> case when r.closed_at is null then r.amount_minor else 0 end
     union all

@@ -2,7 +2,7 @@
 // hashed with little work here: the cost is stored with the hash, and does not matter in these tests.
 import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
 import { createPasswords } from '../../src/accounts/users/passwords.ts';
-import type { Role } from '../../src/accounts/operators/roles.ts';
+import type { Role } from '../../src/domain/operator-roles.ts';
 import { updatePerson } from '../../src/accounts/store/people.ts';
 import type { Answer, Stack } from './stack.ts';
 

@@ -26,7 +26,7 @@ export type Story = (scene: Scene) => Promise<string>;
 
 const PACKAGES = ['SIM-OK', 'SIM-OK', 'SIM-LOSE-ANSWER', 'SIM-BUSY', 'SIM-OUT-OF-STOCK'] as const;
 /** Whatever is killed meanwhile. */
-const ANSWERED = { withinMs: 90_000, everyMs: 200 } as const;
+const ANSWERED = { everyMs: 200 } as const;
 
 const answered = <T extends { readonly status: number }>(ask: () => Promise<T>, what: string): Promise<T> =>
   until(ask, ({ status }) => status < 409 || status === 422, { what: `an answer to ${what}`, ...ANSWERED });

@@ -7,7 +7,7 @@ import type { ReconcileEngine } from '../../src/reconciliation/engine.ts';
 import type { ReconcileDeps } from '../../src/reconciliation/run.ts';
 import { keepRequest } from '../../src/reconciliation/store/reconciliation.ts';
 import type { TemporalClient } from '../../src/platform/temporal/connect.ts';
-import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { createReconcileEngine } from '../../src/app/temporal/reconcile-engine.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { SECRET_KEY } from './answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';

@@ -7,9 +7,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { readBundle } from '../../src/platform/temporal/bundle.ts';
-import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import { createOperatorEngine, createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../../src/app/temporal/purchase-engine.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { gatewayQueue, OPS_QUEUE, ORDERS_QUEUE, supplierQueue } from '../../workflows/contract.ts';
 import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
@@ -19,7 +19,7 @@ export const lost = (): never => {
   throw ApplicationFailure.nonRetryable('the answer is lost');
 };
 
-/** Of every purchase, unless the test's own `findVendors` says otherwise; a supplier `third` has a worker too. */
+/** Of every purchase, unless the test has its own `findVendors`. A supplier `third` has a worker too. */
 const VENDORS = { supplier: 'another', gateway: 'another' } as const;
 
 type Script = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -87,8 +87,8 @@ export async function startScripted() {
       queues.clear();
       script = answers;
     },
-    /** Starts a purchase; through the gateway with `charge`. */
-    start: (more: Partial<PurchaseInput> = {}) => {
+    /** Starts a purchase, or a funding; through the gateway with `charge`. */
+    start: (more: Partial<PurchaseInput> = {}, workflow: 'purchase' | 'fundWallet' = 'purchase') => {
       const transactionId = `txn-${randomBytes(16).toString('hex')}`;
       const input = {
         ...{
@@ -110,7 +110,7 @@ export async function startScripted() {
         timings: { ...LONG_ANSWER_TIMINGS, answerWithinMs: 2_000 },
         ...more,
       };
-      return client.workflow.start('purchase', {
+      return client.workflow.start(workflow, {
         workflowId: transactionId,
         taskQueue: ORDERS_QUEUE,
         args: [input],

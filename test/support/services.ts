@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { writeBundle } from '../../src/platform/temporal/bundle.ts';
-import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import type { ServiceLog } from '../../src/dev/child.ts';
 import { findProgram } from '../../src/dev/programs.ts';
 import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/dev/postgres.ts';

@@ -150,7 +150,7 @@ export async function expectNothingLost(stack: Stack, report: ShoppingReport): P
     const row = await until(
       () => findPurchaseRow(stack, id),
       (found) => found !== undefined && found.closed_at !== null,
-      { what: `${id} closed`, withinMs: 40_000 },
+      { what: `${id} closed` },
     );
     expect(row?.status).toBe('SUCCESS');
   }

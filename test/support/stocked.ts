@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
-import { createSupplierSimulator } from '../../src/sandbox/supplier/index.ts';
+import { createEsimAccessSimulator } from '../../packages/simulators/esim-access/index.ts';
 import { MIGRATED, openSchema, type Template } from './database.ts';
 import { FEW_LOCATIONS } from './own-simulators.ts';
 import { makeTestFolder } from './test-folder.ts';
@@ -19,7 +19,7 @@ export const STOCKED_WHOLE: Template = { name: 'stocked_whole', of: MIGRATED, fi
 async function writeCatalogue(databaseUrl: string, locations?: readonly string[]): Promise<void> {
   const dataDir = await makeTestFolder();
   const accessCode = 'test-access';
-  const simulator = createSupplierSimulator({ dataDir, accessCode, locations });
+  const simulator = createEsimAccessSimulator({ dataDir, accessCode, locations });
   const db = openSchema<WorldDatabase>(databaseUrl, 'test');
   try {
     const { url: baseUrl } = await simulator.start();

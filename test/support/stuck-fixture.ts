@@ -20,7 +20,7 @@ import {
 import { createSemaphore } from './concurrency.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
-import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
+import type { Listener, Receiver } from './webhook-receiver.ts';
 
 /** The pace that plants need: attention is needed soon, and abandoned work does not recover before an operator acts. */
 export const FIXTURE_PACE = {
@@ -77,7 +77,7 @@ export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
   await until(
     () => owner.selectFrom('gateway_events').select('id').where('applied_at', 'is', null).execute(),
     (left) => left.length === 0,
-    { what: 'every event is applied', withinMs: 60_000 },
+    { what: 'every event is applied' },
   );
 }
 
@@ -147,7 +147,7 @@ async function untilCalled({ stack }: StuckFixture, transactionId: string, reaso
       return rows[0]?.reason;
     },
     (called) => called === reason,
-    { what: `${transactionId} needs attention for ${reason}`, withinMs: 60_000, everyMs: 200 },
+    { what: `${transactionId} needs attention for ${reason}`, everyMs: 200 },
   );
   return transactionId;
 }
@@ -259,7 +259,7 @@ async function untilNoRefundRuns(stack: Stack): Promise<void> {
       return isSame;
     },
     (isSame) => isSame,
-    { what: 'no refund step running', withinMs: 60_000, everyMs: 4_000 },
+    { what: 'no refund step running', everyMs: 4_000 },
   );
 }
 
@@ -272,7 +272,7 @@ function untilRefund(stack: Stack, transactionId: string, status: string): Promi
         .where('transaction_id', '=', transactionId)
         .executeTakeFirst(),
     (refund) => refund?.status === status,
-    { what: `the refund of ${transactionId} is ${status}`, withinMs: 60_000 },
+    { what: `the refund of ${transactionId} is ${status}` },
   );
 }
 
@@ -395,17 +395,24 @@ async function eventOfAStranger(fixture: StuckFixture, each: number): Promise<st
   });
 }
 
-/** A merchant answered only 500 until the schedule was over. */
+/** A merchant answered only 500 to the last message about a purchase, until the schedule was over. */
 async function messageGivenUp({ stack, receiver, failing }: StuckFixture, each: number): Promise<string[]> {
   return times(each, async () => {
     const buyer = await newBuyer(stack);
-    const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(500) });
+    const listener = await receiver.listen(stack, buyer.account, {
+      // On a busy machine a message that it is PROCESSING goes before.
+      answer: (response, { data }) => response.writeHead(data['status'] === 'SUCCESS' ? 500 : 204).end(),
+    });
     failing.push(listener);
     const { body } = await buyer.buy('SIM-OK');
-    await listener.untilReceived(1);
+    await until(() => listener.received.some(({ data }) => data['status'] === 'SUCCESS'), Boolean, {
+      what: 'the last message is refused',
+    });
     await sql`
       update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now()
-       where subject = ${body.transactionId}`.execute(stack.owner);
+       where subject = ${body.transactionId} and body::json->'data'->>'status' = 'SUCCESS'`.execute(
+      stack.owner,
+    );
     return body.transactionId;
   });
 }

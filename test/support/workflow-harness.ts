@@ -3,7 +3,7 @@
 import { afterAll } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
-import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
+import { createPurchaseEngine } from '../../src/app/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput, PurchaseTimings } from '../../src/purchases/purchase.ts';
@@ -143,8 +143,8 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
 /** The charge for a purchase's $2.30: a transfer in naira, others in dollars. */
 function chargeFor(method: GatewayMethod, amountMinor: string | undefined): ChargeQuote {
   return method === 'BANK_TRANSFER'
-    ? { amountMinor: amountMinor ?? '368000', currency: 'NGN', rateIds: [] }
-    : { amountMinor: amountMinor ?? '230', currency: 'USD', rateIds: [] };
+    ? { gateway: 'paystack', amountMinor: amountMinor ?? '368000', currency: 'NGN', rateIds: [] }
+    : { gateway: 'paystack', amountMinor: amountMinor ?? '230', currency: 'USD', rateIds: [] };
 }
 
 function inputFor(order: Order): PurchaseInput {

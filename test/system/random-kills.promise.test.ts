@@ -17,6 +17,7 @@ import { inflict } from '../support/random-faults.ts';
 import { STORIES } from '../support/random-stories.ts';
 import { createRandom, seedsOfRun, size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
+import { storyOf } from '../support/story.ts';
 import { until } from '../support/until.ts';
 import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
 
@@ -101,6 +102,9 @@ describe.each(SEEDS)('SIMWAY_TEST_SEED=%i', (seed) => {
       what: 'each paid purchase delivered, given back or listed',
       withinMs: LISTED_AFTER_MS,
       everyMs: 500,
+    }).catch(async (error: unknown) => {
+      for (const id of await forgotten()) console.log(await storyOf(stack, id));
+      throw error;
     });
     expect(
       (await ended).flatMap((story) => (story.status === 'rejected' ? [String(story.reason)] : [])),

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { runWorker, type RunningWorker } from '../../src/cli/processes/worker.ts';
+import { runWorker, type RunningWorker } from '../../src/app/processes/worker.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { CHECKOUT } from '../support/checkout.ts';
 import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';

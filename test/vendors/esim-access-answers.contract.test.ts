@@ -227,7 +227,7 @@ describe('the eSIM Access client, lists of eSIMs', () => {
   });
 
   it('findOrder searches both halves of a window before any later one', async () => {
-    // So many a minute that the first of sixteen windows is halved once more than the others; the search ends among those.
+    // So many that the first of sixteen windows is halved once more. The search ends in that part.
     const startMs = Date.parse('2026-09-25T00:00:00Z');
     const minutes = 16 * 60;
     const made = Array.from({ length: minutes }, (_, minute) =>

@@ -9,7 +9,7 @@ import {
   startSimulator,
   stopAll,
   type TestSimulator,
-} from '../sandbox/supplier-simulator.support.ts';
+} from '../simulators/supplier-simulator.support.ts';
 import { describeEsimSupplier } from './esim-supplier-contract.ts';
 import type { SupplierControl, SupplierUnderTest } from './esim-supplier-kit.ts';
 

@@ -5,7 +5,7 @@ import { createFence } from '../../src/platform/fence.ts';
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayCharge, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
-import { stopAll } from '../sandbox/simulator.support.ts';
+import { stopAll } from '../simulators/simulator.support.ts';
 import { createSemaphore, runConcurrently } from '../support/concurrency.ts';
 import { until } from '../support/until.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';

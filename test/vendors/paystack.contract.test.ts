@@ -3,7 +3,7 @@
  * the secret key of a test account, also with the vendor's own test mode, for the suite in which nothing is paid.
  */
 import { afterAll } from 'vitest';
-import { stopAll } from '../sandbox/simulator.support.ts';
+import { stopAll } from '../simulators/simulator.support.ts';
 import { paystackTestKey } from '../support/size.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { describeControlledGateway, describePaymentGateway } from './payment-gateway-contract.ts';

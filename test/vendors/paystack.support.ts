@@ -5,7 +5,7 @@ import {
   startGateway,
   startReceiver,
   type TestGateway,
-} from '../sandbox/gateway-simulator.support.ts';
+} from '../simulators/gateway-simulator.support.ts';
 import type { ControlledGateway, GatewayControl } from './payment-gateway-kit.ts';
 
 const TIME_LIMIT_MS = 10_000;

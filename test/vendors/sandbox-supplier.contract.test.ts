@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxSupplier } from '../../src/vendors/sandbox-supplier/controls.ts';
-import { onCleanup } from '../sandbox/simulator.support.ts';
-import { startSimulator, stopAll } from '../sandbox/supplier-simulator.support.ts';
+import { onCleanup } from '../simulators/simulator.support.ts';
+import { startSimulator, stopAll } from '../simulators/supplier-simulator.support.ts';
 
 afterEach(stopAll);
 

@@ -1,6 +1,6 @@
 // Messages delivered by the real engine on a stack, without a purchase.
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
-import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
+import { composeWebhookEngine } from '../../src/app/composition/webhooks.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';

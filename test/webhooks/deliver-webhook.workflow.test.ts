@@ -112,10 +112,10 @@ describe.concurrent('a message', () => {
   }) => {
     const { listener, id, calls } = await oneIsRefused();
     for (const times of [4, 6, 7, 8, 9]) {
-      await until(calls, (all) => all.length >= times, { withinMs: 30_000, everyMs: 10 });
+      await until(calls, (all) => all.length >= times, { everyMs: 10 });
       await harness.send(account, listener);
     }
-    await harness.untilState(account, id, 'FAILED', { withinMs: 30_000 });
+    await harness.untilState(account, id, 'FAILED');
     const all = calls();
     expect(all).toHaveLength(WAITS_MS.length);
     expect(new Set(all.map(({ id: messageId, body }) => `${messageId} ${body}`)).size).toBe(1);
@@ -139,7 +139,7 @@ describe.concurrent('a message', () => {
     const id = await harness.sendAfter(account, listener, 6);
     await listener.untilReceived(1);
     listener.answerWith(answerStatus(204));
-    await harness.untilState(account, id, 'DELIVERED', { withinMs: 30_000 });
+    await harness.untilState(account, id, 'DELIVERED');
     // The plan is a second for the eighth: fourteen hours.
     expect(WAITS_MS[7]).toBe(1_008);
     const askedGapMs = gapsOf(listener.received)[0]!;
@@ -230,7 +230,7 @@ describe.concurrent('a signal', () => {
     const { id, calls } = await oneIsRefused(7);
     await untilTried(id, 1);
     for (let signal = 0; signal < 5; signal += 1) await harness.engine.deliver([id]);
-    await harness.untilState(account, id, 'FAILED', { withinMs: 30_000 });
+    await harness.untilState(account, id, 'FAILED');
     expect(calls()).toHaveLength(3);
     expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
   });
@@ -279,7 +279,7 @@ describe.concurrent('an endpoint', () => {
         return endpoint?.disabledReason;
       },
       (reason) => reason === 'FAILING',
-      { withinMs: 60_000, everyMs: 700 },
+      { everyMs: 700 },
     );
     expect(Date.now() - began.getTime()).toBeGreaterThan((5 * 24 * 3_600_000) / SPEED);
     const [notice] = await watcher.untilReceived(1);

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
 import { FEED_START } from '../../src/webhooks/feed.ts';
+import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import { webhookBody } from '../../src/webhooks/events.ts';
 import {
   forgetEvents,
@@ -14,7 +15,6 @@ import {
   type FeedPosition,
 } from '../../src/webhooks/store/feed.ts';
 import {
-  bodyOf,
   enqueueWebhook,
   newPendingMessages,
   subscribers,
@@ -92,6 +92,15 @@ describe('an event', () => {
     expect(await messages(accountId)).toEqual([]);
   });
 
+  it('that is written again sends nothing to an endpoint that was added since', async () => {
+    const accountId = newAccountId();
+    const key = await writeEvent(books.world, accountId);
+    await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    const pending = newPendingMessages();
+    await writeEvent(books.world, accountId, key, pending);
+    expect(pending.ids).toEqual([]);
+  });
+
   it('has one id for all of its messages', async () => {
     const accountId = newAccountId();
     for (let made = 0; made < 3; made += 1)
@@ -131,24 +140,13 @@ describe('an event', () => {
     ['other scripts', 'é\u2028😀مرحبا'],
     ['nothing', ''],
   ])('has the same body from SQL as from code: %s', async (_name, iccid) => {
-    const facts = {
-      transactionId: 'txn-1',
-      status: 'SUCCESS',
-      esimId: null,
-      iccid,
-      qrCodeUrl: iccid,
-    } as const;
-    const values = {
-      transactionId: sql<string>`'txn-1'`,
-      status: sql<string>`'SUCCESS'`,
-      esimId: sql<null>`null`,
-      iccid: sql<string>`${iccid}`,
-      qrCodeUrl: sql<string>`${iccid}`,
-    };
+    const facts = { transactionId: 'txn-1', status: 'SUCCESS', iccid } as const;
+    const esim = iccid === '' ? null : iccid;
+    const qrCodeUrl = esim && sealedQrCodeUrl(esim);
     const at = new Date('2026-03-01T09:05:07.009Z');
     const { rows } = await sql<{ body: string }>`
-      select ${bodyOf('esim.purchased', values, sql<Date>`${at}::timestamptz`)} as body`.execute(books.world);
-    expect(rows[0]?.body).toBe(webhookBody('esim.purchased', facts, at));
+      select status_body('txn-1', 'SUCCESS', ${esim}, ${iccid}, ${at}) as body`.execute(books.world);
+    expect(rows[0]?.body).toBe(webhookBody('esim.purchased', { ...facts, esimId: esim, qrCodeUrl }, at));
   });
 });
 

@@ -239,8 +239,8 @@ describe('mistakes', () => {
       lines.push(...(await runHere(['webhooks', ...words], listening)).stdout.split('\n'));
     }
     expect(lines.filter((line) => line.startsWith('account'))).toEqual([
-      'account   USD only; --account ngn selects the other one',
-      'account   NGN only; --account usd selects the other one',
+      'account   USD only; --account ngn selects another',
+      'account   NGN only; --account usd selects another',
       'account   the one of --key',
     ]);
   });

@@ -86,7 +86,7 @@ async function buyAll(): Promise<string[]> {
 async function killUntil(isOver: () => boolean): Promise<number> {
   let killAtMs = performance.now() + KILL_EVERY_MS;
   for (let kills = 0; ; kills += 1) {
-    await until(() => isOver() || performance.now() >= killAtMs, Boolean, { withinMs: 60_000 });
+    await until(() => isOver() || performance.now() >= killAtMs, Boolean);
     if (isOver()) return kills;
     const killedAtMs = performance.now();
     await workers.replaceOne();

@@ -25,7 +25,7 @@ import { failPurchase } from '../support/give-back.ts';
 import { placeHold } from '../support/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
-const OPEN = { now: NOW, gateway: 'paystack', keepRefusal: () => false };
+const OPEN = { now: NOW, keepRefusal: () => false };
 const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];

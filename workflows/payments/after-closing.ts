@@ -2,11 +2,12 @@
  * What happens after a purchase or funding is closed and its workflow has ended: late money, operator actions, disputes. One workflow for each. It
  * is started by a message that asks for something, and ends once that is done and the money is at rest.
  */
-import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { condition, setCurrentDetails } from '@temporalio/workflow';
 import { carry } from '../carrier.ts';
 import { fromRows, isContinued } from '../continue-as-new.ts';
 import type { AfterClosingInput } from '../contract.ts';
-import { NEEDS_ATTENTION } from '../search-attributes.ts';
+import { NEEDS_ATTENTION, REASON } from '../search-attributes.ts';
+import { show } from '../show.ts';
 
 /** The message that started this workflow arrives with its first task. */
 const REQUEST_WITHIN_MS = 30_000;
@@ -17,7 +18,10 @@ export const afterClosing = (input: AfterClosingInput): Promise<string> =>
     const carrier = carry(input);
     if (!isContinued()) await condition(carrier.requests.isPending, REQUEST_WITHIN_MS);
     await carrier.close({ followsMoney: isContinued() });
-    upsertSearchAttributes([{ key: NEEDS_ATTENTION, value: false }]);
+    show([
+      { key: NEEDS_ATTENTION, value: false },
+      { key: REASON, value: null },
+    ]);
     setCurrentDetails('What the gateway has is booked, and what had to go back is sent.');
     return 'at rest';
   });

@@ -1,9 +1,10 @@
-import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 import type { Carrier } from '../carrier.ts';
 import { isContinued } from '../continue-as-new.ts';
 import type { CollectRequest } from '../contract.ts';
 import { GATEWAY_REFERENCE } from '../search-attributes.ts';
+import { show } from '../show.ts';
 import { collectPayment } from '../steps.ts';
 
 export interface Collected {
@@ -18,17 +19,13 @@ const OPENING_MARGIN_MS = 1_500;
 /** Opens the payment and returns once it is paid, or closed unpaid. Its caller is answered as soon as there is a way to pay, or its time is over. */
 export function collect(carrier: Carrier, { transactionId, purpose, timings }: Collected) {
   let isFirst = !isContinued();
-  let shown: string | undefined;
   const ask = async () => {
     const elapsedMs = Date.now() - workflowInfo().startTime.getTime();
     const budgetMs = isFirst ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
     isFirst = false;
     const vendors = await carrier.vendors.find();
     const step = await collectPayment(vendors, { transactionId, purpose, budgetMs, timings });
-    const reference = step?.reference;
-    if (reference !== undefined && reference !== shown)
-      upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: reference }]);
-    shown = reference ?? shown;
+    if (step?.reference !== undefined) show([{ key: GATEWAY_REFERENCE, value: step.reference }]);
     return step;
   };
   return carrier.follow(ask, {

@@ -1,8 +1,9 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { FundingInput } from '../../src/payments/rules.ts';
 import { carry } from '../carrier.ts';
 import { fromRows } from '../continue-as-new.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
+import { show } from '../show.ts';
 import { openFunding } from '../steps.ts';
 import { collect } from './collect.ts';
 
@@ -23,24 +24,26 @@ export const fundWallet = (input: FundingInput): Promise<FundingResult> =>
       fingerprint: input.idempotency?.fingerprint,
     });
     const opened = await openFunding(input, workflowInfo().startTime.toISOString());
-    if (opened.stage !== 'failed') carrier.vendors.know(opened.vendors);
-    let refusal = opened.stage === 'failed' ? opened.refusal : undefined;
-    if (opened.stage === 'awaiting-payment') {
-      const paid = await collect(carrier, { transactionId, purpose: 'funding', timings });
-      if (paid.state === 'failed') refusal = paid;
-    }
+    carrier.vendors.know(opened.vendors);
+    const collected =
+      opened.stage === 'awaiting-payment'
+        ? await collect(carrier, { transactionId, purpose: 'funding', timings })
+        : undefined;
+    const refused = collected?.state === 'failed' ? collected : undefined;
+    const refusal = opened.stage === 'failed' ? opened.refusal : refused;
+    const isAtRest = collected?.state === 'done' && !collected.isMoneyOpen;
     await (refusal ? carrier.refuse(refusal) : carrier.answer({ status: 'SUCCESS' }));
-    await carrier.close({ followsMoney: refusal !== undefined || opened.stage === 'delivered' });
+    await carrier.close({ followsMoney: !isAtRest });
     return end(refusal?.reason);
   });
 
 function end(reason: string | undefined): FundingResult {
   const status = reason === undefined ? 'SUCCESS' : 'FAILED';
   setCurrentDetails(reason === undefined ? 'The wallet is credited.' : `Ended without a credit: ${reason}.`);
-  upsertSearchAttributes([
+  show([
     { key: PURCHASE_STATUS, value: status },
     { key: NEEDS_ATTENTION, value: false },
-    ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
+    { key: REASON, value: reason ?? null },
   ]);
   return { status, ...(reason === undefined ? {} : { reason }) };
 }

@@ -2,13 +2,14 @@
  * A purchase: open it and hold or collect the money, deliver, close. The row says how far it is, on the first run and on every later one. It never
  * ends while money is held: a purchase that cannot go on stays open, keeps asking and needs attention.
  */
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { carry, type Carrier } from '../carrier.ts';
 import { fromRows, isContinued } from '../continue-as-new.ts';
 import { collect } from '../payments/collect.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
+import { show } from '../show.ts';
 import * as steps from '../steps.ts';
 
 interface PurchaseResult {
@@ -16,7 +17,7 @@ interface PurchaseResult {
   readonly reason?: string;
 }
 
-type Delivered = { readonly stage: 'delivered'; readonly iccid?: string };
+type Delivered = { readonly stage: 'delivered'; readonly iccid?: string; readonly isMoneyOpen?: boolean };
 type Failed = { readonly stage: 'failed'; readonly refusal: Refusal; readonly isCatalogueOutdated?: boolean };
 
 /** Ends SUCCESS or FAILED; `reason` says why. */
@@ -31,16 +32,18 @@ export const purchase = (input: PurchaseInput): Promise<PurchaseResult> =>
     });
     const opened = await steps.openPurchase(input, workflowInfo().startTime.toISOString());
     carrier.outbox.add(opened.messages);
-    if (opened.stage !== 'failed') carrier.vendors.know(opened.vendors);
+    carrier.vendors.know(opened.vendors);
     const collected = opened.stage === 'awaiting-payment' ? await collectPrice(input, carrier) : opened;
-    const ended = collected.stage === 'paid' ? await deliver(input, carrier) : collected;
+    const ended: Delivered | Failed = collected.stage === 'paid' ? await deliver(input, carrier) : collected;
     await tell(carrier, ended);
-    // What was closed before this run may have refunds or disputes under way.
-    const followsMoney = ended.stage === 'failed' || opened.stage === 'delivered';
+    // Refunds or disputes may be under way: it was closed before this run, or by a step whose answer was
+    // lost.
+    const followsMoney =
+      ended.stage === 'failed' || opened.stage === 'delivered' || ended.isMoneyOpen === true;
     // While its money goes back, it is FAILED in Temporal too.
-    if (followsMoney && input.charge) show(ended);
+    if (followsMoney && input.charge) showEnd(ended);
     await carrier.close({ followsMoney });
-    return show(ended);
+    return showEnd(ended);
   });
 
 async function collectPrice(
@@ -49,7 +52,7 @@ async function collectPrice(
 ): Promise<{ readonly stage: 'paid' } | Failed> {
   const paid = await collect(carrier, { transactionId, purpose: 'purchase', timings });
   if (paid.state === 'failed') return { stage: 'failed', refusal: paid };
-  upsertSearchAttributes([{ key: PURCHASE_STATUS, value: 'PROCESSING' }]);
+  show([{ key: PURCHASE_STATUS, value: 'PROCESSING' }]);
   setCurrentDetails('Paid. The eSIM is being delivered.');
   return { stage: 'paid' };
 }
@@ -76,7 +79,7 @@ async function deliver(input: PurchaseInput, carrier: Carrier): Promise<Delivere
     endsWith: (check) => check.state === 'ended',
     lost: { afterMs: timings.attentionAfterMs, reason: 'DELIVERY_STEP_FAILED' },
   });
-  if (delivery.state === 'done') return { stage: 'delivered', iccid: delivery.iccid };
+  if (delivery.state === 'done') return { ...delivery, stage: 'delivered' };
   return { stage: 'failed', refusal: delivery, isCatalogueOutdated: delivery.isCatalogueOutdated === true };
 }
 
@@ -88,17 +91,17 @@ async function tell(carrier: Carrier, ended: Delivered | Failed): Promise<void> 
 }
 
 /** The end, in the Temporal UI. */
-function show(ended: Delivered | Failed): PurchaseResult {
+function showEnd(ended: Delivered | Failed): PurchaseResult {
   const isDelivered = ended.stage === 'delivered';
   const status = isDelivered ? 'SUCCESS' : 'FAILED';
   const reason = isDelivered ? undefined : ended.refusal.reason;
   setCurrentDetails(
     isDelivered ? 'Delivered and settled.' : `Ended without delivery: ${reason}. No money is kept.`,
   );
-  upsertSearchAttributes([
+  show([
     { key: PURCHASE_STATUS, value: status },
     { key: NEEDS_ATTENTION, value: false },
-    ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
+    { key: REASON, value: reason ?? null },
     ...(isDelivered && ended.iccid !== undefined ? [{ key: ICCID, value: ended.iccid }] : []),
   ]);
   return { status, ...(reason === undefined ? {} : { reason }) };

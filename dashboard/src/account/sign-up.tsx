@@ -3,13 +3,16 @@ import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
+import type { components } from '../api/generated/api.ts';
 import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
 
-type Currency = 'NGN' | 'USD';
+type Currency = components['schemas']['SignUpRequest']['currency'];
+
+const CURRENCIES: Record<Currency, string> = { USD: 'US dollar', NGN: 'Naira' };
 
 export function SignUp() {
   const form = useForm({
@@ -54,10 +57,10 @@ export function SignUp() {
             <SegmentedControl
               fullWidth
               aria-labelledby="currency"
-              data={[
-                { value: 'USD', label: 'US dollar (USD)' },
-                { value: 'NGN', label: 'Naira (NGN)' },
-              ]}
+              data={Object.entries(CURRENCIES).map(([value, name]) => ({
+                value,
+                label: `${name} (${value})`,
+              }))}
               {...form.getInputProps('currency')}
             />
           </div>

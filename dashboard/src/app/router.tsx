@@ -6,6 +6,9 @@ import { CardPage } from '../account/card-page.tsx';
 import { merchantRoutes } from '../merchant/routes.tsx';
 import { Failed } from '../ui/parts.tsx';
 import { operatorRoutes } from '../operators/routes.tsx';
+import type { Permission as MemberPermission } from '../merchant/place.ts';
+import type { Permission as OperatorPermission } from '../operators/place.ts';
+import type { ListedPage } from '../ui/app-layout.tsx';
 import { rootRoute } from './root-route.tsx';
 
 export const router = createRouter({
@@ -31,5 +34,10 @@ function NotFound() {
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
+  }
+  interface StaticDataRouteOption {
+    /** Its entry in the list of pages; absent: it has none. */
+    readonly operatorsPage?: ListedPage<OperatorPermission>;
+    readonly merchantPage?: ListedPage<MemberPermission>;
   }
 }

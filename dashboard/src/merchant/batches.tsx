@@ -1,8 +1,9 @@
-import { Alert, Button, FileInput, Group, List, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, FileInput, Group, List, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
+import { batchRequestRowsLanguage } from '../api/generated/api-lists.ts';
 import { bodyOf, dataOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { Refusal } from '../api/refusal.ts';
@@ -10,6 +11,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
+import { JobProgress } from '../ui/job-progress.tsx';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
@@ -84,7 +86,7 @@ function FromFile() {
   const [chosen, setChosen] = useState<ReadFile>();
   const [choices, setChoices] = useState(0);
   const choose = async (file: File | null) => {
-    const read = file ? readBatchFile(await file.text()) : undefined;
+    const read = file ? readBatchFile(await file.text(), batchRequestRowsLanguage) : undefined;
     setChosen(read);
     setChoices((before) => before + 1);
   };
@@ -252,61 +254,59 @@ export function BatchPage() {
         <Download batchId={batchId} />
       </PageHead>
       <QueryView query={query}>
-        {({ status, counts, totalPrice, currency, items, pagination }) => {
-          const ended = counts.succeeded + counts.failed;
-          const share = (ended / Math.max(1, counts.rows)) * 100;
-          return (
-            <>
-              <Section title="Progress">
-                <Progress
-                  value={share}
-                  size="lg"
-                  mb="md"
-                  aria-label={`${String(ended)} of ${String(counts.rows)} rows are finished`}
-                />
-                <Facts
-                  of={[
-                    ['Batch', <Id key="id">{batchId}</Id>],
-                    ['Status', <Status key="status">{status}</Status>],
-                    ['Rows', String(counts.rows)],
-                    ['Delivered', String(counts.succeeded)],
-                    ['Failed', String(counts.failed)],
-                    ['Open', String(counts.queued + counts.processing)],
-                    ['Price', <Amount key="price" of={totalPrice} currency={currency} />],
-                  ]}
-                />
-              </Section>
-              <Rows
-                label="Rows of the batch"
-                rows={items}
-                keyOf={({ row }) => String(row)}
-                columns={[
-                  { title: 'Row', isNumber: true, cell: ({ row }) => row },
-                  { title: 'Reference', cell: ({ reference }) => reference },
-                  { title: 'Package', cell: ({ packageCode }) => packageCode },
-                  { title: 'Status', cell: (row) => <Status>{row.status}</Status> },
-                  { title: 'Reason', cell: ({ reason }) => reason },
-                  {
-                    title: 'eSIM',
-                    cell: ({ esimId }) =>
-                      esimId === '' ? (
-                        '–'
-                      ) : (
-                        <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
-                          Open
-                        </PageLink>
-                      ),
-                  },
-                  {
-                    title: 'E-mail',
-                    cell: ({ email, emailStatus }) => [email, emailStatus].join(' ').trim(),
-                  },
+        {({ status, counts, totalPrice, currency, items, pagination }) => (
+          <>
+            <Section title="Progress">
+              <JobProgress
+                rows={counts.rows}
+                parts={[
+                  { count: counts.succeeded, color: 'green' },
+                  { count: counts.failed, color: 'red' },
+                ]}
+                line={`${String(counts.succeeded + counts.failed)} of ${String(counts.rows)} rows are finished`}
+              />
+              <Facts
+                of={[
+                  ['Batch', <Id key="id">{batchId}</Id>],
+                  ['Status', <Status key="status">{status}</Status>],
+                  ['Rows', String(counts.rows)],
+                  ['Delivered', String(counts.succeeded)],
+                  ['Failed', String(counts.failed)],
+                  ['Open', String(counts.queued + counts.processing)],
+                  ['Price', <Amount key="price" of={totalPrice} currency={currency} />],
                 ]}
               />
-              <Pages of={pagination} onChange={setPage} />
-            </>
-          );
-        }}
+            </Section>
+            <Rows
+              label="Rows of the batch"
+              rows={items}
+              keyOf={({ row }) => String(row)}
+              columns={[
+                { title: 'Row', isNumber: true, cell: ({ row }) => row },
+                { title: 'Reference', cell: ({ reference }) => reference },
+                { title: 'Package', cell: ({ packageCode }) => packageCode },
+                { title: 'Status', cell: (row) => <Status>{row.status}</Status> },
+                { title: 'Reason', cell: ({ reason }) => reason },
+                {
+                  title: 'eSIM',
+                  cell: ({ esimId }) =>
+                    esimId === '' ? (
+                      '–'
+                    ) : (
+                      <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
+                        Open
+                      </PageLink>
+                    ),
+                },
+                {
+                  title: 'E-mail',
+                  cell: ({ email, emailStatus }) => [email, emailStatus].join(' ').trim(),
+                },
+              ]}
+            />
+            <Pages of={pagination} onChange={setPage} />
+          </>
+        )}
       </QueryView>
     </Stack>
   );

@@ -183,9 +183,7 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
             />
             {found.status === 'PENDING' && (
               <>
-                <Text size="sm">
-                  Pay on the payment page or by transfer. This page updates automatically.
-                </Text>
+                <Text size="sm">Pay as shown here. This page updates automatically.</Text>
                 <PayNow of={found} />
               </>
             )}

@@ -6,7 +6,6 @@ export type BatchRow = components['schemas']['BatchRequest']['rows'][number];
 
 const COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'language'] as const;
 const NEEDED = ['reference', 'packageCode'] as const;
-const LANGUAGES = ['en', 'fr', 'ar', 'es', 'pt'];
 export const MAX_ROWS = 500;
 
 export interface LineFault {
@@ -21,8 +20,11 @@ export interface ReadFile {
   readonly faults: readonly LineFault[];
 }
 
-/** Reads a CSV file with a line of names: reference, packageCode, and where wanted email, sendAt and language. */
-export function readBatchFile(text: string): ReadFile {
+/**
+ * Reads a CSV file with a line of names: reference, packageCode, and where wanted email, sendAt and language,
+ * one of `languages`.
+ */
+export function readBatchFile(text: string, languages: readonly string[]): ReadFile {
   const { records, faults: broken } = parseCsv(text.replace(/^\uFEFF/, ''));
   if (broken.length > 0) return { rows: [], faults: broken };
   const [head, ...lines] = records;
@@ -36,7 +38,8 @@ export function readBatchFile(text: string): ReadFile {
     const row = Object.fromEntries(
       names.map((name, at) => [name, cells[at] ?? '']).filter(([, value]) => value !== ''),
     ) as Record<string, string>;
-    for (const text of faultsOf(row, cells.length, names.length)) faults.push({ line, text });
+    for (const text of faultsOf(row, { cells: cells.length, names: names.length, languages }))
+      faults.push({ line, text });
     const before = seen.get(row['reference'] ?? '');
     if (before !== undefined)
       faults.push({ line, text: `the reference is the same as on line ${String(before)}` });
@@ -83,7 +86,10 @@ function faultsOfHead(names: readonly string[]): string[] {
   ];
 }
 
-function faultsOf(row: Readonly<Record<string, string>>, cells: number, names: number): string[] {
+function faultsOf(
+  row: Readonly<Record<string, string>>,
+  { cells, names, languages }: { cells: number; names: number; languages: readonly string[] },
+): string[] {
   const { email, sendAt, language } = row;
   return [
     ...(cells > names ? [`there are ${String(cells)} cells, but ${String(names)} columns`] : []),
@@ -93,8 +99,8 @@ function faultsOf(row: Readonly<Record<string, string>>, cells: number, names: n
       : []),
     ...(sendAt !== undefined && Number.isNaN(Date.parse(sendAt)) ? [`“${sendAt}” is not a time`] : []),
     ...(sendAt !== undefined && email === undefined ? ['“sendAt” needs an e-mail address'] : []),
-    ...(language !== undefined && !LANGUAGES.includes(language)
-      ? [`“${language}” is not one of our languages: ${LANGUAGES.join(', ')}`]
+    ...(language !== undefined && !languages.includes(language)
+      ? [`“${language}” is not one of our languages: ${languages.join(', ')}`]
       : []),
   ];
 }

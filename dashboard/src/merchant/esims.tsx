@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
-import type { operations } from '../api/generated/api.ts';
+import { listEsimsStatus } from '../api/generated/api-lists.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
@@ -12,15 +12,13 @@ import { Moment, PageHead, ShortId } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { usePages, usePlace } from './place.ts';
 
-type Status = NonNullable<NonNullable<operations['listEsims']['parameters']['query']>['status']>;
-const STATUSES: readonly Status[] = ['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED'];
 const TYPING_MS = 300;
 
 export function EsimsPage() {
   const place = usePlace();
   const navigate = useNavigate();
   const { search = '', status: named } = useSearch({ from: '/m/$accountId/$environment/esims' });
-  const status = STATUSES.find((one) => one === named);
+  const status = listEsimsStatus.find((one) => one === named);
   const [typed, setTyped] = useState(search);
   const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
     void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
@@ -57,7 +55,7 @@ export function EsimsPage() {
           placeholder="All"
           clearable
           clearButtonProps={{ 'aria-label': 'Show all' }}
-          data={[...STATUSES]}
+          data={[...listEsimsStatus]}
           value={status ?? null}
           onChange={(next) => show({ search: search === '' ? undefined : search, status: next ?? undefined })}
         />

@@ -1,5 +1,12 @@
 /** The filters of the merchants' lists, in their addresses. */
 import type { components, operations } from '../api/generated/api.ts';
+import {
+  listTransactionsPaymentMethod,
+  listTransactionsStatus,
+  listTransactionsType,
+  listWalletEntriesKind,
+  listWebhookMessagesStatus,
+} from '../api/generated/api-lists.ts';
 import { daysIn, oneOf, textIn, type Days, type Search } from '../ui/address.ts';
 
 type Entries = NonNullable<operations['listWalletEntries']['parameters']['query']>;
@@ -12,11 +19,15 @@ export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>>
   REFUND: 'Refund',
   CREDIT: 'Credit',
   WITHDRAWAL: 'Withdrawal',
+  DISPUTE: 'Dispute',
   ADJUSTMENT: 'Adjustment',
 };
 
-export const TRANSACTION_TYPES = { BASE: 'eSIM', TOPUP: 'Top-up', FUNDING: 'Funding' } as const;
-export const TRANSACTION_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
+export const TRANSACTION_TYPES: Readonly<Record<NonNullable<Transactions['type']>, string>> = {
+  BASE: 'eSIM',
+  TOPUP: 'Top-up',
+  FUNDING: 'Funding',
+};
 export type PaymentMethod = components['schemas']['BuyRequest']['paymentMethod'];
 export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
   WALLET: 'Wallet',
@@ -27,10 +38,6 @@ export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
 };
 /** With the words for them. */
 export const METHOD_CHOICES = Object.entries(PAYMENT_METHODS) as [PaymentMethod, string][];
-export const MESSAGE_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
-
-const keysOf = <Key extends string>(words: Readonly<Record<Key, string>>): Key[] =>
-  Object.keys(words) as Key[];
 
 export interface EntryFilters extends Days {
   readonly kind?: Entries['kind'] | undefined;
@@ -38,7 +45,7 @@ export interface EntryFilters extends Days {
 
 export const entryFilters = (search: Search): EntryFilters => ({
   ...daysIn(search),
-  kind: oneOf(keysOf(ENTRY_KINDS), search['kind']),
+  kind: oneOf(listWalletEntriesKind, search['kind']),
 });
 
 export interface TransactionFilters extends Days {
@@ -51,9 +58,9 @@ export interface TransactionFilters extends Days {
 export const transactionFilters = (search: Search): TransactionFilters => ({
   ...daysIn(search),
   search: textIn(search['search']),
-  type: oneOf(keysOf(TRANSACTION_TYPES), search['type']),
-  status: oneOf(TRANSACTION_STATUSES, search['status']),
-  paymentMethod: oneOf(keysOf(PAYMENT_METHODS), search['paymentMethod']),
+  type: oneOf(listTransactionsType, search['type']),
+  status: oneOf(listTransactionsStatus, search['status']),
+  paymentMethod: oneOf(listTransactionsPaymentMethod, search['paymentMethod']),
 });
 
 export interface MessageFilters {
@@ -62,7 +69,7 @@ export interface MessageFilters {
 }
 
 export const messageFilters = (search: Search): MessageFilters => ({
-  status: oneOf(MESSAGE_STATUSES, search['status']),
+  status: oneOf(listWebhookMessagesStatus, search['status']),
   endpointId: textIn(search['endpointId']),
 });
 

@@ -153,10 +153,10 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
   );
 }
 
-const SCOPES = [
-  { value: 'read', label: 'Read: catalogue, eSIMs, purchases, wallet' },
-  { value: 'purchase', label: 'Purchase: buy, top up, fund, manage webhooks' },
-] as const;
+const SCOPES: Record<components['schemas']['ApiKey']['scopes'][number], string> = {
+  read: 'Read: catalogue, eSIMs, purchases, wallet',
+  purchase: 'Purchase: buy, top up, fund, manage webhooks',
+};
 
 const listKeys = () => dataOf(api.GET('/account/keys'));
 
@@ -249,7 +249,7 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
         />
         <Checkbox.Group label="Scopes" {...form.getInputProps('scopes')}>
           <Stack gap="xs" mt="xs">
-            {SCOPES.map(({ value, label }) => (
+            {Object.entries(SCOPES).map(([value, label]) => (
               <Checkbox key={value} value={value} label={label} />
             ))}
           </Stack>

@@ -1,22 +1,8 @@
 import { ActionIcon, Menu, Select } from '@mantine/core';
-import {
-  IconBuildingStore,
-  IconChartBar,
-  IconDeviceMobile,
-  IconFileSpreadsheet,
-  IconHome,
-  IconKey,
-  IconListDetails,
-  IconReceipt,
-  IconSettings,
-  IconUser,
-  IconUsers,
-  IconWallet,
-  IconWebhook,
-} from '@tabler/icons-react';
-import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { IconUser } from '@tabler/icons-react';
+import { Link, Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser, type CurrentUser } from '../app/session.ts';
-import { AppLayout, type AppPage } from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
@@ -135,43 +121,8 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
 
 function usePages(): readonly AppPage[] {
   const { may } = useMembership();
-  return [
-    { to: '/m/$accountId/$environment', label: 'Home', icon: IconHome, isShown: true },
-    {
-      to: '/m/$accountId/$environment/catalogue',
-      label: 'Catalogue',
-      icon: IconBuildingStore,
-      isShown: true,
-    },
-    {
-      to: '/m/$accountId/$environment/batches',
-      label: 'Batches',
-      icon: IconFileSpreadsheet,
-      isShown: true,
-    },
-    { to: '/m/$accountId/$environment/esims', label: 'eSIMs', icon: IconDeviceMobile, isShown: true },
-    { to: '/m/$accountId/$environment/purchases', label: 'Purchases', icon: IconReceipt, isShown: true },
-    { to: '/m/$accountId/$environment/wallet', label: 'Wallet', icon: IconWallet, isShown: true },
-    { to: '/m/$accountId/$environment/figures', label: 'Figures', icon: IconChartBar, isShown: true },
-    {
-      to: '/m/$accountId/$environment/developers/keys',
-      label: 'API keys',
-      icon: IconKey,
-      isShown: may('keys'),
-    },
-    {
-      to: '/m/$accountId/$environment/developers/webhooks',
-      label: 'Webhooks',
-      icon: IconWebhook,
-      isShown: true,
-    },
-    {
-      to: '/m/$accountId/$environment/developers/requests',
-      label: 'API requests',
-      icon: IconListDetails,
-      isShown: may('requests'),
-    },
-    { to: '/m/$accountId/$environment/team', label: 'Team', icon: IconUsers, isShown: true },
-    { to: '/m/$accountId/$environment/settings', label: 'Settings', icon: IconSettings, isShown: true },
-  ];
+  const { routesById } = useRouter();
+  return pagesOf(routesById['/m/$accountId/$environment'].children, ({ merchantPage: page }) =>
+    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
+  );
 }

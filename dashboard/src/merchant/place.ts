@@ -10,7 +10,7 @@ import { useParams } from '@tanstack/react-router';
 import { useCurrentUser, type Membership } from '../app/session.ts';
 import type { Environment } from '../ui/environment.ts';
 
-type Permission = Membership['permissions'][number];
+export type Permission = Membership['permissions'][number];
 
 export const usePlace = (): { accountId: string; environment: Environment } =>
   useParams({ from: '/m/$accountId/$environment' });

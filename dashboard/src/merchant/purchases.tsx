@@ -3,6 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
+import { listTransactionsStatus } from '../api/generated/api-lists.ts';
 import { bodyOf, dataOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { defined, timesOf, type Search } from '../ui/address.ts';
@@ -13,7 +14,7 @@ import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from 
 import { Rows, type Column } from '../ui/rows.tsx';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { PAYMENT_METHODS, TRANSACTION_STATUSES, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
+import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { useAccountQuery, usePages, usePlace } from './place.ts';
 
 type Item = components['schemas']['TransactionListItem'];
@@ -99,7 +100,7 @@ export function PurchasesPage() {
         />
         <Filter
           label="Status"
-          words={Object.fromEntries(TRANSACTION_STATUSES.map((status) => [status, status]))}
+          words={Object.fromEntries(listTransactionsStatus.map((status) => [status, status]))}
           value={filters.status}
           onChange={(status) => show({ status })}
         />

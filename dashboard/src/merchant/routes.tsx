@@ -1,4 +1,18 @@
 /** The merchants' addresses. Account and environment are part of each, so that a link always shows the same. */
+import {
+  IconBuildingStore,
+  IconChartBar,
+  IconDeviceMobile,
+  IconFileSpreadsheet,
+  IconHome,
+  IconKey,
+  IconListDetails,
+  IconReceipt,
+  IconSettings,
+  IconUsers,
+  IconWallet,
+  IconWebhook,
+} from '@tabler/icons-react';
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router';
 import { setPlace } from '../api/client.ts';
 import { rootRoute } from '../app/root-route.tsx';
@@ -27,12 +41,14 @@ const merchant = createRoute({
 const home = createRoute({
   getParentRoute: () => merchant,
   path: '/',
+  staticData: { merchantPage: { label: 'Home', icon: IconHome } },
   component: lazyRouteComponent(() => import('./home.tsx'), 'HomePage'),
 });
 
 const catalogue = createRoute({
   getParentRoute: () => merchant,
   path: '/catalogue',
+  staticData: { merchantPage: { label: 'Catalogue', icon: IconBuildingStore } },
   validateSearch: packageFilters,
   component: lazyRouteComponent(() => import('./catalogue.tsx'), 'CataloguePage'),
 });
@@ -46,6 +62,7 @@ const buy = createRoute({
 const batches = createRoute({
   getParentRoute: () => merchant,
   path: '/batches',
+  staticData: { merchantPage: { label: 'Batches', icon: IconFileSpreadsheet } },
   component: lazyRouteComponent(() => import('./batches.tsx'), 'BatchesPage'),
 });
 
@@ -58,6 +75,7 @@ const batch = createRoute({
 const esims = createRoute({
   getParentRoute: () => merchant,
   path: '/esims',
+  staticData: { merchantPage: { label: 'eSIMs', icon: IconDeviceMobile } },
   validateSearch: ({
     search,
     status,
@@ -77,6 +95,7 @@ const esim = createRoute({
 const purchases = createRoute({
   getParentRoute: () => merchant,
   path: '/purchases',
+  staticData: { merchantPage: { label: 'Purchases', icon: IconReceipt } },
   validateSearch: transactionFilters,
   component: lazyRouteComponent(() => import('./purchases.tsx'), 'PurchasesPage'),
 });
@@ -90,6 +109,7 @@ const purchase = createRoute({
 const wallet = createRoute({
   getParentRoute: () => merchant,
   path: '/wallet',
+  staticData: { merchantPage: { label: 'Wallet', icon: IconWallet } },
   validateSearch: entryFilters,
   component: lazyRouteComponent(() => import('./wallet.tsx'), 'WalletPage'),
 });
@@ -97,18 +117,21 @@ const wallet = createRoute({
 const figures = createRoute({
   getParentRoute: () => merchant,
   path: '/figures',
+  staticData: { merchantPage: { label: 'Figures', icon: IconChartBar } },
   component: lazyRouteComponent(() => import('./figures.tsx'), 'FiguresPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => merchant,
   path: '/developers/keys',
+  staticData: { merchantPage: { label: 'API keys', icon: IconKey, needs: 'keys' } },
   component: lazyRouteComponent(() => import('./keys.tsx'), 'KeysPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => merchant,
   path: '/developers/webhooks',
+  staticData: { merchantPage: { label: 'Webhooks', icon: IconWebhook } },
   validateSearch: messageFilters,
   component: lazyRouteComponent(() => import('./webhooks.tsx'), 'WebhooksPage'),
 });
@@ -122,6 +145,7 @@ const message = createRoute({
 const requests = createRoute({
   getParentRoute: () => merchant,
   path: '/developers/requests',
+  staticData: { merchantPage: { label: 'API requests', icon: IconListDetails, needs: 'requests' } },
   validateSearch: requestFilters,
   component: lazyRouteComponent(() => import('./requests.tsx'), 'RequestsPage'),
 });
@@ -136,12 +160,14 @@ const search = createRoute({
 const team = createRoute({
   getParentRoute: () => merchant,
   path: '/team',
+  staticData: { merchantPage: { label: 'Team', icon: IconUsers } },
   component: lazyRouteComponent(() => import('./team.tsx'), 'TeamPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => merchant,
   path: '/settings',
+  staticData: { merchantPage: { label: 'Settings', icon: IconSettings } },
   component: lazyRouteComponent(() => import('./settings.tsx'), 'SettingsPage'),
 });
 

@@ -5,6 +5,7 @@ import { SandboxMail } from '../account/sandbox-mail.tsx';
 import { api } from '../api/client.ts';
 import { dataOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
+import { memberRole } from '../api/generated/api-lists.ts';
 import { useCurrentUser } from '../app/session.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
@@ -15,19 +16,19 @@ import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 type Role = components['schemas']['Member']['role'];
 type Member = components['schemas']['Member'];
 
-const ROLES: readonly { readonly value: Role; readonly label: string; readonly may: string }[] = [
-  { value: 'OWNER', label: 'Owner', may: 'everything, including the team' },
-  { value: 'DEVELOPER', label: 'Developer', may: 'keys, webhooks, purchases' },
-  { value: 'FINANCE', label: 'Finance', may: 'the wallet' },
-  { value: 'SUPPORT', label: 'Support', may: 'reads, and resends webhooks' },
-];
+const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
+  OWNER: { label: 'Owner', may: 'everything, including the team' },
+  DEVELOPER: { label: 'Developer', may: 'keys, webhooks, purchases' },
+  FINANCE: { label: 'Finance', may: 'the wallet' },
+  SUPPORT: { label: 'Support', may: 'reads, and resends webhooks' },
+};
 
 /** A role in the list says what it may; the field has no room for that. */
 const ROLE_CHOICE = {
   allowDeselect: false,
-  data: ROLES,
+  data: memberRole.map((value) => ({ value, label: ROLES[value].label })),
   renderOption: ({ option: { value, label } }: { readonly option: { value: string; label: string } }) =>
-    `${label}: ${ROLES.find((role) => role.value === value)?.may ?? ''}`,
+    `${label}: ${ROLES[value as Role].may}`,
   comboboxProps: { width: 300, position: 'bottom-start' },
 } as const;
 
@@ -69,7 +70,7 @@ export function TeamPage() {
 function ChangeRole({ member: { userId, name, role } }: { readonly member: Member }) {
   const refresh = useRefresh();
   const [next, setNext] = useState<Role>();
-  const { label = '' } = ROLES.find(({ value }) => value === next) ?? {};
+  const label = next === undefined ? '' : ROLES[next].label;
   return (
     <>
       <Select
@@ -77,7 +78,7 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
         aria-label={`Role of ${name}`}
         {...ROLE_CHOICE}
         value={role}
-        onChange={(chosen) => setNext(ROLES.find(({ value }) => value === chosen && value !== role)?.value)}
+        onChange={(chosen) => setNext(memberRole.find((one) => one === chosen && one !== role))}
       />
       <ConfirmDialog
         opened={next !== undefined}

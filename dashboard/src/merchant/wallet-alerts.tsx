@@ -24,8 +24,8 @@ export function OwedAlert({
   return (
     <Alert color="red" title="The account owes money" mt="sm">
       <Text size="sm">
-        A bank took back <Amount of={owed} currency={currency} /> after it was spent. The next payments into
-        the wallet pay this first.
+        A bank took back a payment. <Amount of={owed} currency={currency} /> of it was spent already, and the
+        account owes it. The next payments into the wallet pay this first.
       </Text>
     </Alert>
   );

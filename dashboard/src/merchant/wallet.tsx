@@ -138,7 +138,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
           <Status>{found.status}</Status>
           {found.status === 'PENDING' && (
             <>
-              <Text size="sm">Pay on the payment page or by transfer. This page updates automatically.</Text>
+              <Text size="sm">Pay as shown here. This page updates automatically.</Text>
               <PayNow of={found} />
             </>
           )}

@@ -18,6 +18,7 @@ import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
+import { webhookEndpointEvents } from '../api/generated/api-lists.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DAY_MS } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
@@ -27,21 +28,6 @@ import { useMembership, useRefresh } from './place.ts';
 
 type Endpoint = components['schemas']['WebhookEndpoint'];
 type EventName = Endpoint['events'][number];
-
-const EVENTS: readonly EventName[] = [
-  'esim.purchased',
-  'esim.status_changed',
-  'esim.usage_threshold',
-  'esim.expiring',
-  'esim.expired',
-  'payment.received',
-  'payment.refunded',
-  'wallet.low_balance',
-  'endpoint.disabled',
-  'batch.completed',
-  'package.changed',
-  'package.withdrawn',
-];
 
 const REASONS = {
   BY_OWNER: 'Disabled by you',
@@ -78,7 +64,12 @@ function EndpointForm<Result>({
           data-autofocus
           {...form.getInputProps('url')}
         />
-        <MultiSelect label="Events" data={[...EVENTS]} required {...form.getInputProps('events')} />
+        <MultiSelect
+          label="Events"
+          data={[...webhookEndpointEvents]}
+          required
+          {...form.getInputProps('events')}
+        />
         {sending.failure && <Failed error={sending.failure} />}
         <Group justify="flex-end">
           <Button type="submit" loading={sending.isSending}>
@@ -259,9 +250,9 @@ export function EndpointCard({
             size="xs"
             label="Sample of"
             allowDeselect={false}
-            data={[...EVENTS]}
+            data={[...webhookEndpointEvents]}
             value={event}
-            onChange={(next) => setEvent(EVENTS.find((one) => one === next) ?? event)}
+            onChange={(next) => setEvent(webhookEndpointEvents.find((one) => one === next) ?? event)}
           />
           <Button size="xs" variant="default" onClick={() => acting.mutate(actions.sample)}>
             Send a sample

@@ -2,13 +2,14 @@ import { Group, Select, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
+import { listWebhookMessagesStatus } from '../api/generated/api-lists.ts';
 import { dataOf } from '../api/data-of.ts';
 import type { components } from '../api/generated/api.ts';
 import { defined } from '../ui/address.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { MESSAGE_STATUSES, messageFilters, type MessageFilters } from './filters.ts';
+import { messageFilters, type MessageFilters } from './filters.ts';
 import { useAccountQuery, usePlace } from './place.ts';
 
 const LIVE_MS = 5_000;
@@ -54,7 +55,7 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
             placeholder="All"
             clearable
             clearButtonProps={{ 'aria-label': 'Show all' }}
-            data={[...MESSAGE_STATUSES]}
+            data={[...listWebhookMessagesStatus]}
             value={status ?? null}
             onChange={(next) => show({ endpointId, status: next })}
           />

@@ -5,6 +5,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
+import { changeAccountTermsRequestPlan } from '../api/generated/ops-lists.ts';
 import { dataOf } from '../api/data-of.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { Facts } from '../ui/facts.tsx';
@@ -112,7 +113,7 @@ function WhatItHas({ of }: { readonly of: AccountOverview }) {
           ['Currency', of.currency],
           ['Balance', formatAmount(of.balance, of.currency)],
           ['On hold', formatAmount(of.onHold, of.currency)],
-          ['Owed', formatAmount(of.owed, of.currency)],
+          ['Owes us', formatAmount(of.owed, of.currency)],
           ['API keys', of.keys.toLocaleString()],
           ['Webhook endpoints', of.endpoints.toLocaleString()],
           ['Open purchases', of.openPurchases.toLocaleString()],
@@ -154,8 +155,6 @@ function Transactions({ accountId }: { readonly accountId: string }) {
 }
 
 type Change = 'plan' | 'disable' | 'enable';
-
-const PLANS = ['STANDARD', 'PREMIUM', 'ENTERPRISE'] as const;
 
 const WORDS: Record<Change, { readonly title: string; readonly about: string; readonly submit: string }> = {
   plan: {
@@ -233,7 +232,7 @@ function ChangeDialog({
           {change === 'plan' && (
             <NativeSelect
               label="Plan"
-              data={PLANS.map((value) => ({ value, label: plain(value) }))}
+              data={changeAccountTermsRequestPlan.map((value) => ({ value, label: plain(value) }))}
               {...form.getInputProps('plan')}
             />
           )}

@@ -24,21 +24,10 @@ import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { useOperator, useEnvironment } from './place.ts';
-import { ACTIONS } from './words.ts';
+import { ACTIONS, type ActionFields as Fields } from './words.ts';
 
 type ActionRequest = components['schemas']['ActionRequest'];
 type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
-
-interface Fields {
-  reason: string;
-  evidence: string;
-  amount: number | string;
-  packageCode: string;
-  goodwill: boolean;
-  outcome: '' | 'won' | 'lost';
-  disputeId: string;
-  override: boolean;
-}
 
 const EMPTY: Fields = {
   reason: '',
@@ -50,21 +39,6 @@ const EMPTY: Fields = {
   disputeId: '',
   override: false,
 };
-
-/** Which fields an action has beside its reason. */
-const FIELDS_OF: Record<Action, readonly (keyof Fields)[]> = {
-  'check-gateway': [],
-  'check-supplier': [],
-  'retry-delivery': [],
-  'deliver-other': ['packageCode', 'evidence'],
-  'mark-paid': ['evidence'],
-  'refund-to-source': ['amount', 'goodwill', 'evidence'],
-  'credit-wallet': ['amount', 'goodwill', 'evidence'],
-  cancel: ['evidence'],
-  'settle-dispute': ['outcome', 'disputeId', 'evidence', 'override'],
-};
-
-const NEEDS_EVIDENCE: readonly Action[] = ['mark-paid', 'settle-dispute'];
 
 /** The refusals that are about one field. */
 const FIELD_OF_REFUSAL: Readonly<Record<string, keyof Fields>> = {
@@ -175,7 +149,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
     validate: {
       reason: reasonError,
       evidence: (evidence) =>
-        NEEDS_EVIDENCE.includes(action) && evidence.trim().length < 3
+        ACTIONS[action].needsEvidence === true && evidence.trim().length < 3
           ? 'Name the proof: a ticket, a link, a line of a statement'
           : null,
       outcome: (outcome) => (action === 'settle-dispute' && outcome === '' ? 'Choose the outcome' : null),
@@ -215,13 +189,13 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
 /** What a refusal says about single fields of this action. */
 function errorsOf(error: Refusal, action: Action): Readonly<Record<string, string>> {
   const field = error.refusal === undefined ? undefined : FIELD_OF_REFUSAL[error.refusal];
-  const isShown = field === 'reason' || (field !== undefined && FIELDS_OF[action].includes(field));
+  const isShown = field === 'reason' || (field !== undefined && ACTIONS[action].fields.includes(field));
   return { ...error.byField(), ...(isShown ? { [field]: error.message } : {}) };
 }
 
 /** Empty fields are not sent. */
 function requestOf(action: Action, fields: Fields, { currency, payments }: PurchaseTimeline): ActionRequest {
-  const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
+  const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
     const value = fields[name].trim();
     return has(name) && value !== '' ? { [name]: value } : {};
@@ -253,7 +227,7 @@ function FieldsOf({
   readonly timeline: PurchaseTimeline;
   readonly form: ReturnType<typeof useAction>['form'];
 }) {
-  const has = (name: keyof Fields) => FIELDS_OF[action].includes(name);
+  const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const openDisputes = timeline.disputes.filter(({ settledAt }) => settledAt === null);
   const currency =
     action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
@@ -307,7 +281,7 @@ function FieldsOf({
         <TextInput
           label="Evidence"
           description="The proof: a ticket, a link, a line of a statement"
-          required={NEEDS_EVIDENCE.includes(action)}
+          required={ACTIONS[action].needsEvidence === true}
           {...form.getInputProps('evidence')}
         />
       )}

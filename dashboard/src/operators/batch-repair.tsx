@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { JobProgress } from '../ui/job-progress.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { progressOf } from './batch-repairs.tsx';
@@ -51,9 +52,7 @@ function filterWords({ class: kind, olderThanSeconds, currency }: BatchRepairDet
 
 function Overview({ of }: { readonly of: BatchRepairDetails }) {
   const { counts } = of;
-  const all = of.items.length;
   const wasApproved = of.decidedBy !== null && of.status !== 'DECLINED';
-  const share = (count: number) => (all === 0 ? 0 : (100 * count) / all);
   return (
     <Section title={BATCH_ACTIONS[of.action].label} extra={<Status>{of.status}</Status>}>
       <Stack>
@@ -75,17 +74,16 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
           ]}
         />
         {wasApproved && (
-          <div>
-            <Progress.Root size="lg">
-              <Progress.Section value={share(counts.done)} color="green" aria-label="Done" />
-              <Progress.Section value={share(counts.refused)} color="red" aria-label="Refused" />
-              <Progress.Section value={share(counts.unknown)} color="yellow" aria-label="Unknown" />
-              <Progress.Section value={share(counts.skipped)} color="gray" aria-label="Skipped" />
-            </Progress.Root>
-            <Text size="sm" role="status">
-              {progressOf(counts)}
-            </Text>
-          </div>
+          <JobProgress
+            rows={of.items.length}
+            parts={[
+              { count: counts.done, color: 'green' },
+              { count: counts.refused, color: 'red' },
+              { count: counts.unknown, color: 'yellow' },
+              { count: counts.skipped, color: 'gray' },
+            ]}
+            line={progressOf(counts)}
+          />
         )}
         {of.isStopping && <Alert color="yellow">Stopping. Rows in progress finish first.</Alert>}
       </Stack>

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
+import { listDifferencesKind } from '../api/generated/ops-lists.ts';
 import { dataOf } from '../api/data-of.ts';
 import { Facts } from '../ui/facts.tsx';
 import { PageLink } from '../ui/page-link.tsx';
@@ -13,7 +14,6 @@ import { Rows } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { differencesQuery, type Difference } from './data.ts';
 import { useEnvironment } from './place.ts';
-import { DIFFERENCE_KINDS } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 import { WorkflowsLink } from './workflow-link.tsx';
@@ -40,12 +40,12 @@ export function DifferencesPage() {
           label="Kind"
           data={[
             { value: '', label: 'All kinds' },
-            ...DIFFERENCE_KINDS.map((value) => ({ value, label: plain(value) })),
+            ...listDifferencesKind.map((value) => ({ value, label: plain(value) })),
           ]}
           value={search.kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
-              search: { kind: DIFFERENCE_KINDS.find((kind) => kind === value) },
+              search: { kind: listDifferencesKind.find((kind) => kind === value) },
               replace: true,
             })
           }

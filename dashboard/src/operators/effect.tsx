@@ -4,12 +4,6 @@ import type { components } from '../api/generated/ops.ts';
 import { Amount, QueryView, Section, ShortId } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 
-const SECOND_PERSON = {
-  always: 'Needs a second person’s approval.',
-  'above-limit': 'Above a limit, needs a second person’s approval.',
-  never: '',
-} as const;
-
 /** What an action would do, as the service previews it. */
 export function EffectSection({
   query,
@@ -19,7 +13,7 @@ export function EffectSection({
   return (
     <Section title="Effect">
       <QueryView query={query} rows={2}>
-        {({ outcome, what, amount, currency, entries, refunds, secondPerson }) => (
+        {({ outcome, what, amount, currency, entries, refunds, needsSecondPerson }) => (
           <Stack gap="xs">
             <Text size="sm">{outcome === 'refused' ? `Would be refused: ${what}` : what}</Text>
             {amount !== null && (
@@ -52,9 +46,7 @@ export function EffectSection({
                 ]}
               />
             )}
-            {secondPerson && SECOND_PERSON[secondPerson] !== '' && (
-              <Text size="sm">{SECOND_PERSON[secondPerson]}</Text>
-            )}
+            {needsSecondPerson === true && <Text size="sm">A second person must approve it first.</Text>}
           </Stack>
         )}
       </QueryView>

@@ -1,20 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import {
-  IconAlertTriangle,
-  IconBook,
-  IconBuildingStore,
-  IconChecks,
-  IconCoins,
-  IconGitCompare,
-  IconHistory,
-  IconHome,
-  IconTool,
-  IconTag,
-  IconUsers,
-} from '@tabler/icons-react';
-import { Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser } from '../app/session.ts';
-import { AppLayout, type AppPage } from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
@@ -119,22 +106,8 @@ function SignOut() {
 
 function usePages(): readonly AppPage[] {
   const { may } = useOperator();
-  return [
-    { to: '/operators/$environment', label: 'Home', icon: IconHome, isShown: true },
-    { to: '/operators/$environment/stuck', label: 'Stuck', icon: IconAlertTriangle, isShown: true },
-    { to: '/operators/$environment/repairs', label: 'Batch repairs', icon: IconTool, isShown: true },
-    { to: '/operators/$environment/approvals', label: 'Approvals', icon: IconChecks, isShown: true },
-    {
-      to: '/operators/$environment/differences',
-      label: 'Differences',
-      icon: IconGitCompare,
-      isShown: may('reconcile'),
-    },
-    { to: '/operators/$environment/books', label: 'Books', icon: IconBook, isShown: may('books') },
-    { to: '/operators/$environment/rates', label: 'Rates', icon: IconCoins, isShown: may('pricing') },
-    { to: '/operators/$environment/prices', label: 'Prices', icon: IconTag, isShown: may('pricing') },
-    { to: '/operators/$environment/accounts', label: 'Accounts', icon: IconBuildingStore, isShown: true },
-    { to: '/operators/$environment/audit', label: 'Audit log', icon: IconHistory, isShown: may('audit') },
-    { to: '/operators/$environment/people', label: 'People', icon: IconUsers, isShown: may('people') },
-  ];
+  const { routesById } = useRouter();
+  return pagesOf(routesById['/operators/$environment'].children, ({ operatorsPage: page }) =>
+    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
+  );
 }

@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
+import { listedAccountCurrency } from '../api/generated/ops-lists.ts';
 import { dataOf } from '../api/data-of.ts';
 import { formatAmount } from '../ui/format.ts';
 import { Amount, Empty, Failed, PageHead, Section, ShortId } from '../ui/parts.tsx';
@@ -13,7 +14,7 @@ import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
 import { useOperator, useEnvironment } from './place.ts';
-import { AGES, CURRENCIES } from './search.ts';
+import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
@@ -103,7 +104,7 @@ export function NewBatchRepairPage() {
             />
             <NativeSelect
               label="Currency"
-              data={[{ value: '', label: 'All' }, ...CURRENCIES]}
+              data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}
               {...form.getInputProps('currency')}
             />
             <NumberInput

@@ -5,7 +5,7 @@ import { currentUserQuery, type CurrentUser } from '../app/session.ts';
 import type { Environment } from '../ui/environment.ts';
 import { operatorQuery, type BatchRepairAction } from './data.ts';
 
-type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];
+export type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];
 
 /** The environment in the address. */
 export const useEnvironment = (): Environment => useParams({ from: '/operators/$environment' }).environment;

@@ -4,6 +4,10 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
+import {
+  pricePreviewDataTotalsAccountType as accountTypes,
+  pricePreviewDataTotalsCurrency as currencies,
+} from '../api/generated/ops-lists.ts';
 import { Refusal } from '../api/refusal.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
@@ -17,9 +21,7 @@ import { useEnvironment } from './place.ts';
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
 
-const SELLERS = { USER: 'Consumers', MERCHANT: 'Merchants' } as const;
-const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
-const CURRENCIES = ['NGN', 'USD'] as const;
+const SELLERS: Record<Price['accountType'], string> = { USER: 'Consumers', MERCHANT: 'Merchants' };
 
 export function PricesPage() {
   const environment = useEnvironment();
@@ -56,8 +58,8 @@ const TERMS = {
   userMarkupPercent: 'Markup for consumers',
   merchantMarkupPercent: 'Markup for merchants',
   ngnIncrementPercent: 'Increment in NGN',
-} as const;
-const TERM_NAMES = ['userMarkupPercent', 'merchantMarkupPercent', 'ngnIncrementPercent'] as const;
+} as const satisfies Record<keyof PriceTerms, string>;
+const TERM_NAMES = Object.keys(TERMS) as (keyof PriceTerms)[];
 
 const termsOf = (fields: Fields): PriceTerms => ({
   userMarkupPercent: Number(fields.userMarkupPercent),
@@ -203,8 +205,8 @@ function Packages({ of }: { readonly of: PricePreview['items'] }) {
       columns={[
         packageColumn,
         costColumn,
-        ...ACCOUNT_TYPES.flatMap((accountType) =>
-          CURRENCIES.map((currency) => ({
+        ...accountTypes.flatMap((accountType) =>
+          currencies.map((currency) => ({
             title: `${SELLERS[accountType]}, ${currency}`,
             cell: ({ prices }: PricePreview['items'][number]) => (
               <Change

@@ -165,6 +165,11 @@ function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
             cell: ({ disputeId }) => <Id>{disputeId}</Id>,
           },
           { title: 'Payment', cell: ({ reference }) => <Id>{reference}</Id> },
+          {
+            title: 'Amount',
+            cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
+            isNumber: true,
+          },
           { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },
           { title: 'Outcome', cell: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open') },
           { title: 'Opened', cell: ({ openedAt }) => <Moment at={openedAt} /> },

@@ -1,8 +1,21 @@
 /** The addresses of finance, operations and administrators. The environment is part of each. */
+import {
+  IconAlertTriangle,
+  IconBook,
+  IconBuildingStore,
+  IconChecks,
+  IconCoins,
+  IconGitCompare,
+  IconHistory,
+  IconHome,
+  IconTag,
+  IconTool,
+  IconUsers,
+} from '@tabler/icons-react';
 import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../app/root-route.tsx';
 import { searchText } from '../ui/search-text.ts';
-import type { Environment } from '../ui/environment.ts';
+import { ENVIRONMENTS } from '../ui/environment.ts';
 import {
   accountSearch,
   accountsSearch,
@@ -13,8 +26,6 @@ import {
   ratesSearch,
   stuckSearch,
 } from './search.ts';
-
-const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
 
 const operators = createRoute({
   getParentRoute: () => rootRoute,
@@ -41,12 +52,14 @@ const start = createRoute({
 const home = createRoute({
   getParentRoute: () => operators,
   path: '/',
+  staticData: { operatorsPage: { label: 'Home', icon: IconHome } },
   component: lazyRouteComponent(() => import('./home.tsx'), 'HomePage'),
 });
 
 const stuck = createRoute({
   getParentRoute: () => operators,
   path: '/stuck',
+  staticData: { operatorsPage: { label: 'Stuck', icon: IconAlertTriangle } },
   validateSearch: stuckSearch,
   component: lazyRouteComponent(() => import('./stuck.tsx'), 'StuckPage'),
 });
@@ -60,6 +73,7 @@ const purchase = createRoute({
 const repairs = createRoute({
   getParentRoute: () => operators,
   path: '/repairs',
+  staticData: { operatorsPage: { label: 'Batch repairs', icon: IconTool } },
   validateSearch: pageSearch,
   component: lazyRouteComponent(() => import('./batch-repairs.tsx'), 'BatchRepairsPage'),
 });
@@ -80,12 +94,14 @@ const repair = createRoute({
 const approvals = createRoute({
   getParentRoute: () => operators,
   path: '/approvals',
+  staticData: { operatorsPage: { label: 'Approvals', icon: IconChecks } },
   component: lazyRouteComponent(() => import('./approvals.tsx'), 'ApprovalsPage'),
 });
 
 const differences = createRoute({
   getParentRoute: () => operators,
   path: '/differences',
+  staticData: { operatorsPage: { label: 'Differences', icon: IconGitCompare, needs: 'reconcile' } },
   validateSearch: differenceSearch,
   component: lazyRouteComponent(() => import('./differences.tsx'), 'DifferencesPage'),
 });
@@ -93,6 +109,7 @@ const differences = createRoute({
 const books = createRoute({
   getParentRoute: () => operators,
   path: '/books',
+  staticData: { operatorsPage: { label: 'Books', icon: IconBook, needs: 'books' } },
   validateSearch: booksSearch,
   component: lazyRouteComponent(() => import('./books.tsx'), 'BooksPage'),
 });
@@ -100,6 +117,7 @@ const books = createRoute({
 const rates = createRoute({
   getParentRoute: () => operators,
   path: '/rates',
+  staticData: { operatorsPage: { label: 'Rates', icon: IconCoins, needs: 'pricing' } },
   validateSearch: ratesSearch,
   component: lazyRouteComponent(() => import('./rates.tsx'), 'RatesPage'),
 });
@@ -107,12 +125,14 @@ const rates = createRoute({
 const prices = createRoute({
   getParentRoute: () => operators,
   path: '/prices',
+  staticData: { operatorsPage: { label: 'Prices', icon: IconTag, needs: 'pricing' } },
   component: lazyRouteComponent(() => import('./prices.tsx'), 'PricesPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => operators,
   path: '/people',
+  staticData: { operatorsPage: { label: 'People', icon: IconUsers, needs: 'people' } },
   validateSearch: pageSearch,
   component: lazyRouteComponent(() => import('./people.tsx'), 'PeoplePage'),
 });
@@ -120,6 +140,7 @@ const people = createRoute({
 const accounts = createRoute({
   getParentRoute: () => operators,
   path: '/accounts',
+  staticData: { operatorsPage: { label: 'Accounts', icon: IconBuildingStore } },
   validateSearch: accountsSearch,
   component: lazyRouteComponent(() => import('./accounts.tsx'), 'AccountsPage'),
 });
@@ -134,6 +155,7 @@ const account = createRoute({
 const audit = createRoute({
   getParentRoute: () => operators,
   path: '/audit',
+  staticData: { operatorsPage: { label: 'Audit log', icon: IconHistory, needs: 'audit' } },
   validateSearch: auditSearch,
   component: lazyRouteComponent(() => import('./audit.tsx'), 'AuditPage'),
 });

@@ -1,7 +1,7 @@
 /** Parses URL parameters; invalid values are dropped. */
+import { listDifferencesKind, listedAccountCurrency, listStuckClass } from '../api/generated/ops-lists.ts';
 import { dayIn, oneOf, textIn, type Search } from '../ui/address.ts';
-import type { AuditSearch, DifferenceKind, DifferenceQuery, StuckQuery } from './data.ts';
-import { STUCK_CLASSES } from './words.ts';
+import type { AuditSearch, DifferenceQuery, StuckQuery } from './data.ts';
 
 export const AGES = [
   { value: '0', label: 'Any time' },
@@ -10,8 +10,6 @@ export const AGES = [
   { value: '86400', label: '1 day' },
   { value: '604800', label: '1 week' },
 ] as const;
-
-export const CURRENCIES = ['NGN', 'USD'] as const;
 
 export type StuckSearch = Pick<StuckQuery, 'class' | 'olderThanSeconds' | 'currency' | 'page'>;
 
@@ -25,40 +23,16 @@ export function countIn(value: unknown): number | undefined {
 const digitsIn = (value: unknown): string | undefined =>
   /^\d{1,18}$/.test(textIn(value) ?? '') ? textIn(value) : undefined;
 
-type StuckClasses = keyof typeof STUCK_CLASSES;
-
 export const stuckSearch = (search: Search): StuckSearch => ({
-  class: oneOf(Object.keys(STUCK_CLASSES) as StuckClasses[], search['class']),
+  class: oneOf(listStuckClass, search['class']),
   olderThanSeconds: countIn(search['olderThanSeconds']),
-  currency: oneOf(CURRENCIES, search['currency']),
+  currency: oneOf(listedAccountCurrency, search['currency']),
   page: countIn(search['page']),
 });
 
-export const DIFFERENCE_KINDS: readonly DifferenceKind[] = [
-  'missing-in-ledger',
-  'missing-at-gateway',
-  'amount-differs',
-  'currency-differs',
-  'double-at-gateway',
-  'status-differs',
-  'refund-missing-in-ledger',
-  'refund-missing-at-gateway',
-  'refund-differs',
-  'dispute-missing-in-ledger',
-  'dispute-missing-at-gateway',
-  'dispute-differs',
-  'fee-differs',
-  'supplier-order-unknown',
-  'supplier-order-unbooked',
-  'supplier-order-missing',
-  'supplier-order-double',
-  'supplier-cost-differs',
-  'supplier-balance-differs',
-];
-
 export const differenceSearch = (search: Search): Pick<DifferenceQuery, 'id' | 'kind' | 'page'> => ({
   id: digitsIn(search['id']),
-  kind: oneOf(DIFFERENCE_KINDS, search['kind']),
+  kind: oneOf(listDifferencesKind, search['kind']),
   page: countIn(search['page']),
 });
 

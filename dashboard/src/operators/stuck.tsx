@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
+import { listedAccountCurrency } from '../api/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
@@ -11,7 +12,7 @@ import { Rows } from '../ui/rows.tsx';
 import { stuckQuery, type StuckItem } from './data.ts';
 import { useOperator, useEnvironment } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
-import { AGES, CURRENCIES, type StuckSearch } from './search.ts';
+import { AGES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 
@@ -92,7 +93,7 @@ function Filters({ search }: { readonly search: StuckSearch }) {
       />
       <NativeSelect
         label="Currency"
-        data={[{ value: '', label: 'All' }, ...CURRENCIES]}
+        data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}
         value={search.currency ?? ''}
         onChange={({ currentTarget: { value } }) => set({ currency: value === '' ? undefined : value })}
       />

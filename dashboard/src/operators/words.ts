@@ -1,4 +1,4 @@
-/** The words of the API in those of a page. */
+/** The words of the API in those of a page, and the fields of each operator action. */
 import type { Action, BatchRepairAction, Role, StuckClass } from './data.ts';
 
 export const REPLAY = {
@@ -6,46 +6,76 @@ export const REPLAY = {
   does: 'Retries every step that can be retried, until one of them resolves it.',
 } as const;
 
-export const ACTIONS: Record<Action, { readonly label: string; readonly does: string }> = {
+export interface ActionFields {
+  reason: string;
+  evidence: string;
+  amount: number | string;
+  packageCode: string;
+  goodwill: boolean;
+  outcome: '' | 'won' | 'lost';
+  disputeId: string;
+  override: boolean;
+}
+
+interface ActionWords {
+  readonly label: string;
+  readonly does: string;
+  /** Beside its reason. */
+  readonly fields: readonly (keyof ActionFields)[];
+  readonly needsEvidence?: true;
+}
+
+export const ACTIONS: Record<Action, ActionWords> = {
   'check-gateway': {
     label: 'Check the gateway',
     does: 'Checks the payment gateway, books the result and continues refunds.',
+    fields: [],
   },
   'check-supplier': {
     label: 'Check the supplier',
     does: 'Checks the supplier without ordering, and delivers what it has ready.',
+    fields: [],
   },
   'retry-delivery': {
     label: 'Retry the delivery',
     does: 'Retries now instead of later, with the same id at the supplier.',
+    fields: [],
   },
   'deliver-other': {
     label: 'Deliver another package',
     does: 'Orders another package for the buyer at the same price.',
+    fields: ['packageCode', 'evidence'],
   },
   'mark-paid': {
     label: 'Mark as paid',
     does: 'Books the money on your evidence. Delivers a waiting purchase; credits the wallet for a closed one.',
+    fields: ['evidence'],
+    needsEvidence: true,
   },
   'refund-to-source': {
     label: 'Refund through the gateway',
     does: 'Refunds through the gateway what was paid and not yet refunded.',
+    fields: ['amount', 'goodwill', 'evidence'],
   },
   'credit-wallet': {
     label: 'Credit the wallet',
     does: 'Refunds into the account’s wallet.',
+    fields: ['amount', 'goodwill', 'evidence'],
   },
   cancel: {
     label: 'Cancel',
     does: 'Ends the purchase and refunds what was paid. A closed one stops waiting for money.',
+    fields: ['evidence'],
   },
   'settle-dispute': {
     label: 'Settle the dispute',
     does: 'Ends a dispute or reversal as won or lost.',
+    fields: ['outcome', 'disputeId', 'evidence', 'override'],
+    needsEvidence: true,
   },
 };
 
-export const BATCH_ACTIONS: Record<BatchRepairAction, { readonly label: string; readonly does: string }> = {
+export const BATCH_ACTIONS: Record<BatchRepairAction, Pick<ActionWords, 'label' | 'does'>> = {
   replay: REPLAY,
   'check-gateway': ACTIONS['check-gateway'],
   'check-supplier': ACTIONS['check-supplier'],

@@ -1,7 +1,13 @@
 import { AppShell, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Icon } from '@tabler/icons-react';
-import { Link, useLocation, type LinkProps } from '@tanstack/react-router';
+import {
+  Link,
+  useLocation,
+  type AnyRoute,
+  type LinkProps,
+  type StaticDataRouteOption,
+} from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { HasNavigated } from './has-navigated.ts';
 
@@ -12,6 +18,25 @@ export interface AppPage {
   readonly label: string;
   readonly icon: Icon;
   readonly isShown: boolean;
+}
+
+/** Of a route that is in the list of pages. */
+export interface ListedPage<Permission> {
+  readonly label: string;
+  readonly icon: Icon;
+  /** Without it everybody sees the page. */
+  readonly needs?: Permission;
+}
+
+/** The pages of these routes, in their order. */
+export function pagesOf(
+  routes: unknown,
+  pageOf: (data: StaticDataRouteOption) => Omit<AppPage, 'to'> | undefined,
+): AppPage[] {
+  return Object.values(routes as Readonly<Record<string, AnyRoute>>).flatMap(({ to, options }) => {
+    const page = pageOf(options.staticData ?? {});
+    return page ? [{ ...page, to: to as AppPage['to'] }] : [];
+  });
 }
 
 /** The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the list is the home page. */

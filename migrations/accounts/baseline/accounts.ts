@@ -2,6 +2,9 @@
  * Accounts and their keys, requests of late, and the audit log. Keys are stored as SHA-256 only (promise A7).
  */
 import { sql } from 'kysely';
+import { ACCOUNT_TYPES, ENVIRONMENTS, hasOwnLimit, PLANS, SCOPES } from '../../../src/domain/account.ts';
+import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
+import { membersOf, oneOf } from '../../one-of.ts';
 
 export const accounts = () => sql`
   ${accountsAndKeys()}
@@ -12,18 +15,18 @@ const accountsAndKeys = () => sql`
   -- disabled_at: its keys and members are refused until it is enabled again.
   create table accounts (
     id text primary key,
-    type text not null check (type in ('USER', 'MERCHANT')),
+    type text not null ${oneOf('type', ACCOUNT_TYPES)},
     name text not null check (length(name) between 1 and 200),
     email text not null check (email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
     website_url text,
-    currency text not null check (currency in ('NGN', 'USD')),
-    plan text not null check (plan in ('STANDARD', 'PREMIUM', 'ENTERPRISE')),
+    currency text not null ${oneOf('currency', ACCOUNT_CURRENCIES)},
+    plan text not null ${oneOf('plan', PLANS)},
     enterprise_requests_per_minute integer check (enterprise_requests_per_minute > 0),
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now(),
     disabled_at timestamptz,
     constraint enterprise_carries_its_own_number
-      check ((plan = 'ENTERPRISE') = (enterprise_requests_per_minute is not null))
+      check ((plan in (${membersOf(PLANS.filter(hasOwnLimit))})) = (enterprise_requests_per_minute is not null))
   );
   create index accounts_by_change on accounts (changed_at);
 
@@ -31,12 +34,12 @@ const accountsAndKeys = () => sql`
   create table api_keys (
     id text primary key,
     account_id text not null references accounts (id),
-    environment text not null check (environment in ('live', 'test')),
+    environment text not null ${oneOf('environment', ENVIRONMENTS)},
     key_sha256 bytea not null unique check (length(key_sha256) = 32),
     display_prefix text not null,
     last_four text not null check (length(last_four) = 4),
     scopes text[] not null
-      check (cardinality(scopes) between 1 and 2 and scopes <@ array['read', 'purchase']),
+      check (cardinality(scopes) between 1 and ${sql.lit(SCOPES.length)} and scopes <@ array[${membersOf(SCOPES)}]),
     allowed_addresses text[] not null check (cardinality(allowed_addresses) between 1 and 10),
     company_name text not null,
     website_url text not null,
@@ -56,7 +59,7 @@ const records = () => sql`
   create table api_requests (
     id bigint generated always as identity primary key,
     account_id text not null,
-    environment text not null check (environment in ('live', 'test')),
+    environment text not null ${oneOf('environment', ENVIRONMENTS)},
     request_id text not null,
     at timestamptz not null,
     method text not null,

@@ -4,6 +4,8 @@
  * (id, e-mail address) never changes, and no person is removed.
  */
 import { sql } from 'kysely';
+import { ROLES } from '../../../src/domain/operator-roles.ts';
+import { oneOf } from '../../one-of.ts';
 
 export const people = () => sql`
   ${persons()}
@@ -18,7 +20,7 @@ const persons = () => sql`
     email text not null unique
       check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
     name text not null check (length(name) between 1 and 200),
-    role text not null check (role in ('SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN')),
+    role text not null ${oneOf('role', ROLES)},
     password_hash text not null check (password_hash like 'scrypt$%'),
     one_time_until timestamptz,
     failed_logins integer not null default 0 check (failed_logins >= 0),
@@ -76,7 +78,7 @@ const access = () => sql`
     id bigint generated always as identity primary key,
     person_id text not null references people (id),
     email text not null,
-    role text not null check (role in ('SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN')),
+    role text not null ${oneOf('role', ROLES)},
     given_by text not null check (length(given_by) between 1 and 254),
     given_at timestamptz not null,
     second_half text,

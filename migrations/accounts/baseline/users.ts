@@ -4,6 +4,9 @@
  * or encrypted; a session's token opens nothing without the signature in its cookie.
  */
 import { sql } from 'kysely';
+import { MEMBER_ROLES } from '../../../src/domain/member-roles.ts';
+import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
+import { oneOf } from '../../one-of.ts';
 
 export const users = () => sql`
   ${signedIn()}
@@ -41,7 +44,7 @@ const signedIn = () => sql`
   create table sign_ups (
     user_id text primary key references users (id) on delete cascade,
     company_name text not null check (length(company_name) between 1 and 200),
-    currency text not null check (currency in ('NGN', 'USD')),
+    currency text not null ${oneOf('currency', ACCOUNT_CURRENCIES)},
     created_at timestamptz not null default now()
   );
 
@@ -111,7 +114,7 @@ export const members = () => sql`
   create table members (
     account_id text not null references accounts (id),
     user_id text not null references users (id),
-    role text not null check (role in ('OWNER', 'DEVELOPER', 'FINANCE', 'SUPPORT')),
+    role text not null ${oneOf('role', MEMBER_ROLES)},
     joined_at timestamptz not null default now(),
     primary key (account_id, user_id)
   );
@@ -122,7 +125,7 @@ export const members = () => sql`
     account_id text not null references accounts (id),
     email text not null
       check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
-    role text not null check (role in ('OWNER', 'DEVELOPER', 'FINANCE', 'SUPPORT')),
+    role text not null ${oneOf('role', MEMBER_ROLES)},
     token_sha256 bytea not null unique check (length(token_sha256) = 32),
     invited_by text not null,
     created_at timestamptz not null default now(),

@@ -1,5 +1,7 @@
 /** What is for sale: regions, packages, which top-ups fit which package, and every version of a package. */
 import { sql } from 'kysely';
+import { PACKAGE_TYPES } from '../../../src/domain/states.ts';
+import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const catalogue = (world: World) => sql`
@@ -21,7 +23,7 @@ const packages = ({ role }: World) => sql`
     package_code text primary key,
     -- Whose package it is, by name.
     supplier text not null,
-    package_type text not null check (package_type in ('BASE', 'TOPUP')),
+    package_type text not null ${oneOf('package_type', PACKAGE_TYPES)},
     slug text not null,
     name text not null,
     region_code text not null,
@@ -68,7 +70,7 @@ const versions = ({ role }: World) => sql`
     on_sale boolean not null check (on_sale = (kind <> 'WITHDRAWN')),
     valid_from timestamptz not null,
     valid_to timestamptz check (valid_to > valid_from),
-    package_type text not null check (package_type in ('BASE', 'TOPUP')),
+    package_type text not null ${oneOf('package_type', PACKAGE_TYPES)},
     name text not null,
     region_code text not null,
     region_type text not null,

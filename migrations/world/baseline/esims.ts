@@ -1,5 +1,7 @@
 /** eSIMs, the links of their install pages, and the supplier's events about them. */
 import { sql } from 'kysely';
+import { ESIM_STATUSES } from '../../../src/domain/states.ts';
+import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 /** An eSIM that the supplier is asked about. In src/esims/store/{due,esims,facts}.ts as well, literally. */
@@ -18,8 +20,7 @@ const orders = ({ role }: World) => sql`
     transaction_id text not null unique,
     package_code text not null,
     package_name text not null,
-    status text not null
-      check (status in ('PENDING', 'CREATED', 'ACTIVE', 'EXPIRED', 'FAILED', 'CANCELLED', 'SUSPENDED')),
+    status text not null ${oneOf('status', ESIM_STATUSES)},
     price_minor bigint not null,
     currency text not null,
     snapshot jsonb not null,
@@ -64,9 +65,9 @@ const orders = ({ role }: World) => sql`
 `;
 
 const indexes = () => sql`
-  create index esims_by_account on esims (account_id, created_at desc, id desc);
-  create index esims_by_account_status on esims (account_id, status, created_at desc, id desc);
-  create index esims_by_package on esims (account_id, package_name, status, created_at desc, id desc);
+  -- Everything that my-esims filters by: a search reads an account's entries, and rows only for its page.
+  create index esims_by_account on esims (account_id, created_at desc, id desc)
+    include (status, package_name, iccid, transaction_id);
   create index esims_by_iccid on esims (iccid) where iccid <> '';
   create index esims_by_tran_no on esims (esim_tran_no) where esim_tran_no <> '';
   create index esims_by_order_no on esims (order_no) where order_no <> '';
@@ -97,6 +98,7 @@ const linksAndEvents = ({ role }: World) => sql`
   -- only what finds the eSIM is kept, each text cut, so that a row stays under a kilobyte.
   create table supplier_events (
     id bigint generated always as identity primary key,
+    supplier text not null,
     notify_id text not null,
     type text not null,
     about text not null check (about in ('esim', 'order', 'health', 'unknown')),
@@ -112,9 +114,9 @@ const linksAndEvents = ({ role }: World) => sql`
     applied_at timestamptz,
     note text,
     -- A stranger who guesses a number must not hold back the supplier's own event.
-    unique (notify_id, is_foreign)
+    unique (supplier, notify_id, is_foreign)
   );
-  create index supplier_events_waiting on supplier_events (id) where applied_at is null;
+  create index supplier_events_waiting on supplier_events (supplier, id) where applied_at is null;
   create index supplier_events_foreign on supplier_events (received_at) where is_foreign;
   create index supplier_events_applied on supplier_events (applied_at) where applied_at is not null;
 

@@ -5,6 +5,8 @@
  * themselves, so each is the sum of its entries by construction.
  */
 import { sql } from 'kysely';
+import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
+import { membersOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const ledger = (world: World) => sql`
@@ -31,11 +33,12 @@ const accounts = ({ role }: World) => sql`
   insert into ledger_accounts (id, kind, currency)
   select kind || ':' || currency, kind, currency
     from unnest(array['held', 'revenue', 'suspense', 'exchange', 'funding', 'evidence']) kind,
-         unnest(array['NGN', 'USD']) currency
+         unnest(array[${membersOf(ACCOUNT_CURRENCIES)}]) currency
   union all
-  values ('gateway-clearing:paystack:NGN', 'gateway-clearing', 'NGN'),
-         ('gateway-clearing:paystack:USD', 'gateway-clearing', 'USD'),
-         ('supplier-cost:USD4', 'supplier-cost', 'USD4'),
+  select 'gateway-clearing:paystack:' || currency, 'gateway-clearing', currency
+    from unnest(array[${membersOf(ACCOUNT_CURRENCIES)}]) currency
+  union all
+  values ('supplier-cost:USD4', 'supplier-cost', 'USD4'),
          ('supplier-prepaid:esim-access:USD4', 'supplier-prepaid', 'USD4');
 
   create table wallets (

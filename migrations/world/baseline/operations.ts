@@ -1,6 +1,6 @@
 /**
  * Operators' actions, each with who, why and what came of it: written in the transaction of its effect,
- * refused attempts included, and never changed once ended. And batch repairs, one action on many stuck items.
+ * refused attempts included, and never changed once ended.
  */
 import { sql } from 'kysely';
 import type { World } from './world.ts';
@@ -8,7 +8,6 @@ import type { World } from './world.ts';
 export const operations = (world: World) => sql`
   ${actions(world)}
   ${actionGuards()}
-  ${batchRepairs(world)}
 `;
 
 const actions = ({ role }: World) => sql`
@@ -114,61 +113,4 @@ const actionGuards = () => sql`
     end $$;
   create trigger operator_action_keeps_its_decision before update on operator_actions
     for each row execute function operator_action_keeps_its_decision();
-`;
-
-const batchRepairs = ({ role }: World) => sql`
-  -- Asked for by one person and approved by another.
-  create table batch_repairs (
-    id text primary key check (id ~ '^repair-[0-9a-f]{32}$'),
-    repair_key text not null unique check (length(repair_key) between 1 and 200),
-    action text not null,
-    filter jsonb not null,
-    reason text not null,
-    evidence text,
-    by_person text not null,
-    status text not null check (status in
-      ('WAITS_FOR_APPROVAL', 'RUNNING', 'COMPLETED', 'STOPPED', 'DECLINED', 'EXPIRED')),
-    row_count integer not null check (row_count between 1 and 500),
-    expires_at timestamptz not null,
-    decided_by text,
-    decided_at timestamptz,
-    stop_asked_at timestamptz,
-    next_check_at timestamptz,
-    created_at timestamptz not null,
-    closed_at timestamptz,
-    constraint batch_repair_by_two_people
-      check (status = 'DECLINED' or lower(trim(decided_by)) <> lower(trim(by_person))),
-    check ((decided_by is null) = (decided_at is null)),
-    check (status not in ('RUNNING', 'COMPLETED', 'STOPPED') or decided_by is not null),
-    check ((status in ('WAITS_FOR_APPROVAL', 'RUNNING')) = (closed_at is null)),
-    check ((status = 'RUNNING') = (next_check_at is not null))
-  );
-  create index batch_repairs_newest on batch_repairs (created_at desc, id);
-  create index batch_repairs_open on batch_repairs (created_at) where closed_at is null;
-
-  -- What the second person saw.
-  create table batch_repair_rows (
-    repair_id text not null references batch_repairs (id),
-    row_number integer not null check (row_number between 1 and 500),
-    transaction_id text not null,
-    class text not null,
-    amount_minor bigint check (amount_minor > 0),
-    currency text,
-    preview text not null,
-    status text not null default 'WAITING'
-      check (status in ('WAITING', 'DONE', 'REFUSED', 'UNKNOWN', 'SKIPPED')),
-    detail text,
-    attempts integer not null default 0,
-    next_at timestamptz,
-    closed_at timestamptz,
-    primary key (repair_id, row_number),
-    check ((amount_minor is null) = (currency is null)),
-    check ((status = 'WAITING') = (closed_at is null))
-  );
-  -- One open batch repair at most works on a transaction.
-  create unique index batch_repair_rows_open on batch_repair_rows (transaction_id) where closed_at is null;
-
-  grant insert, update (status, decided_by, decided_at, stop_asked_at, next_check_at, closed_at)
-    on batch_repairs to ${role};
-  grant insert, update (status, detail, attempts, next_at, closed_at) on batch_repair_rows to ${role};
 `;

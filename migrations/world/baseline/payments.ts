@@ -3,6 +3,8 @@
  * arrived, refunds and disputes. A gateway goes by name. Guarantee: no payment gives the same money twice.
  */
 import { sql } from 'kysely';
+import { GATEWAY_METHODS, PAYMENT_PURPOSES } from '../../../src/domain/states.ts';
+import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const payments = (world: World) => sql`
@@ -19,8 +21,7 @@ const fundings = ({ role }: World) => sql`
   create table fundings (
     transaction_id text primary key check (length(transaction_id) <= 50),
     account_id text not null,
-    payment_method text not null
-      check (payment_method in ('CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY')),
+    payment_method text not null ${oneOf('payment_method', GATEWAY_METHODS)},
     status text not null check (status in ('PENDING', 'SUCCESS', 'FAILED')),
     reason text,
     amount_minor bigint not null check (amount_minor > 0),
@@ -35,8 +36,6 @@ const fundings = ({ role }: World) => sql`
     check ((status = 'PENDING') = (closed_at is null))
   );
   create index fundings_by_account on fundings (account_id, created_at desc);
-  create index fundings_by_filters on fundings
-    (account_id, status, payment_method, created_at desc, transaction_id desc);
   create index fundings_open on fundings (created_at) where status = 'PENDING';
   create index fundings_unpaid on fundings (account_id) where status = 'PENDING';
   create index fundings_flagged on fundings (needs_attention_since) where needs_attention_since is not null;
@@ -63,9 +62,9 @@ const charges = ({ role }: World) => sql`
     gateway text not null,
     transaction_id text not null,
     attempt integer not null check (attempt > 0),
-    purpose text not null check (purpose in ('purchase', 'funding')),
+    purpose text not null ${oneOf('purpose', PAYMENT_PURPOSES)},
     account_id text not null,
-    method text not null check (method in ('CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY')),
+    method text not null ${oneOf('method', GATEWAY_METHODS)},
     status text not null default 'ASKED' check (status in ('ASKED', 'OPEN', 'REFUSED', 'CLOSED')),
     charge_minor bigint not null check (charge_minor > 0),
     charge_currency text not null,

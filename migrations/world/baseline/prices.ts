@@ -2,6 +2,8 @@
  * At what price: markups, exchange rates, and quotes, which freeze a price for a while before the purchase.
  */
 import { sql } from 'kysely';
+import { PACKAGE_TYPES } from '../../../src/domain/states.ts';
+import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const prices = ({ role }: World) => sql`
@@ -52,7 +54,7 @@ export const prices = ({ role }: World) => sql`
   create table quotes (
     id text primary key,
     account_id text not null,
-    package_type text not null check (package_type in ('BASE', 'TOPUP')),
+    package_type text not null ${oneOf('package_type', PACKAGE_TYPES)},
     package_code text not null references packages (package_code),
     package_name text not null,
     esim_id text check ((esim_id is not null) = (package_type = 'TOPUP')),

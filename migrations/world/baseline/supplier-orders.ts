@@ -4,6 +4,8 @@
  * none: the database says both. Suppliers go by name.
  */
 import { sql } from 'kysely';
+import { PACKAGE_TYPES, SUPPLIER_ORDER_STATES } from '../../../src/domain/states.ts';
+import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const supplierOrders = (world: World) => sql`
@@ -18,15 +20,14 @@ const orders = ({ role }: World) => sql`
     id text primary key check (length(id) <= 50),
     transaction_id text not null references purchases (transaction_id),
     -- What was agreed, frozen.
-    kind text not null check (kind in ('BASE', 'TOPUP')),
+    kind text not null ${oneOf('kind', PACKAGE_TYPES)},
     supplier text not null,
     package_code text not null,
     volume_bytes bigint not null,
     cost_usd_e4 bigint not null,
     in_flight_grace_ms integer not null,
     planned_at timestamptz not null default clock_timestamp(),
-    state text not null default 'planned'
-      check (state in ('planned', 'sent', 'accepted', 'delivered', 'refused', 'withdrawn')),
+    state text not null default 'planned' ${oneOf('state', SUPPLIER_ORDER_STATES)},
     is_live boolean not null generated always as (state not in ('refused', 'withdrawn')) stored,
     order_no text,
     attempts integer not null default 0,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toJson } from '../../platform/http/json.ts';
 import { doneSchema } from '../../platform/http/ops-route.ts';
-import { defineRoute, type Route, type RouteDefinition } from '../../platform/http/route.ts';
+import { routesFor, type Route, type RouteDefinition } from '../../platform/http/route.ts';
 import {
   acceptInvitationBody,
   acceptedSchema,
@@ -20,19 +20,22 @@ import {
   removeSecondFactorBody,
   userSignInBody,
 } from './auth-schema.ts';
+import type { UserCases } from '../users/users.ts';
 import { presentCurrentUser, presentMailSent } from './present-users.ts';
+
+const defineRoute = routesFor<UserCases>();
 
 const TAG = 'Signing in';
 
 type Defaults = 'scope' | 'shapes' | 'errors' | 'key';
 type Definition<Rule extends 'anybody' | 'user', Body extends z.ZodObject | undefined> = Omit<
-  RouteDefinition<Rule, undefined, Body>,
+  RouteDefinition<Rule, undefined, Body, UserCases>,
   Defaults
-> & { readonly errors?: RouteDefinition<Rule, undefined, Body>['errors'] };
+> & { readonly errors?: RouteDefinition<Rule, undefined, Body, UserCases>['errors'] };
 
 const forAnybody = <Body extends z.ZodObject | undefined = undefined>(
   definition: Definition<'anybody', Body>,
-): Route =>
+): Route<UserCases> =>
   defineRoute<'anybody', undefined, Body>({
     errors: [],
     ...definition,
@@ -43,7 +46,7 @@ const forAnybody = <Body extends z.ZodObject | undefined = undefined>(
 
 const forUser = <Body extends z.ZodObject | undefined = undefined>(
   definition: Definition<'user', Body>,
-): Route =>
+): Route<UserCases> =>
   defineRoute<'user', undefined, Body>({
     errors: [],
     ...definition,
@@ -68,8 +71,8 @@ const signUpRoute = forAnybody({
       'Sends a mail with a link that is valid for 24 hours. The account exists once the link was opened. The answer is the same for an ' +
       'address that has a user already; the mail then says so. Signing up again before that replaces what was sent before.',
   },
-  async handle({ users, body, context }) {
-    const mail = await users.auth.signUp(body, { ...users.browser, ...context });
+  async handle({ cases, browser, body, context }) {
+    const mail = await cases.signUp(body, { ...browser, ...context });
     return { status: 202, body: toJson(presentMailSent(mail)) };
   },
 });
@@ -88,8 +91,8 @@ const confirmRoute = forAnybody({
       'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
       'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
   },
-  async handle({ users, body }) {
-    const { cookies } = await users.auth.confirmUser(body, users.browser);
+  async handle({ cases, browser, body }) {
+    const { cookies } = await cases.confirmUser(body, browser);
     return { status: 200, body: signedIn(false), cookies };
   },
 });
@@ -109,8 +112,8 @@ const signInRoute = forAnybody({
       'minute from one address. 10 wrong passwords in a row lock a user out for 15 minutes. The answer is the same for an unknown e-mail ' +
       'address, a wrong password and a user who is locked out.',
   },
-  async handle({ users, body }) {
-    const { cookies, secondFactor } = await users.auth.signIn(body, users.browser);
+  async handle({ cases, browser, body }) {
+    const { cookies, secondFactor } = await cases.signIn(body, browser);
     return { status: 200, body: signedIn(secondFactor), cookies };
   },
 });
@@ -128,8 +131,8 @@ const secondStepRoute = forAnybody({
     description:
       'After signing in with the password. 5 wrong codes end the step: sign in again. 10 in a row lock the second factor for 15 minutes.',
   },
-  async handle({ users, body }) {
-    const { cookies } = await users.auth.sendSecondFactor(body.code, users.browser);
+  async handle({ cases, browser, body }) {
+    const { cookies } = await cases.sendSecondFactor(body.code, browser);
     return { status: 200, body: signedIn(false), cookies };
   },
 });
@@ -144,8 +147,8 @@ const signOutRoute = forUser({
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
   },
-  async handle({ users }) {
-    const { cookies } = await users.auth.signOut(users.session, users.browser);
+  async handle({ cases, session, browser }) {
+    const { cookies } = await cases.signOut(session, browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -160,8 +163,8 @@ const meRoute = forUser({
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
   },
-  async handle({ users }) {
-    return { status: 200, body: toJson(presentCurrentUser(await users.auth.describe(users.session))) };
+  async handle({ cases, session }) {
+    return { status: 200, body: toJson(presentCurrentUser(await cases.describe(session))) };
   },
 });
 
@@ -178,8 +181,8 @@ const passwordRoute = forUser({
     description:
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
   },
-  async handle({ users, body }) {
-    const { cookies } = await users.auth.changePassword(users.session, body, users.browser);
+  async handle({ cases, session, browser, body }) {
+    const { cookies } = await cases.changePassword(session, body, browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -199,8 +202,8 @@ const addSecondFactorRoute = forUser({
     description:
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
   },
-  async handle({ users, body }) {
-    const made = await users.auth.addSecondFactor(users.session, body.password, users.browser);
+  async handle({ cases, session, browser, body }) {
+    const made = await cases.addSecondFactor(session, body.password, browser);
     return { status: 200, body: toJson({ success: true, data: made }) };
   },
 });
@@ -217,8 +220,8 @@ const confirmSecondFactorRoute = forUser({
     description:
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
   },
-  async handle({ users, body }) {
-    const { cookies } = await users.auth.confirmSecondFactor(users.session, body.code, users.browser);
+  async handle({ cases, session, browser, body }) {
+    const { cookies } = await cases.confirmSecondFactor(session, body.code, browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -237,8 +240,8 @@ const removeSecondFactorRoute = forUser({
       'Takes a code too, once the second factor is in use. A wrong one counts like a failed sign-in. From now on the password is enough. ' +
       'Recovery codes stop working.',
   },
-  async handle({ users, body }) {
-    const { cookies } = await users.auth.removeSecondFactor(users.session, body, users.browser);
+  async handle({ cases, session, browser, body }) {
+    const { cookies } = await cases.removeSecondFactor(session, body, browser);
     return { status: 200, body: DONE, cookies };
   },
 });
@@ -257,8 +260,8 @@ const requestResetRoute = forAnybody({
     description:
       'Sends a mail with a link that is valid for one hour. The answer is the same for an unknown address.',
   },
-  async handle({ users, body, context }) {
-    const mail = await users.auth.requestPasswordReset(body.email, { ...users.browser, ...context });
+  async handle({ cases, browser, body, context }) {
+    const mail = await cases.requestPasswordReset(body.email, { ...browser, ...context });
     return { status: 202, body: toJson(presentMailSent(mail)) };
   },
 });
@@ -275,8 +278,8 @@ const confirmResetRoute = forAnybody({
     description:
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
   },
-  async handle({ users, body }) {
-    await users.auth.resetPassword(body, users.browser);
+  async handle({ cases, browser, body }) {
+    await cases.resetPassword(body, browser);
     return { status: 200, body: DONE };
   },
 });
@@ -294,13 +297,13 @@ const acceptRoute = forAnybody({
       'With the token from the mail, once. A new user sends `name` and `password` too, and is signed in. A user who exists already is ' +
       'added to the account, and signs in as always.',
   },
-  async handle({ users, body }) {
-    const { accountId, isSignedIn, cookies } = await users.auth.acceptInvitation(body, users.browser);
+  async handle({ cases, browser, body }) {
+    const { accountId, isSignedIn, cookies } = await cases.acceptInvitation(body, browser);
     return { status: 200, body: toJson({ success: true, data: { accountId, isSignedIn } }), cookies };
   },
 });
 
-export const authRoutes: readonly Route[] = [
+export const authRoutes: readonly Route<UserCases>[] = [
   signUpRoute,
   confirmRoute,
   signInRoute,

@@ -12,8 +12,8 @@ import {
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
-import { MEMBER_PERMISSIONS, MEMBER_ROLES } from '../member-roles.ts';
-import { ROLES } from '../operators/roles.ts';
+import { MEMBER_PERMISSIONS, MEMBER_ROLES } from '../../domain/member-roles.ts';
+import { ROLES } from '../../domain/operator-roles.ts';
 
 export const emailField = (description: string) =>
   z

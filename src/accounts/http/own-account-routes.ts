@@ -1,15 +1,18 @@
 import type { z } from 'zod';
+import type { Environment } from '../../domain/account.ts';
+import type { Member } from '../../domain/callers.ts';
 import { isId } from '../../domain/ids.ts';
 import { encodeCursor } from '../../platform/http/cursor.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { doneSchema } from '../../platform/http/ops-route.ts';
 import {
-  defineRoute,
+  routesFor,
   type PathParameter,
   type Route,
   type RouteDefinition,
 } from '../../platform/http/route.ts';
-import type { MemberPermission } from '../member-roles.ts';
+import type { MemberPermission } from '../../domain/member-roles.ts';
+import type { MemberCases } from '../members.ts';
 import {
   accountSchema,
   changeAccountBody,
@@ -33,6 +36,13 @@ import {
   presentMember,
   presentRequest,
 } from './present-users.ts';
+
+/** `createKey` also makes endpoints, which stand above accounts. */
+type AccountCases = MemberCases & {
+  createKey(member: Member, environment: Environment, key: z.output<typeof createKeyBody>): Promise<object>;
+};
+
+const defineRoute = routesFor<AccountCases>();
 
 const TAG = 'Account';
 const MEMBERS = '/account/members';
@@ -60,11 +70,11 @@ const keyId: PathParameter = {
 
 type Defaults = 'scope' | 'shapes' | 'errors' | 'key';
 type Definition<Query extends z.ZodObject | undefined, Body extends z.ZodObject | undefined> = Omit<
-  RouteDefinition<'member', Query, Body>,
+  RouteDefinition<'member', Query, Body, AccountCases>,
   Defaults
 > & {
   readonly memberPermission: MemberPermission;
-  readonly errors?: RouteDefinition<'member', Query, Body>['errors'];
+  readonly errors?: RouteDefinition<'member', Query, Body, AccountCases>['errors'];
 };
 
 const forMember = <
@@ -72,7 +82,7 @@ const forMember = <
   Body extends z.ZodObject | undefined = undefined,
 >(
   definition: Definition<Query, Body>,
-): Route =>
+): Route<AccountCases> =>
   defineRoute<'member', Query, Body>({
     errors: [],
     ...definition,
@@ -95,8 +105,8 @@ const readRoute = forMember({
     summary: 'Read the account',
     description: 'The account that `Simway-Account` names. Both environments share it.',
   },
-  async handle({ users }) {
-    return { status: 200, body: toJson(presentAccount(await users.account.read(users.member))) };
+  async handle({ cases, member }) {
+    return { status: 200, body: toJson(presentAccount(await cases.read(member))) };
   },
 });
 
@@ -113,8 +123,8 @@ const changeRoute = forMember({
     description:
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
   },
-  async handle({ users, body }) {
-    const changed = await users.account.change(users.member, users.environment, body);
+  async handle({ cases, member, environment, body }) {
+    const changed = await cases.change(member, environment, body);
     return { status: 200, body: toJson(presentAccount(changed)) };
   },
 });
@@ -130,8 +140,8 @@ const membersRoute = forMember({
     summary: 'List the members of the account',
     description: 'Who may act for the account, and as what.',
   },
-  async handle({ users }) {
-    return { status: 200, body: list((await users.account.listMembers(users.member)).map(presentMember)) };
+  async handle({ cases, member }) {
+    return { status: 200, body: list((await cases.listMembers(member)).map(presentMember)) };
   },
 });
 
@@ -149,8 +159,8 @@ const changeMemberRoute = forMember({
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
   },
-  async handle({ users, params, body }) {
-    const changed = await users.account.changeMember(users.member, params['userId'] ?? '', body.role);
+  async handle({ cases, member, params, body }) {
+    const changed = await cases.changeMember(member, params['userId'] ?? '', body.role);
     return { status: 200, body: toJson({ success: true, data: presentMember(changed) }) };
   },
 });
@@ -168,8 +178,8 @@ const removeMemberRoute = forMember({
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
   },
-  async handle({ users, params }) {
-    await users.account.removeMember(users.member, params['userId'] ?? '');
+  async handle({ cases, member, params }) {
+    await cases.removeMember(member, params['userId'] ?? '');
     return { status: 200, body: DONE };
   },
 });
@@ -185,8 +195,8 @@ const invitationsRoute = forMember({
     summary: 'List open invitations',
     description: 'Those that were not accepted yet. Expired ones are left out.',
   },
-  async handle({ users }) {
-    const open = await users.account.listInvitations(users.member);
+  async handle({ cases, member }) {
+    const open = await cases.listInvitations(member);
     return { status: 200, body: list(open.map(presentInvitation)) };
   },
 });
@@ -204,8 +214,8 @@ const inviteRoute = forMember({
     description:
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
   },
-  async handle({ users, body, context }) {
-    const { invitation, sandboxMail } = await users.account.invite(users.member, body, context);
+  async handle({ cases, member, body, context }) {
+    const { invitation, sandboxMail } = await cases.invite(member, body, context);
     const data = { invitation: presentInvitation(invitation), sandboxMail };
     return { status: 201, body: toJson({ success: true, data }) };
   },
@@ -224,8 +234,8 @@ const withdrawRoute = forMember({
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
   },
-  async handle({ users, params }) {
-    await users.account.withdrawInvitation(users.member, params['invitationId'] ?? '');
+  async handle({ cases, member, params }) {
+    await cases.withdrawInvitation(member, params['invitationId'] ?? '');
     return { status: 200, body: DONE };
   },
 });
@@ -242,8 +252,8 @@ const keysRoute = forMember({
     description:
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
   },
-  async handle({ users }) {
-    const keys = await users.account.listKeys(users.member, users.environment);
+  async handle({ cases, member, environment }) {
+    const keys = await cases.listKeys(member, environment);
     return { status: 200, body: list(keys.map(presentKey)) };
   },
 });
@@ -263,8 +273,8 @@ const createKeyRoute = forMember({
       'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
       'works at once, and only from the addresses that you name.',
   },
-  async handle({ users, body }) {
-    const made = await users.account.createKey(users.member, users.environment, body);
+  async handle({ cases, member, environment, body }) {
+    const made = await cases.createKey(member, environment, body);
     return { status: 201, body: toJson({ success: true, data: made }) };
   },
 });
@@ -282,8 +292,8 @@ const revokeKeyRoute = forMember({
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
   },
-  async handle({ users, params }) {
-    await users.account.revokeKey(users.member, users.environment, params['keyId'] ?? '');
+  async handle({ cases, member, environment, params }) {
+    await cases.revokeKey(member, environment, params['keyId'] ?? '');
     return { status: 200, body: DONE };
   },
 });
@@ -302,10 +312,10 @@ const requestsRoute = forMember({
       'Requests with keys of this environment: the last 1,000 of the last 7 days. A request appears within seconds. A crash of a process ' +
       'of ours may lose the last seconds.',
   },
-  async handle({ users, query }) {
+  async handle({ cases, member, environment, query }) {
     const { cursor, limit, requestId } = query;
     const before = typeof cursor === 'bigint' ? cursor : undefined;
-    const found = await users.account.listRequests(users.member, users.environment, {
+    const found = await cases.listRequests(member, environment, {
       ...{ before, limit, requestId },
     });
     const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
@@ -316,7 +326,7 @@ const requestsRoute = forMember({
   },
 });
 
-export const ownAccountRoutes: readonly Route[] = [
+export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   readRoute,
   changeRoute,
   membersRoute,

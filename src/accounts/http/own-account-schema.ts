@@ -14,7 +14,7 @@ import {
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { dataSchema, listSchema } from '../../platform/http/ops-route.ts';
-import { MEMBER_ROLES } from '../member-roles.ts';
+import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { companyNameField, emailField, mailSentSchema } from './auth-schema.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });

@@ -1,8 +1,8 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
-import { defineOpsRoute, doneSchema } from '../../platform/http/ops-route.ts';
+import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
+import { opsRoutesFor, doneSchema } from '../../platform/http/ops-route.ts';
 import {
   presentChange,
   presentFirstHalf,
@@ -25,6 +25,9 @@ import {
   sessionSchema,
   signInBody,
 } from './people-schema.ts';
+import type { OperatorAccessCases } from '../operators/use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
 
 const ME = 'Signing in';
 const TAG = 'People';
@@ -40,7 +43,7 @@ const personId: PathParameter = {
 
 const DONE = toJson({ success: true, data: { done: true } });
 
-const signInRoute = defineRoute({
+const signInRoute = routesFor<OperatorAccessCases>()({
   method: 'POST',
   path: '/ops/sessions',
   key: 'login',
@@ -57,8 +60,8 @@ const signInRoute = defineRoute({
       'At most 10 attempts a minute from one address. 10 wrong passwords in a row lock a person out for 15 minutes. The answer is the ' +
       'same for an unknown e-mail address, a wrong password and a person who is locked out or disabled.',
   },
-  async handle({ ops, body }) {
-    const { token, session } = await ops.sessions.signIn({ ...body, address: ops.clientAddress });
+  async handle({ cases, clientAddress, body }) {
+    const { token, session } = await cases.sessions.signIn({ ...body, address: clientAddress });
     return { status: 201, body: toJson(presentNewSession(token, session)) };
   },
 });
@@ -74,8 +77,8 @@ const signOutRoute = defineOpsRoute({
     summary: 'Sign out',
     description: 'Ends this session at once. Your other sessions stay open.',
   },
-  async handle({ ops }) {
-    await ops.sessions.signOut(ops.session);
+  async handle({ cases, session }) {
+    await cases.sessions.signOut(session);
     return { status: 200, body: DONE };
   },
 });
@@ -92,7 +95,8 @@ const meRoute = defineOpsRoute({
     description:
       'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
   },
-  handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session, ops.temporalUi)) }),
+  handle: ({ cases, session }) =>
+    Promise.resolve({ status: 200, body: toJson(presentMe(session, cases.temporalUi)) }),
 });
 
 const passwordRoute = defineOpsRoute({
@@ -107,9 +111,9 @@ const passwordRoute = defineOpsRoute({
     summary: 'Change your password',
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
   },
-  async handle({ ops, body }) {
+  async handle({ cases, session, clientAddress, body }) {
     const { currentPassword: current, newPassword: next } = body;
-    await ops.sessions.changePassword(ops.session, { current, next, address: ops.clientAddress });
+    await cases.sessions.changePassword(session, { current, next, address: clientAddress });
     return { status: 200, body: DONE };
   },
 });
@@ -126,8 +130,8 @@ const listRoute = defineOpsRoute({
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',
   },
-  async handle({ ops, query }) {
-    return { status: 200, body: toJson(presentPage(await ops.people.list(query), presentPerson)) };
+  async handle({ cases, query }) {
+    return { status: 200, body: toJson(presentPage(await cases.people.list(query), presentPerson)) };
   },
 });
 
@@ -145,8 +149,8 @@ const createRoute = defineOpsRoute({
       'Another administrator must confirm it before the person can sign in. You get the first half of the one-time password, they get the ' +
       'second. It is valid for 72 hours and only lets the person choose another.',
   },
-  async handle({ ops, body }) {
-    const made = await ops.people.create(ops.session, body);
+  async handle({ cases, session, body }) {
+    const made = await cases.people.create(session, body);
     return { status: 201, body: toJson(presentFirstHalf(made)) };
   },
 });
@@ -168,8 +172,8 @@ const changeRoute = defineOpsRoute({
       'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
       'role or disable yourself.',
   },
-  async handle({ ops, params, body }) {
-    const change = await ops.people.change(ops.session, params['personId'] ?? '', body);
+  async handle({ cases, session, params, body }) {
+    const change = await cases.people.change(session, params['personId'] ?? '', body);
     return { status: 200, body: toJson(presentChange(change)) };
   },
 });
@@ -189,8 +193,8 @@ const resetRoute = defineOpsRoute({
       'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
       'own password instead of resetting it.',
   },
-  async handle({ ops, params }) {
-    const made = await ops.people.resetPassword(ops.session, params['personId'] ?? '');
+  async handle({ cases, session, params }) {
+    const made = await cases.people.resetPassword(session, params['personId'] ?? '');
     return { status: 200, body: toJson(presentFirstHalf(made)) };
   },
 });
@@ -211,13 +215,13 @@ const confirmRoute = defineOpsRoute({
       'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
       'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
   },
-  async handle({ ops, params, body }) {
-    const confirmed = await ops.people.confirm(ops.session, params['personId'] ?? '', body.role);
+  async handle({ cases, session, params, body }) {
+    const confirmed = await cases.people.confirm(session, params['personId'] ?? '', body.role);
     return { status: 200, body: toJson(presentSecondHalf(confirmed)) };
   },
 });
 
-export const peopleRoutes: readonly Route[] = [
+export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   signInRoute,
   signOutRoute,
   meRoute,

@@ -10,7 +10,7 @@ import {
 import { dataSchema } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
-import { PERMISSIONS, ROLES } from '../operators/roles.ts';
+import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
 
 const passwordField = (description: string) =>
   textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { OpsUseCases } from '../../platform/composition/ops-use-cases.ts';
+import type { Session } from '../../domain/callers.ts';
 import type { Wire } from '../../platform/http/json.ts';
+import type { TemporalUi } from '../operators/use-cases.ts';
 import type { ConfirmedHalf, GivenHalf, PersonChange, PersonView } from '../operators/people.ts';
 import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
-import { may, PERMISSIONS } from '../operators/roles.ts';
-import type { Session } from '../operators/sessions.ts';
+import { may, PERMISSIONS } from '../../domain/operator-roles.ts';
 import type {
   firstHalfSchema,
   meSchema,
@@ -17,10 +17,7 @@ export function presentNewSession(token: string, session: Session): Wire<z.outpu
   return { success: true, data: { token, ...signedIn(session) } };
 }
 
-export function presentMe(
-  session: Session,
-  temporalUi: OpsUseCases['temporalUi'],
-): Wire<z.output<typeof meSchema>> {
+export function presentMe(session: Session, temporalUi: TemporalUi | null): Wire<z.output<typeof meSchema>> {
   const { role } = session.person;
   return {
     success: true,

@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { Wire } from '../../platform/http/json.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
 import type { AccountView, InvitationView, KeyView, MemberView } from '../members.ts';
-import { MEMBER_PERMISSIONS, memberMay } from '../member-roles.ts';
+import { MEMBER_PERMISSIONS, memberMay } from '../../domain/member-roles.ts';
 import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
-import { may, PERMISSIONS } from '../operators/roles.ts';
+import { may, PERMISSIONS } from '../../domain/operator-roles.ts';
 import type { SandboxMail } from '../users/mails.ts';
 import type { UserDescription } from '../users/users.ts';
 import type {

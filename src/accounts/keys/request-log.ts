@@ -5,13 +5,9 @@
 import type { Environment } from '../../domain/account.ts';
 import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { NewLoggedRequest } from '../../platform/request-log.ts';
 import { startPoller, type Poller } from '../../platform/poller.ts';
-import {
-  deleteOldRequests,
-  insertRequests,
-  keepNewestRequests,
-  type NewLoggedRequest,
-} from '../store/request-log.ts';
+import { deleteOldRequests, insertRequests, keepNewestRequests } from '../store/request-log.ts';
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Of one account in one environment. */
@@ -22,8 +18,6 @@ const SLACK = 250;
 /** Of all accounts, between two writes; some 200 bytes each. */
 const MAX_NOTED = 20_000;
 const TIDY_INTERVAL_MS = 3_600_000;
-
-export type RequestLog = ReturnType<typeof createRequestLog>;
 
 export function createRequestLog({
   db,

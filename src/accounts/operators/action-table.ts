@@ -4,7 +4,7 @@
  * it. Its effect on rows and books: src/operations/store/effects.ts. Whether it fits the money of one
  * purchase: src/operations/rules.ts. Both must name every action to compile.
  */
-import { ROLES, type Role } from './roles.ts';
+import { ROLES, type Role } from '../../domain/operator-roles.ts';
 
 /** Where a purchase or a funding is, as far as actions differ by it. */
 export const PURCHASE_SITUATIONS = [
@@ -37,6 +37,9 @@ interface ActionSpec {
   readonly command: string | null;
   readonly summary: string;
   readonly help?: string;
+  /** For docs/OPERATIONS.md: what it does, and what it needs beside a person and a reason. */
+  readonly details: string;
+  readonly needs: string;
 }
 
 const EVERYWHERE = PURCHASE_SITUATIONS;
@@ -57,6 +60,8 @@ export const ACTION_TABLE = {
     situations: EVERYWHERE,
     runsOn: 'gateway',
     summary: 'Checks the payment at the gateway and books its answer',
+    details: 'asks the gateway and books its answer; continues refunds',
+    needs: 'paid through the gateway',
   },
   'check-supplier': {
     ...CHECK,
@@ -64,6 +69,9 @@ export const ACTION_TABLE = {
     situations: [...OPEN, 'ended'],
     runsOn: 'supplier',
     summary: 'Checks what the supplier has of the order; orders nothing',
+    details:
+      "asks the supplier and orders nothing: delivers what the supplier has; after closing, copies the eSIM's state",
+    needs: '',
   },
   'retry-delivery': {
     ...CHECK,
@@ -71,6 +79,8 @@ export const ACTION_TABLE = {
     situations: OPEN,
     runsOn: 'supplier',
     summary: 'Asks the supplier again now, and settles what it has delivered',
+    details: 'tries now what the workflow would try later, under the same id at the supplier',
+    needs: 'not delivered yet',
   },
   'deliver-other': {
     ...TAKES_BACK,
@@ -79,6 +89,10 @@ export const ACTION_TABLE = {
     fields: ['package'],
     command: 'deliver-other',
     summary: 'Delivers an equal package in place of the one that does not come',
+    details:
+      'delivers another package at the same price; its order is `<transactionId>-2`, the next one `-3`, and so on',
+    needs:
+      'nothing of the first order is left; the cost is not above what was paid; you name a package, or an equal one exists',
   },
   'mark-paid': {
     roles: ['FINANCE'],
@@ -90,6 +104,9 @@ export const ACTION_TABLE = {
     fields: ['amount', 'goodwill'],
     command: 'mark-paid',
     summary: 'Records a payment that the gateway does not report',
+    details:
+      'books the money from `evidence:<currency>`; a waiting purchase is delivered, a closed one is credited to the wallet',
+    needs: 'evidence; none of the money has arrived',
     help: 'Records a payment on the evidence of a bank statement or a ticket, and continues the purchase.',
   },
   'refund-to-source': {
@@ -99,6 +116,8 @@ export const ACTION_TABLE = {
     fields: ['amount', 'goodwill'],
     command: 'refund',
     summary: 'Sends money back the way it was paid',
+    details: 'refunds through the gateway what was paid and not yet refunded',
+    needs: 'paid through the gateway; delivered: goodwill',
     help: 'Sends money back over the gateway to where it came from: at most what was paid and is not yet refunded.',
   },
   'credit-wallet': {
@@ -108,6 +127,8 @@ export const ACTION_TABLE = {
     fields: ['amount', 'goodwill'],
     command: 'credit',
     summary: "Gives money back into the account's wallet",
+    details: "refunds to the account's wallet",
+    needs: 'delivered: goodwill',
     help: "Gives money back into the account's wallet. --evidence says how we know that the gateway will not refund it.",
   },
   cancel: {
@@ -117,6 +138,8 @@ export const ACTION_TABLE = {
     fields: [],
     command: 'cancel',
     summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
+    details: 'ends it and refunds what was paid; a closed one stops waiting for money',
+    needs: 'nothing of the order is left',
   },
   'settle-dispute': {
     roles: ['FINANCE'],
@@ -128,6 +151,9 @@ export const ACTION_TABLE = {
     fields: ['outcome', 'dispute', 'override'],
     command: 'settle',
     summary: 'Records how a dispute ended, checked against the gateway',
+    details:
+      'ends one dispute or reversal as `won` or `lost`, in agreement with the gateway: its money in suspense becomes revenue, or a loss',
+    needs: 'evidence, an outcome',
     help: `Records how a dispute ended, or that money which was taken back is lost, checked against the gateway. --dispute is
 required where several are open. --override records another outcome than the gateway's: a second person must approve it.`,
   },

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Session } from '../../domain/callers.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
@@ -22,8 +23,8 @@ import {
 } from '../store/people.ts';
 import { oneTimePassword } from '../users/passwords.ts';
 import { isSamePerson } from './independence.ts';
-import type { Role } from './roles.ts';
-import type { Session, SessionDeps } from './sessions.ts';
+import type { Role } from '../../domain/operator-roles.ts';
+import type { SessionDeps } from './sessions.ts';
 
 export type PeopleDeps = Omit<SessionDeps, 'events'>;
 

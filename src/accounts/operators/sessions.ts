@@ -1,3 +1,4 @@
+import { unknownSession, type Session } from '../../domain/callers.ts';
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -17,7 +18,7 @@ import {
 } from '../store/people.ts';
 import { weakness } from '../users/common-passwords.ts';
 import type { Passwords } from '../users/passwords.ts';
-import { may, rolesWith, describePermission, type Permission } from './roles.ts';
+import { may, rolesWith, describePermission, type Permission } from '../../domain/operator-roles.ts';
 
 export interface SessionDeps {
   readonly db: AccountsDb;
@@ -31,14 +32,6 @@ export interface SessionDeps {
     readonly code: string;
     readonly address: string;
   }) => Promise<boolean>;
-}
-
-export interface Session {
-  readonly person: { readonly personId: string } & Readonly<Pick<PersonRow, 'email' | 'name' | 'role'>>;
-  /** The person signed in with a one-time password and can do nothing but choose another. */
-  readonly mustChangePassword: boolean;
-  readonly expiresAt: Date;
-  readonly tokenSha256: Buffer;
 }
 
 /** For the audit log. */
@@ -70,7 +63,7 @@ export interface OperatorSessions {
   ): Promise<void>;
 }
 
-/** Bound to their dependencies in platform/composition. */
+/** Bound to their dependencies in app/composition. */
 export const sessionUseCases = { signIn, authenticate, authorise, signOut, changePassword };
 
 /**
@@ -172,9 +165,6 @@ async function authenticate({ db, clock }: SessionDeps, token: string): Promise<
   if (!row) throw unknownSession();
   return toSession(row, tokenSha256);
 }
-
-export const unknownSession = (): DomainError =>
-  new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
 
 function toSession(row: OpenSessionRow, tokenSha256: Buffer): Session {
   return {

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import {
-  PLAN_REQUESTS_PER_MINUTE,
+  termsOfPlan,
   type Account,
   type Environment,
   type Plan,
@@ -237,7 +237,6 @@ function toStoredKey(row: KeyRow): StoredKey {
 
 export function toAccount(row: Selectable<AccountsTable>): Account {
   const { id, type, name, email, currency, plan } = row;
-  const requestsPerMinute =
-    plan === 'ENTERPRISE' ? (row.enterprise_requests_per_minute ?? 0) : PLAN_REQUESTS_PER_MINUTE[plan];
+  const requestsPerMinute = termsOfPlan(plan).requestsPerMinute ?? row.enterprise_requests_per_minute ?? 0;
   return { id, type, name, email, currency, plan, requestsPerMinute };
 }

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 import { DAY_MS } from '../../domain/clock.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import type { Role } from '../operators/roles.ts';
+import type { Role } from '../../domain/operator-roles.ts';
 import type { PeopleTable, SessionsTable } from './tables.ts';
 
 export type PersonRow = Selectable<PeopleTable>;

@@ -1,28 +1,14 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
+import type { NewLoggedRequest } from '../../platform/request-log.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 
-export interface LoggedRequest {
+/** As its account reads it. `key`: its beginning and its last four characters. */
+export type LoggedRequest = Omit<NewLoggedRequest, 'accountId' | 'environment' | 'atMs'> & {
   readonly id: bigint;
-  readonly requestId: string;
   readonly at: Date;
-  readonly method: string;
-  /** The template of the route. */
-  readonly path: string;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly durationMs: number;
-  readonly keyId: string;
-  /** Its beginning and its last four characters. */
   readonly key: string;
-}
-
-/** Every field is always given: the record of an older request is overwritten field by field. */
-export interface NewLoggedRequest extends Omit<LoggedRequest, 'id' | 'key' | 'at'> {
-  readonly atMs: number;
-  readonly accountId: string;
-  readonly environment: Environment;
-}
+};
 
 /** One statement with one parameter for all of them. */
 export async function insertRequests(db: AccountsDb, requests: readonly NewLoggedRequest[]): Promise<void> {

@@ -1,8 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountType, Environment, Plan, Scope } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { MemberRole } from '../member-roles.ts';
-import type { Role } from '../operators/roles.ts';
+import type { MemberRole } from '../../domain/member-roles.ts';
+import type { Role } from '../../domain/operator-roles.ts';
 
 export interface PeopleTable {
   id: string;
@@ -191,22 +191,24 @@ export interface MailsToTable {
   count: number;
 }
 
-export interface AccountsDatabase {
-  mails_to: MailsToTable;
-  used_codes: UsedCodesTable;
-  api_requests: ApiRequestsTable;
-  invitations: InvitationsTable;
-  members: MembersTable;
-  sign_ups: SignUpsTable;
-  user_credentials: UserCredentialsTable;
-  user_second_factors: UserSecondFactorsTable;
-  user_sessions: UserSessionsTable;
-  user_verifications: UserVerificationsTable;
-  users: UsersTable;
-  access_grants: AccessGrantsTable;
-  accounts: AccountsTable;
-  api_keys: ApiKeysTable;
-  audit_log: AuditLogTable;
-  people: PeopleTable;
-  sessions: SessionsTable;
+declare module '../../platform/database/tables.ts' {
+  interface AccountsDatabase {
+    mails_to: MailsToTable;
+    used_codes: UsedCodesTable;
+    api_requests: ApiRequestsTable;
+    invitations: InvitationsTable;
+    members: MembersTable;
+    sign_ups: SignUpsTable;
+    user_credentials: UserCredentialsTable;
+    user_second_factors: UserSecondFactorsTable;
+    user_sessions: UserSessionsTable;
+    user_verifications: UserVerificationsTable;
+    users: UsersTable;
+    access_grants: AccessGrantsTable;
+    accounts: AccountsTable;
+    api_keys: ApiKeysTable;
+    audit_log: AuditLogTable;
+    people: PeopleTable;
+    sessions: SessionsTable;
+  }
 }

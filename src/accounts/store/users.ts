@@ -4,7 +4,7 @@ import type { Account } from '../../domain/account.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import type { MemberRole } from '../member-roles.ts';
+import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
 import { admitPerson, findPerson } from './people.ts';
 import type { InvitationsTable, UsersTable } from './tables.ts';

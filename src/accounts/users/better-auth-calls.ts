@@ -1,5 +1,6 @@
 /** What every call to better-auth needs: its headers and cookies, and the count of wrong passwords. */
 import { isAPIError } from 'better-auth/api';
+import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -12,7 +13,7 @@ import { findPerson } from '../store/people.ts';
 import { findUser, type UserRow } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
-import { cookieLine, cookieNames, cookieValue, type UserSession, type BrowserRequest } from './sessions.ts';
+import { cookieLine, cookieNames, cookieValue } from './sessions.ts';
 
 export interface UserDeps {
   readonly db: AccountsDb;

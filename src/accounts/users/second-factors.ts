@@ -1,6 +1,7 @@
 /** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (better-auth.ts). */
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
+import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
@@ -26,7 +27,7 @@ import {
   refuseField,
 } from './better-auth-calls.ts';
 import { findVerificationUser } from './better-auth.ts';
-import { cookieNames, cookieValue, type UserSession, type BrowserRequest } from './sessions.ts';
+import { cookieNames, cookieValue } from './sessions.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 

@@ -1,36 +1,5 @@
-/** The user who has signed in, as routes see them, and the session cookies. */
-import type { Account } from '../../domain/account.ts';
-import type { MemberRole } from '../member-roles.ts';
-import { SESSION_MS, type Session } from '../operators/sessions.ts';
-
-/** What a user's browser sends with each request. */
-export interface BrowserRequest {
-  readonly cookie: string | undefined;
-  readonly clientAddress: string;
-  /** Operators may sign in from this address. From others they get the answer for an unknown user. */
-  readonly isForOperators: boolean;
-}
-
-export interface UserSession {
-  readonly user: {
-    readonly userId: string;
-    readonly email: string;
-    readonly name: string;
-    readonly hasSecondFactor: boolean;
-  };
-  /** It ends sooner after 30 minutes without a request. */
-  readonly expiresAt: Date;
-  /** Of an operator: what `/ops` knows of them. */
-  readonly operator: Session | undefined;
-}
-
-/** A user in one account. */
-export interface Member {
-  readonly userId: string;
-  readonly email: string;
-  readonly role: MemberRole;
-  readonly account: Account;
-}
+/** The cookies of users who have signed in. */
+import { SESSION_MS } from '../operators/sessions.ts';
 
 /** From the password to the code. */
 export const SECOND_STEP_MS = 10 * 60_000;

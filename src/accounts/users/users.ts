@@ -1,7 +1,9 @@
 /** Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors are better-auth's (better-auth.ts). */
+import type { Bound } from '../../platform/bind.ts';
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { verifyJWT } from 'better-auth/crypto';
+import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
 import type { Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
@@ -12,8 +14,8 @@ import {
   memberRolesWith,
   describeMemberPermission,
   type MemberPermission,
-} from '../member-roles.ts';
-import { NOT_SIGNED_IN, SESSION_MS, type Session } from '../operators/sessions.ts';
+} from '../../domain/member-roles.ts';
+import { NOT_SIGNED_IN, SESSION_MS } from '../operators/sessions.ts';
 import { writeAudit } from '../store/audit.ts';
 import { findPerson, type PersonRow } from '../store/people.ts';
 import {
@@ -51,14 +53,7 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from './second-factors.ts';
-import {
-  cookieLine,
-  cookieNames,
-  cookieValue,
-  type Member,
-  type UserSession,
-  type BrowserRequest,
-} from './sessions.ts';
+import { cookieLine, cookieNames, cookieValue } from './sessions.ts';
 
 interface SignUp {
   readonly email: string;
@@ -77,7 +72,7 @@ export interface UserDescription {
 const NOT_THE_PASSWORD =
   'This is not the password that was chosen when signing up. If it was not you, sign up again';
 
-/** Bound to their dependencies in platform/composition. */
+/** Bound to their dependencies in app/composition. */
 export const userUseCases = {
   signUp,
   confirmUser,
@@ -96,6 +91,8 @@ export const userUseCases = {
   resetPassword,
   acceptInvitation,
 };
+
+export type UserCases = Bound<typeof userUseCases>;
 
 /** The same answer after the same work for every address. Throws VALIDATION_ERROR for a weak password. */
 async function signUp(

@@ -1,7 +1,10 @@
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { presentExchangeRate } from './present.ts';
 import { exchangeRateSchema } from './schema.ts';
+import type { CatalogueCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<CatalogueCases>();
 
 const exchangeRateRoute = defineRoute({
   method: 'GET',
@@ -18,9 +21,9 @@ const exchangeRateRoute = defineRoute({
     description:
       'Needs no key. The rate is updated periodically and can change between reading and purchase.',
   },
-  async handle({ world }) {
-    return { status: 200, body: toJson(presentExchangeRate(await world.getExchangeRate())) };
+  async handle({ cases }) {
+    return { status: 200, body: toJson(presentExchangeRate(await cases.getExchangeRate())) };
   },
 });
 
-export const exchangeRateRoutes: readonly Route[] = [exchangeRateRoute];
+export const exchangeRateRoutes: readonly Route<CatalogueCases>[] = [exchangeRateRoute];

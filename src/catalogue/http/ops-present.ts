@@ -89,7 +89,7 @@ const presentTerms = ({ userMarkupBps, merchantMarkupBps, ngnIncrementBps }: Pri
 export function presentPreview({
   before,
   after,
-  naira,
+  rates,
   packages,
   totals,
   changes,
@@ -98,7 +98,7 @@ export function presentPreview({
     version: before.id,
     before: presentTerms(before),
     after: presentTerms(after),
-    nairaRate: rateOrNull(naira?.micros),
+    nairaRate: rateOrNull(rates.get('NGN')?.micros),
     packages,
     totals: totals.map(({ largestRiseBps, largestFallBps, lowestMarginBps, ...total }) => ({
       ...total,

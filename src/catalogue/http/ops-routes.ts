@@ -1,5 +1,5 @@
 import { toJson } from '../../platform/http/json.ts';
-import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
+import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import type { Answer } from '../../platform/http/errors.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
@@ -27,6 +27,9 @@ import {
   ratesSchema,
   rateWaitsSchema,
 } from './ops-schema.ts';
+import type { PricingCases } from '../operator-pricing.ts';
+
+const defineOpsRoute = opsRoutesFor<PricingCases>();
 
 const TAG = 'Rates and prices';
 
@@ -52,8 +55,8 @@ const ratesRoute = defineOpsRoute({
     description:
       'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
   },
-  async handle({ ops, query: { currency, days } }) {
-    return answer(presentRates(await ops.world.listRates({ currency, days })));
+  async handle({ cases, query: { currency, days } }) {
+    return answer(presentRates(await cases.listRates({ currency, days })));
   },
 });
 
@@ -75,8 +78,8 @@ const setRateRoute = defineOpsRoute({
       'It applies until changed, in place of the configured one. A rate that is more than 10 % off the current one, or off every ' +
       "rate of late that is not one person's work (observed, confirmed by a second person, or configured), and the first rate of a currency, waits in quarantine until another person confirms it within 24 hours. Open purchases keep the rate they were quoted at.",
   },
-  async handle({ ops, body: { currency, rate: micros, reason } }) {
-    const proposal = await ops.world.proposeRate(ops.session, { currency, micros, reason });
+  async handle({ cases, session, body: { currency, rate: micros, reason } }) {
+    const proposal = await cases.proposeRate(session, { currency, micros, reason });
     const status = proposal.outcome === 'waits' ? 202 : 200;
     return answer(presentProposal(proposal, { currency, micros }), status);
   },
@@ -98,9 +101,9 @@ const confirmRateRoute = defineOpsRoute({
     description:
       'A rate that a person set is confirmed by another one, and applies until changed. One of a provider applies until its next observation.',
   },
-  async handle({ ops, params, body }) {
+  async handle({ cases, session, params, body }) {
     const id = params['rateId'] ?? '';
-    const outcome = await ops.world.confirmRate(ops.session, BigInt(id), body.reason);
+    const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
     return answer({ rateId: id, outcome });
   },
 });
@@ -118,8 +121,8 @@ const pricesRoute = defineOpsRoute({
     description:
       'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
   },
-  async handle({ ops, query }) {
-    return answer(presentPrices(await ops.world.listPrices(query)));
+  async handle({ cases, query }) {
+    return answer(presentPrices(await cases.listPrices(query)));
   },
 });
 
@@ -149,8 +152,8 @@ const previewRoute = defineOpsRoute({
     description:
       'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
   },
-  async handle({ ops, query: { page, limit }, body }) {
-    return answer(presentPreview(await ops.world.previewPrices(termsOf(body), { page, limit })));
+  async handle({ cases, query: { page, limit }, body }) {
+    return answer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit })));
   },
 });
 
@@ -169,9 +172,9 @@ const setPricesRoute = defineOpsRoute({
     description:
       'Refused where the settings in force are not those of the preview. Open purchases keep their quoted price.',
   },
-  async handle({ ops, body }) {
+  async handle({ cases, session, body }) {
     const { version, reason } = body;
-    const outcome = await ops.world.savePrices(ops.session, { version, after: termsOf(body), reason });
+    const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
     return answer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
   },
 });
@@ -190,12 +193,12 @@ const onSaleRoute = defineOpsRoute({
       'The packages on sale at that moment, top-ups included, with our cost and the prices in US dollars of that moment. ' +
       'A change counts from the catalogue sync that found it.',
   },
-  async handle({ ops, query: { at, packageCode, regionCode, page, limit } }) {
-    return answer(presentOnSale(await ops.world.listOnSale({ at, packageCode, regionCode, page, limit })));
+  async handle({ cases, query: { at, packageCode, regionCode, page, limit } }) {
+    return answer(presentOnSale(await cases.listOnSale({ at, packageCode, regionCode, page, limit })));
   },
 });
 
-export const pricingRoutes: readonly Route[] = [
+export const pricingRoutes: readonly Route<PricingCases>[] = [
   ratesRoute,
   setRateRoute,
   confirmRateRoute,

@@ -2,7 +2,7 @@ import type { Account } from '../../domain/account.ts';
 import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
+import { routesFor, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import { presentChanges, presentPackage, presentPackageDetails, presentTopUp } from './present.ts';
 import {
   catalogueRegions,
@@ -15,6 +15,9 @@ import {
   regionsQuery,
 } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
+import type { CatalogueCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<CatalogueCases>();
 
 const TAG = 'Catalogue';
 
@@ -36,10 +39,10 @@ const regionsRoute = (cache: RenderCache) =>
       description:
         'Countries, multi-country regions and global offers, with the number of packages sold in each.',
     },
-    handle({ world, query }) {
+    handle({ cases, environment, query }) {
       const { type } = query;
-      const render = () => world.listRegions(type === undefined ? {} : { type });
-      return cache.answer(world, ['regions', type], render);
+      const render = () => cases.listRegions(type === undefined ? {} : { type });
+      return cache.answer({ environment, revision: cases.catalogueRevision() }, ['regions', type], render);
     },
   });
 
@@ -69,19 +72,19 @@ const packagesRoute = (cache: RenderCache) =>
         'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
         'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
     },
-    handle({ world, principal, query }) {
+    handle({ cases, environment, principal, query }) {
       const { account } = principal;
       const { regionCode, packageCode = '', currency, regionType } = query;
       if (query.type === 'TOPUP') {
         const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
         const render = async () =>
-          (await world.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
-        return cache.answer(world, cacheKey, render);
+          (await cases.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
+        return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
       }
       const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
       const filter = regionType === undefined ? { regionCode } : { regionCode, regionType };
-      const render = async () => (await world.listPackages(account, filter)).map(presentPackage);
-      return cache.answer(world, cacheKey, render);
+      const render = async () => (await cases.listPackages(account, filter)).map(presentPackage);
+      return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
     },
   });
 
@@ -116,8 +119,8 @@ const changesRoute = defineRoute({
       'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
       'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
   },
-  async handle({ world, principal: { account }, query }) {
-    const page = await world.listPackageChanges(account, query);
+  async handle({ cases, principal: { account }, query }) {
+    const page = await cases.listPackageChanges(account, query);
     return { status: 200, body: toJson(presentChanges(page, account.currency)) };
   },
 });
@@ -147,19 +150,19 @@ const packageDetailsRoute = (cache: RenderCache) =>
       summary: 'Read one package',
       description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
     },
-    handle({ world, principal, params, query }) {
+    handle({ cases, environment, principal, params, query }) {
       const packageCode = params['packageCode'] ?? '';
       const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;
       const cacheKey = ['package', account?.type, currency, packageType, packageCode];
       const render = async () =>
-        presentPackageDetails(await world.getPackage(account, { packageCode, packageType, currency }));
-      return cache.answer(world, cacheKey, render);
+        presentPackageDetails(await cases.getPackage(account, { packageCode, packageType, currency }));
+      return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
     },
   });
 
 /** Many callers read the same lists, so each body is rendered once per catalogue revision. */
-export const catalogueRoutes = (cache: RenderCache): readonly Route[] => [
+export const catalogueRoutes = (cache: RenderCache): readonly Route<CatalogueCases>[] => [
   regionsRoute(cache),
   packagesRoute(cache),
   changesRoute,

@@ -98,14 +98,16 @@ export interface RevisionsTable {
   revision: bigint;
 }
 
-export interface CatalogueTables {
-  regions: RegionsTable;
-  packages: PackagesTable;
-  package_versions: PackageVersionsTable;
-  package_top_ups: PackageTopUpsTable;
-  package_top_up_checks: PackageTopUpChecksTable;
-  pricing_settings: PricingSettingsTable;
-  exchange_rates: ExchangeRatesTable;
-  set_rates: SetRatesTable;
-  revisions: RevisionsTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    regions: RegionsTable;
+    packages: PackagesTable;
+    package_versions: PackageVersionsTable;
+    package_top_ups: PackageTopUpsTable;
+    package_top_up_checks: PackageTopUpChecksTable;
+    pricing_settings: PricingSettingsTable;
+    exchange_rates: ExchangeRatesTable;
+    set_rates: SetRatesTable;
+    revisions: RevisionsTable;
+  }
 }

@@ -9,11 +9,12 @@ import {
 import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
 import { dismiss, outcomeOfReplay, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';
-import type { EffectPreview, WouldDo } from '../../operations/store/actions.ts';
+import type { EffectPreview } from '../../operations/store/actions.ts';
+import type { WouldDo } from '../../operations/store/would-do.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
-import type { FinanceWorld } from '../../platform/composition/finance.ts';
-import { defined, option, OperatorMistake, toggle, UsageMistake } from '../command.ts';
+import type { FinanceWorld } from '../../app/composition/finance.ts';
+import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
 import { amount, BY, DRY_RUN, REASON, text, WHO, YES } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { moment, money, notConfirmed } from './output.ts';
@@ -121,14 +122,15 @@ function toResult(transactionId: string, made: ActionOutcome): ActionResult {
     }
     case 'refused': {
       const { code, fits } = made;
-      const available =
-        fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
-      return { transactionId, outcome, code, fits, detail: `${code}: ${made.detail}; ${available}` };
+      return { transactionId, outcome, code, fits, detail: `${code}: ${made.detail}; ${availableOf(fits)}` };
     }
     case 'unknown':
       return { transactionId, outcome, detail: made.detail };
   }
 }
+
+const availableOf = (fits: readonly OperatorAction[]): string =>
+  fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
 
 /** Before these refusals the gateway is asked again, since its last answer may be old. */
 const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
@@ -138,21 +140,18 @@ function toPreview(transactionId: string, preview: EffectPreview): Preview {
   if (outcome === 'would-do')
     return { transactionId, outcome, detail: preview.did, lines: effectsOf(preview), preview };
   if (outcome === 'refused') {
-    const detail = `${preview.code}: ${preview.detail}`;
-    if (!GATEWAY_IS_ASKED_AGAIN.includes(preview.code))
-      return { transactionId, outcome, detail, lines: [], preview };
-    const lines = [`By the gateway's last answer: ${preview.detail}. The gateway is asked again first.`];
-    return { transactionId, outcome: 'would-do', detail, lines, preview };
+    const { code, fits } = preview;
+    const detail = `${code}: ${preview.detail}; ${availableOf(fits)}`;
+    if (!GATEWAY_IS_ASKED_AGAIN.includes(code)) return { transactionId, outcome, detail, lines: [], preview };
+    const lines = [
+      `By the gateway's last answer it would be refused: ${code}: ${preview.detail}.`,
+      'The gateway is asked again first.',
+    ];
+    return { transactionId, outcome: 'would-do', detail: 'asks the gateway again', lines, preview };
   }
   const detail = outcome === 'done' ? `done before: ${preview.did}` : `awaits approval: ${preview.actionId}`;
   return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
 }
-
-const APPROVAL: Record<WouldDo['secondPerson'], readonly string[]> = {
-  always: ['A second person must approve it first.'],
-  'above-limit': ['Above the approval limit, a second person must approve it first.'],
-  never: [],
-};
 
 function effectsOf(effect: WouldDo): string[] {
   const { amount: total, email } = effect;
@@ -167,7 +166,7 @@ function effectsOf(effect: WouldDo): string[] {
       const isDebit = debitMinor > 0n;
       return `Ledger:   ${account} ${isDebit ? 'debit' : 'credit'} ${money(isDebit ? debitMinor : creditMinor, code)}`;
     }),
-    ...APPROVAL[effect.secondPerson],
+    ...(effect.needsSecondPerson ? ['A second person must approve it first.'] : []),
   ];
 }
 

@@ -1,10 +1,10 @@
 /** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
-import type { FinanceWorld } from '../../platform/composition/finance.ts';
+import type { FinanceWorld } from '../../app/composition/finance.ts';
 import { type Report, readLedger, type LedgerView } from '../../reconciliation/books.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
-import { defined, option, OperatorMistake, toggle, UsageMistake } from '../command.ts';
+import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
 import { BY, count, CSV, currency, DRY_RUN, listOf, rowNumber, text, time, WHO } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { moment, money, type Output } from './output.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { composeFinance, type FinanceWorld } from '../../platform/composition/finance.ts';
-import { readFinanceSettings, type FinanceSettings } from '../../platform/config/config.ts';
+import { composeFinance, type FinanceWorld } from '../../app/composition/finance.ts';
+import { readFinanceSettings, type FinanceSettings } from '../../app/config/config.ts';
 import {
   addCommand,
   option,
@@ -10,7 +10,7 @@ import {
   UsageMistake,
   type CommandSpec,
   type ExitCode,
-} from '../command.ts';
+} from '../../platform/command.ts';
 import { NOTHING_RUNS, type Cli } from '../context.ts';
 import { createOutput, type Output } from './output.ts';
 

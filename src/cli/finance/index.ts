@@ -9,7 +9,6 @@ import { addBookCommands } from './books.ts';
 import { addInspectCommands } from './inspect.ts';
 import { addOnSaleCommand } from './on-sale.ts';
 import { addPriceCommands, addRateCommands } from './pricing.ts';
-import { addStatisticsCommands } from './statistics.ts';
 
 export function addFinanceCommands(cli: Cli, parent: Command): void {
   const group = { cli, parent };
@@ -22,5 +21,4 @@ export function addFinanceCommands(cli: Cli, parent: Command): void {
   addRateCommands(group);
   addPriceCommands(group);
   addOnSaleCommand(group);
-  addStatisticsCommands(group);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nextActionOf, stuckRule, type StuckItem } from '../../operations/stuck-rules.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
-import { OperatorMistake } from '../command.ts';
+import { OperatorMistake } from '../../platform/command.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { age, moment, money, type Output } from './output.ts';
 import { FILTER, STUCK_COLUMNS, stuckRow, toFilter } from './targets.ts';
@@ -108,7 +108,7 @@ function describePayment(payment: Timeline['payments'][number]): string {
     'vouched for': payment.vouched_minor,
     used: payment.used_minor,
     'in the wallet': payment.credited_minor,
-    'on its way back': payment.refunding_minor,
+    'in open refunds': payment.refunding_minor,
     'sent back': payment.refunded_minor,
     'taken back': payment.reversed_minor,
     disputed: payment.disputed_minor,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnSaleAt, type OnSaleAt } from '../../catalogue/changes.ts';
-import { option } from '../command.ts';
+import { option } from '../../platform/command.ts';
 import { text, time } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { moment, money, type Output } from './output.ts';

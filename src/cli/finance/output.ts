@@ -3,7 +3,7 @@
  * error. Tables show amounts as decimals with their currency.
  */
 import { formatAmount } from '../../domain/money.ts';
-import { UsageMistake } from '../command.ts';
+import { UsageMistake } from '../../platform/command.ts';
 import type { Terminal } from '../context.ts';
 
 export interface Output extends Terminal {

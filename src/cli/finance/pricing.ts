@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listPrices, previewPrices, setPrices, type PricePreview } from '../../catalogue/price-settings.ts';
 import { formatRateMicros, type PricingSettings } from '../../catalogue/pricing.ts';
 import { confirmRate, listRates, previewRate, setRate } from '../../catalogue/rates.ts';
-import { defined, option, OperatorMistake, UsageMistake } from '../command.ts';
+import { defined, option, OperatorMistake, UsageMistake } from '../../platform/command.ts';
 import { count, currency, DRY_RUN, percentage, rate, rowNumber, WHO, YES } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { age, isConfirmed, moment, money, type Output } from './output.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { EffectPreview } from '../../operations/store/actions.ts';
 import { STUCK_CLASSES, type StuckItem, type StuckFilter } from '../../operations/stuck-rules.ts';
 import { findStuck } from '../../operations/stuck.ts';
-import { defined, option, UsageMistake, type ExitCode } from '../command.ts';
+import { defined, option, UsageMistake, type ExitCode } from '../../platform/command.ts';
 import { currency, duration, listOf } from '../values.ts';
 import type { FinanceRequest } from './group.ts';
 import { age, isConfirmed, money, notConfirmed, type Output } from './output.ts';

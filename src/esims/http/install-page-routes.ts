@@ -4,11 +4,14 @@
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeInstallToken, INSTALL_PAGE_PATH } from '../install-tokens.ts';
 import { installRefusalPage, pageHeaders, renderInstallPage, SCRIPT_PATH } from './install-page.ts';
 import { SCRIPT } from './install-page-assets.ts';
-import { languageOf } from './install-texts/languages.ts';
+import { languageOf } from './language.ts';
+import type { EsimCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<EsimCases>();
 
 const PUBLIC = {
   method: 'GET',
@@ -24,7 +27,7 @@ const NOT_FOUND = { code: 'NOT_FOUND', message: 'No such route' } as const;
 const pageRoute = defineRoute({
   ...PUBLIC,
   path: `${INSTALL_PAGE_PATH}/{token}`,
-  world: 'any',
+  environment: 'any',
   params: {
     token: {
       description: 'From `installUrl`',
@@ -35,10 +38,10 @@ const pageRoute = defineRoute({
   },
   refusalPage: installRefusalPage,
   responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
-  async handle({ worlds, params, visitor }) {
+  async handle({ allCases, params, visitor }) {
     const language = languageOf(visitor);
-    for (const world of worlds) {
-      const view = await world.findInstallPage(params['token'] ?? '');
+    for (const cases of allCases) {
+      const view = await cases.findInstallPage(params['token'] ?? '');
       if (!view) continue;
       const body = renderInstallPage(view, language, new Date());
       return { status: 200, body, headers: pageHeaders(language) };
@@ -61,4 +64,4 @@ const scriptRoute = defineRoute({
   handle: () => Promise.resolve({ status: 200, body: SCRIPT, headers: SCRIPT_HEADERS }),
 });
 
-export const installPageRoutes: readonly Route[] = [pageRoute, scriptRoute];
+export const installPageRoutes: readonly Route<EsimCases>[] = [pageRoute, scriptRoute];

@@ -7,8 +7,9 @@ import type { InstallView } from '../installing.ts';
 import { androidInstallLink, iosInstallLink, qrSvg } from './activation.ts';
 import { ageText, bytesText, dateText, unitsText } from './install-figures.ts';
 import { STYLE } from './install-page-assets.ts';
-import { LANGUAGES, languageOf, TEXTS, type Language } from './install-texts/languages.ts';
-import type { InstallTexts } from './install-texts/texts.ts';
+import { LANGUAGES, TEXTS, type Language } from '../install-texts/languages.ts';
+import type { InstallTexts } from '../install-texts/texts.ts';
+import { languageOf } from './language.ts';
 
 export const SCRIPT_PATH = '/i/copy.js';
 /** A page for an eSIM that is not there yet loads itself again, so that it works without scripts. 120 views an hour. */

@@ -1,6 +1,6 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from './esim-parameter.ts';
 import {
   diagnosisSchema,
@@ -9,6 +9,9 @@ import {
   presentInstall,
   revokedSchema,
 } from './install-schema.ts';
+import type { EsimCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<EsimCases>();
 
 const TAG = 'eSIMs';
 
@@ -33,8 +36,8 @@ const installRoute = defineRoute({
       'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
       'the same until it is revoked. Anyone who has it can install the eSIM.',
   },
-  async handle({ world, principal, params }) {
-    const install = await world.getInstall(principal, params['esimId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const install = await cases.getInstall(principal, params['esimId'] ?? '');
     return { status: 200, body: toJson(presentInstall(install)) };
   },
 });
@@ -52,9 +55,9 @@ const revokeRoute = defineRoute({
     description:
       'The page at the link is not found from now on; the next read of the install data makes a new link. The eSIM itself is not touched.',
   },
-  async handle({ world, principal, params }) {
+  async handle({ cases, principal, params }) {
     const id = params['esimId'] ?? '';
-    await world.deleteInstallLink(principal, id);
+    await cases.deleteInstallLink(principal, id);
     return { status: 200, body: toJson({ esimId: id, revoked: true }) };
   },
 });
@@ -73,10 +76,10 @@ const diagnosisRoute = defineRoute({
       'The likeliest cause from state, profile and usage as last known, with a `code` for programs and a sentence for people. Supplier ' +
       'figures are up to three hours behind.',
   },
-  async handle({ world, principal, params }) {
-    const condition = await world.diagnoseEsim(principal, params['esimId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const condition = await cases.diagnoseEsim(principal, params['esimId'] ?? '');
     return { status: 200, body: toJson(presentDiagnosis(condition)) };
   },
 });
 
-export const installRoutes: readonly Route[] = [installRoute, revokeRoute, diagnosisRoute];
+export const installRoutes: readonly Route<EsimCases>[] = [installRoute, revokeRoute, diagnosisRoute];

@@ -4,7 +4,7 @@ import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
 import type { EsimCondition, InstallView } from '../installing.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
-import { TEXTS } from './install-texts/languages.ts';
+import { TEXTS } from '../install-texts/languages.ts';
 
 /** Empty unless the eSIM can still be installed. */
 const whenReady = (description: string, example: string) =>

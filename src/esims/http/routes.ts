@@ -1,9 +1,12 @@
 /** A merchant's own eSIMs: the list and one of them. */
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from './esim-parameter.ts';
 import { presentEsim, presentEsimPage } from './present.ts';
 import { esimPageSchema, esimSchema, myEsimsQuery } from './schema.ts';
+import type { EsimCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<EsimCases>();
 
 const ESIMS = 'eSIMs';
 
@@ -24,10 +27,10 @@ const myEsimsRoute = defineRoute({
       'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
       'however many come in meanwhile.',
   },
-  async handle({ world, principal, query }) {
+  async handle({ cases, principal, query }) {
     const { page, limit, status } = query;
     const [search, after] = [query.search || undefined, query.after || undefined];
-    const found = await world.listEsims(principal, { page, limit, status, search, after });
+    const found = await cases.listEsims(principal, { page, limit, status, search, after });
     return { status: 200, body: toJson(presentEsimPage(found)) };
   },
 });
@@ -48,10 +51,10 @@ const esimRoute = defineRoute({
     description:
       'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
   },
-  async handle({ world, principal, params }) {
-    const esim = await world.getEsim(principal, params['esimId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const esim = await cases.getEsim(principal, params['esimId'] ?? '');
     return { status: 200, body: toJson(presentEsim(esim)) };
   },
 });
 
-export const esimRoutes: readonly Route[] = [myEsimsRoute, esimRoute];
+export const esimRoutes: readonly Route<EsimCases>[] = [myEsimsRoute, esimRoute];

@@ -6,6 +6,7 @@ import { ESIM_STATUSES, ESIM_STATUS_FILTERS } from '../../domain/states.ts';
 import { isoTime, laterText, money } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
+import { MAX_FOUND } from '../store/list-esims.ts';
 
 export const myEsimsQuery = z
   .object({
@@ -57,8 +58,7 @@ export const esimPageSchema = z
     limit: z.number().int(),
     totalPages: z.number().int(),
     totalIsMinimum: z.boolean().meta({
-      description:
-        'There are more than `total`: a search in a large account counts at most 1,000 eSIMs that it finds by an id',
+      description: `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
     }),
     nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
   })

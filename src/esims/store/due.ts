@@ -11,17 +11,19 @@ const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tr
 const AHEAD_MS = 10 * 60_000;
 
 interface DueLease {
+  /** By its name. */
+  readonly supplier: string;
   readonly now: Date;
   readonly limit: number;
 }
 
 /**
- * Leases eSIMs whose usage is due and returns their numbers at the supplier. Only an answer moves the due
- * time. Without one an eSIM stays overdue, and is leased again once its retry time has passed. Concurrent
+ * Leases eSIMs of a supplier whose usage is due, and returns its numbers of them. Only an answer moves the
+ * due time. Without one an eSIM stays overdue, and is leased again once its retry time has passed. Concurrent
  * calls lease different ones.
  */
-export async function leaseForUsage(db: WorldDb, { now, limit }: DueLease): Promise<string[]> {
-  const askable = sql`${MOVING} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;
+export async function leaseForUsage(db: WorldDb, { supplier, now, limit }: DueLease): Promise<string[]> {
+  const askable = sql`${MOVING} and supplier = ${supplier} and ${notAskedSince('usage_asked_at', now, USAGE_RETRY_MS)}`;
   const { rows } = await sql<{ esim_tran_no: string }>`
     update esims set usage_asked_at = ${now}
      where id in (select id from esims
@@ -33,11 +35,11 @@ export async function leaseForUsage(db: WorldDb, { now, limit }: DueLease): Prom
 }
 
 /** The same for eSIMs that are due as a whole. */
-export async function leaseForCheck(db: WorldDb, { now, limit }: DueLease): Promise<EsimRow[]> {
+export async function leaseForCheck(db: WorldDb, { supplier, now, limit }: DueLease): Promise<EsimRow[]> {
   const { rows } = await sql<EsimRow>`
     update esims set check_asked_at = ${now}
      where id in (select id from esims
-                   where ${MOVING} and next_check_at <= ${now} and ${notAskedSince('check_asked_at', now, CHECK_RETRY_MS)}
+                   where ${MOVING} and supplier = ${supplier} and next_check_at <= ${now} and ${notAskedSince('check_asked_at', now, CHECK_RETRY_MS)}
                    order by next_check_at limit ${limit} for update skip locked)
     returning *`.execute(db);
   return rows;

@@ -9,9 +9,18 @@ export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> 
   return db.selectFrom('esims').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** By the supplier's number of it, which is never given to another. */
-export function findEsimByTranNo(db: WorldDb, esimTranNo: string): Promise<EsimRow | undefined> {
-  return db.selectFrom('esims').selectAll().where('esim_tran_no', '=', esimTranNo).executeTakeFirst();
+/** By its supplier's number of it, which is never given to another. */
+export function findEsimByTranNo(
+  db: WorldDb,
+  supplier: string,
+  esimTranNo: string,
+): Promise<EsimRow | undefined> {
+  return db
+    .selectFrom('esims')
+    .selectAll()
+    .where('esim_tran_no', '=', esimTranNo)
+    .where('supplier', '=', supplier)
+    .executeTakeFirst();
 }
 
 /** By our id of an order at the supplier; one that was made again has `-2` behind the purchase's. */

@@ -60,9 +60,13 @@ export function refreshEsim(
   });
 }
 
-/** Keeps usage figures that the supplier was asked for alone at `askedAt`, ten a call. Figures of eSIMs that are not ours are left out. */
+/**
+ * Keeps usage figures that a supplier was asked for alone at `askedAt`, ten a call. Leaves out eSIMs that are
+ * not ours.
+ */
 export function keepUsage(
   db: WorldDb,
+  supplier: string,
   usages: readonly UsageFacts[],
   askedAt: Date,
   pending: PendingMessages = newPendingMessages(),
@@ -74,6 +78,7 @@ export function keepUsage(
       .selectFrom('esims')
       .selectAll()
       .where('esim_tran_no', 'in', [...said.keys()])
+      .where('supplier', '=', supplier)
       .orderBy('id')
       .forNoKeyUpdate()
       .execute();

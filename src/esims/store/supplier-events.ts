@@ -11,24 +11,33 @@ export const MAX_FOREIGN_EVENTS = 1_000;
 /** Of the supplier itself. A day of its silence to our questions, at 100,000 eSIMs, waits in fewer. */
 export const MAX_WAITING_EVENTS = 50_000;
 
+/** Where an event comes from. */
+export interface EventOrigin {
+  /** By its name. */
+  readonly supplier: string;
+  /** The address that sent it. */
+  readonly sender: string;
+  readonly isForeign: boolean;
+}
+
 /** Keeps an event, unless it is there. `no-room`: too many are. Strangers' events are never worked on. */
 export async function keepSupplierEvent(
   db: WorldDb,
   event: SupplierEvent,
-  { sender, isForeign }: { readonly sender: string; readonly isForeign: boolean },
+  { supplier, sender, isForeign }: EventOrigin,
 ): Promise<'kept' | 'repeated' | 'no-room'> {
   const room = isForeign
     ? hasRoom(sql`is_foreign`, MAX_FOREIGN_EVENTS)
-    : hasRoom(sql`applied_at is null`, MAX_WAITING_EVENTS);
+    : hasRoom(sql`supplier = ${supplier} and applied_at is null`, MAX_WAITING_EVENTS);
   const { rows } = await sql<{ room: boolean; kept: boolean }>`
     with room as materialized (select ${room} as free), kept as (
       insert into supplier_events
-        (notify_id, type, about, esim_tran_no, order_no, transaction_id, supplier_status, sender, is_foreign, generated_at, applied_at, note)
-      select ${event.notifyId}, ${event.type}, ${event.about}, ${event.esimTranNo}, ${event.orderNo}, ${event.transactionId},
+        (supplier, notify_id, type, about, esim_tran_no, order_no, transaction_id, supplier_status, sender, is_foreign, generated_at, applied_at, note)
+      select ${supplier}, ${event.notifyId}, ${event.type}, ${event.about}, ${event.esimTranNo}, ${event.orderNo}, ${event.transactionId},
              ${event.supplierStatus}, ${sender}, ${isForeign}, ${event.generatedAt}::timestamptz,
              case when ${isForeign} then clock_timestamp() end, ${isForeign ? 'from none of the addresses of the supplier' : null}
         from room where free
-      on conflict (notify_id, is_foreign) do nothing
+      on conflict (supplier, notify_id, is_foreign) do nothing
       returning id
     )
     select (select free from room) as room, exists (select from kept) as kept`.execute(db);
@@ -42,11 +51,12 @@ const hasRoom = (which: RawBuilder<unknown>, most: number): RawBuilder<boolean> 
   sql<boolean>`(select count(*) < ${most} from (select from supplier_events where ${which} limit ${most}) held)`;
 
 /**
- * The purchases with one of these orders, by our id or by the supplier's number, and whether they still wait
- * for it.
+ * The purchases with one of these orders at a supplier, by our id or by its number, and whether they still
+ * wait for it.
  */
 export async function findPurchasesOfOrders(
   db: WorldDb,
+  supplier: string,
   rows: readonly Pick<SupplierEventRow, 'transaction_id' | 'order_no'>[],
 ): Promise<{ readonly transactionId: string; readonly isOpen: boolean }[]> {
   const ids = rows.flatMap(({ transaction_id }) => transaction_id ?? []);
@@ -54,19 +64,24 @@ export async function findPurchasesOfOrders(
   const found = await sql<{ transactionId: string; isOpen: boolean }>`
     select distinct transaction_id as "transactionId", status = 'PROCESSING' as "isOpen"
       from supplier_orders join purchases using (transaction_id)
-     where id = any(${ids}::text[]) or order_no = any(${orderNos}::text[])`.execute(db);
+     where supplier_orders.supplier = ${supplier}
+       and (id = any(${ids}::text[]) or order_no = any(${orderNos}::text[]))`.execute(db);
   return found.rows;
 }
 
 /** Longer than a turn of 20 events takes at one request a second; then another process may take the events of one that died. */
 const LEASE_FOR = sql`interval '60 seconds'`;
 
-/** Leases events that wait, oldest first. Concurrent calls lease different ones. */
-export async function leaseSupplierEvents(db: WorldDb, limit: number): Promise<SupplierEventRow[]> {
+/** Leases events of a supplier that wait, oldest first. Concurrent calls lease different ones. */
+export async function leaseSupplierEvents(
+  db: WorldDb,
+  supplier: string,
+  limit: number,
+): Promise<SupplierEventRow[]> {
   const { rows } = await sql<SupplierEventRow>`
     update supplier_events set leased_until = clock_timestamp() + ${LEASE_FOR}
      where id in (select id from supplier_events
-                   where applied_at is null and (leased_until is null or leased_until < clock_timestamp())
+                   where supplier = ${supplier} and applied_at is null and (leased_until is null or leased_until < clock_timestamp())
                    order by id limit ${limit} for update skip locked)
     returning *`.execute(db);
   return rows.toSorted((a, b) => Number(a.id - b.id));

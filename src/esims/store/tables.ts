@@ -60,6 +60,7 @@ export interface EsimsTable {
 
 export interface SupplierEventsTable {
   id: Generated<bigint>;
+  supplier: string;
   notify_id: string;
   /** The supplier's own word. */
   type: string;
@@ -88,8 +89,10 @@ export interface InstallLinksTable {
   created_at: Generated<Date>;
 }
 
-export interface EsimTables {
-  esims: EsimsTable;
-  supplier_events: SupplierEventsTable;
-  install_links: InstallLinksTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    esims: EsimsTable;
+    supplier_events: SupplierEventsTable;
+    install_links: InstallLinksTable;
+  }
 }

@@ -5,9 +5,12 @@ import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_CSV_ENTRIES, type WalletEntries, type WalletEntry } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
+import type { WalletCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<WalletCases>();
 
 const CSV = 'text/csv';
 const ENTRY_ID = /^entry-\d{1,15}$/;
@@ -36,7 +39,8 @@ const entrySchema = z
     kind: z.enum(WALLET_ENTRY_KINDS).meta({
       description:
         'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
-        'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ADJUSTMENT: anything else',
+        'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
+        'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
     }),
     amount: money('What was added; below zero: taken').meta({ example: -3790.4 }),
     currency: z.enum(ACCOUNT_CURRENCIES),
@@ -90,7 +94,7 @@ const walletEntriesRoute = defineRoute({
       'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
       `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
   },
-  async handle({ world, principal, query, visitor }) {
+  async handle({ cases, principal, query, visitor }) {
     const { limit, from, to, kind } = query;
     const command = { after: placeOf(query.after), from, to, kind };
     if (visitor.preferredType('application/json', CSV) === CSV) {
@@ -98,9 +102,9 @@ const walletEntriesRoute = defineRoute({
         'Content-Type': `${CSV}; charset=utf-8`,
         'Content-Disposition': 'attachment; filename="wallet-entries.csv"',
       };
-      return { status: 200, body: await world.exportWalletEntries(principal, command), headers };
+      return { status: 200, body: await cases.exportWalletEntries(principal, command), headers };
     }
-    const found = await world.listWalletEntries(principal, { ...command, limit });
+    const found = await cases.listWalletEntries(principal, { ...command, limit });
     return { status: 200, body: toJson(presentEntries(found)) };
   },
 });
@@ -131,4 +135,4 @@ function presentEntry(entry: WalletEntry): Wire<z.output<typeof entrySchema>> {
   };
 }
 
-export const walletEntriesRoutes: readonly Route[] = [walletEntriesRoute];
+export const walletEntriesRoutes: readonly Route<WalletCases>[] = [walletEntriesRoute];

@@ -1,9 +1,12 @@
 import type { z } from 'zod';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { WalletView } from '../wallet.ts';
 import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
+import type { WalletCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<WalletCases>();
 
 const TAG = 'Wallet';
 
@@ -23,8 +26,8 @@ const balanceRoute = defineRoute({
     description:
       'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is. `owed` is what a bank took back after it was spent.',
   },
-  async handle({ world, principal }) {
-    return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
+  async handle({ cases, principal }) {
+    return { status: 200, body: toJson(presentWallet(await cases.getWallet(principal))) };
   },
 });
 
@@ -45,8 +48,8 @@ const readLowBalanceRoute = defineRoute({
     summary: 'Read when the wallet counts as low',
     description: 'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
   },
-  async handle({ world, principal }) {
-    const threshold = await world.getLowBalance(principal);
+  async handle({ cases, principal }) {
+    const threshold = await cases.getLowBalance(principal);
     return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
   },
 });
@@ -70,8 +73,8 @@ const setLowBalanceRoute = defineRoute({
       'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
       'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
   },
-  async handle({ world, principal, body }) {
-    const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
+  async handle({ cases, principal, body }) {
+    const threshold = await cases.setLowBalance(principal, body.amount === 0n ? null : body.amount);
     return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
   },
 });
@@ -96,4 +99,8 @@ function presentLowBalance(
   return { amount: threshold && moneyJson(threshold.amountMinor), currency };
 }
 
-export const walletRoutes: readonly Route[] = [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];
+export const walletRoutes: readonly Route<WalletCases>[] = [
+  balanceRoute,
+  readLowBalanceRoute,
+  setLowBalanceRoute,
+];

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -47,13 +47,15 @@ async function crossingAfterThresholdChange(
     .forNoKeyUpdate()
     .executeTakeFirst();
   const leftMinor = wallet?.balance_minor ?? 0n;
-  const { queries, crossing } = crossingOf(sql`
-      select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
-             ${subscribers('wallet.low_balance', sql`${accountId}`)} as subscribers
-       where ${leftMinor}::bigint < ${thresholdMinor}::bigint
-         and not exists (select from low_balance_thresholds
-                          where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)`);
-  const { rows } = await sql<ThresholdCrossing>`with ${queries} select ${crossing}`.execute(trx);
+  const { rows } = await sql<ThresholdCrossing>`
+    select low.*, now() as at
+      from (select) here left join (
+        select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
+               ${subscribers('wallet.low_balance', sql`${accountId}`)} as subscribers
+         where ${leftMinor}::bigint < ${thresholdMinor}::bigint
+           and not exists (select from low_balance_thresholds
+                            where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
+      ) low on true`.execute(trx);
   if (!rows[0]) throw new Error('a statement without a from clause has one row');
   return rows[0];
 }
@@ -81,51 +83,16 @@ export interface ThresholdCrossing {
   readonly at: Date;
 }
 
-/** What a statement that debits a wallet has in its `with`, and what its select list may read. */
-interface CrossingQueries {
-  readonly queries: RawBuilder<unknown>;
-  /** The columns of ThresholdCrossing. */
-  readonly crossing: RawBuilder<ThresholdCrossing>;
-  /** The balance does not fall below the threshold. */
-  readonly isNotCrossed: RawBuilder<boolean>;
-}
-
-/** `wallet` names the query that locked the wallet and has its account_id and its balance_minor before the debit. */
-export function crossingQueries(wallet: string, amountMinor: bigint): CrossingQueries {
-  return crossingOf(sql`
-    select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
-           ${subscribers('wallet.low_balance', sql`wallet.account_id`)} as subscribers
-      from ${sql.ref(wallet)} wallet join low_balance_thresholds threshold on threshold.account_id = wallet.account_id
-     where wallet.balance_minor >= threshold.threshold_minor
-       and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`);
-}
-
-/** `crossed` selects threshold_minor, left_minor and subscribers if the balance falls below the threshold. */
-function crossingOf(crossed: RawBuilder<unknown>): CrossingQueries {
-  return {
-    queries: sql`low as (${crossed})`,
-    crossing: sql`
-      (select threshold_minor from low), (select left_minor from low), (select subscribers from low), now() as at`,
-    isNotCrossed: sql`not exists (select from low)`,
-  };
-}
-
-/** The columns of ThresholdCrossing, for a statement that debits no wallet. */
-export const NO_CROSSING: RawBuilder<ThresholdCrossing> = sql`
-  null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as subscribers, now() as at`;
-
 /** Locks the wallet and returns its balance before the debit, with the crossing. undefined: the account has no wallet. */
 export async function lockWalletFor(
   trx: WorldDb,
   accountId: string,
   { amountMinor }: Money,
 ): Promise<({ readonly balance_minor: bigint } & ThresholdCrossing) | undefined> {
-  const { queries, crossing } = crossingQueries('wallet', amountMinor);
   const { rows } = await sql<{ balance_minor: bigint } & ThresholdCrossing>`
-    with wallet as (
-      select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
-    ), ${queries}
-    select wallet.balance_minor, ${crossing} from wallet`.execute(trx);
+    select wallet.balance_minor, low.*, now() as at
+      from (select account_id, balance_minor from wallets where account_id = ${accountId} for no key update) wallet,
+           low_balance_crossing(wallet.account_id, wallet.balance_minor, ${amountMinor}) low`.execute(trx);
   return rows[0];
 }
 

@@ -8,7 +8,7 @@ import { smaller, type Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { walletAccount, type LedgerEntry } from './ledger.ts';
 
-const owedAccount = (accountId: string): string => `owed:${accountId}`;
+export const owedAccount = (accountId: string): string => `owed:${accountId}`;
 
 /** Entries that credit a wallet, paying what is owed first. Locks the wallet. */
 export async function creditEntries(trx: WorldDb, accountId: string, credit: Money): Promise<LedgerEntry[]> {

@@ -61,11 +61,13 @@ export interface HoldsTable {
   closed_at: Date | null;
 }
 
-export interface LedgerTables {
-  ledger_accounts: LedgerAccountsTable;
-  wallets: WalletsTable;
-  ledger_transactions: LedgerTransactionsTable;
-  ledger_entries: LedgerEntriesTable;
-  holds: HoldsTable;
-  wallet_entries: WalletEntriesTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    ledger_accounts: LedgerAccountsTable;
+    wallets: WalletsTable;
+    ledger_transactions: LedgerTransactionsTable;
+    ledger_entries: LedgerEntriesTable;
+    holds: HoldsTable;
+    wallet_entries: WalletEntriesTable;
+  }
 }

@@ -81,7 +81,10 @@ const HOLD_STATUS_OF = { HELD: 'HELD', POSTED: 'CHARGED', VOIDED: 'RELEASED' } a
 function entryOf(row: Row): WalletEntry {
   const holdStatus = row.hold_status && HOLD_STATUS_OF[row.hold_status];
   const { at, kind, currency, transaction_id: transactionId, package_name: packageName } = row;
-  const words = { kind, ledgerKind: row.ledger_kind, holdStatus, packageName, isFunding: row.is_funding };
+  const words = {
+    ...{ kind, ledgerKind: row.ledger_kind, holdStatus, packageName },
+    ...{ isFunding: row.is_funding, isGain: row.amount_minor > 0n },
+  };
   return {
     id: `entry-${row.number}`,
     at,

@@ -7,7 +7,7 @@ import { isoTime } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
 import {
   dataSchema,
-  defineOpsRoute,
+  opsRoutesFor,
   listSchema,
   environmentField,
   environmentQuery,
@@ -23,6 +23,9 @@ import {
   type FoundMessages,
 } from '../store/account-webhooks.ts';
 import { accountId, ONE_ACCOUNT } from './account-parameter.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const TAG = 'Accounts';
 
@@ -112,8 +115,8 @@ const membersRoute = defineOpsRoute({
     summary: 'List the members of an account',
     description: 'Users who act for the account, in both environments, and when they last signed in.',
   },
-  async handle({ ops, params }) {
-    const members = await ops.world.listAccountMembers(params['accountId'] ?? '');
+  async handle({ cases, params }) {
+    const members = await cases.listAccountMembers(params['accountId'] ?? '');
     return { status: 200, body: items(members.map(presentSignIns)) };
   },
 });
@@ -137,8 +140,8 @@ const keysRoute = defineOpsRoute({
     summary: 'List the API keys of an account',
     description: 'With revoked and expired ones. No key is shown whole.',
   },
-  async handle({ ops, params }) {
-    const keys = await ops.world.listAccountKeys(params['accountId'] ?? '');
+  async handle({ cases, params }) {
+    const keys = await cases.listAccountKeys(params['accountId'] ?? '');
     return { status: 200, body: items(keys.map(presentKey)) };
   },
 });
@@ -163,8 +166,8 @@ const endpointsRoute = defineOpsRoute({
     description:
       'Of this environment. Of a URL only the host is shown: the rest may be a secret of the merchant.',
   },
-  async handle({ ops, params }) {
-    const endpoints = await ops.world.listAccountEndpoints(params['accountId'] ?? '');
+  async handle({ cases, params }) {
+    const endpoints = await cases.listAccountEndpoints(params['accountId'] ?? '');
     return { status: 200, body: items(endpoints.map(presentEndpoint)) };
   },
 });
@@ -184,8 +187,8 @@ const messagesRoute = defineOpsRoute({
     description:
       'Messages that failed or are still to be delivered, with their latest attempts; without bodies, headers and answers.',
   },
-  async handle({ ops, params, query: { messageId, after, limit } }) {
-    const found = await ops.world.listUndeliveredMessages(params['accountId'] ?? '', {
+  async handle({ cases, params, query: { messageId, after, limit } }) {
+    const found = await cases.listUndeliveredMessages(params['accountId'] ?? '', {
       ...{ messageId, after, limit },
     });
     return { status: 200, body: toJson(presentMessages(found)) };
@@ -239,4 +242,9 @@ function presentMessage(one: FoundMessage): Wire<z.output<typeof message>> {
   };
 }
 
-export const accountAccessRoutes: readonly Route[] = [membersRoute, keysRoute, endpointsRoute, messagesRoute];
+export const accountAccessRoutes: readonly Route<OperatorCases>[] = [
+  membersRoute,
+  keysRoute,
+  endpointsRoute,
+  messagesRoute,
+];

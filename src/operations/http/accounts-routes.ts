@@ -1,6 +1,6 @@
 /** Accounts, for operators. */
 import { z } from 'zod';
-import { ACCOUNT_TYPES, PLANS } from '../../domain/account.ts';
+import { ACCOUNT_TYPES, hasOwnLimit, PLANS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
@@ -11,7 +11,7 @@ import { toJson, type Wire } from '../../platform/http/json.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import {
   dataSchema,
-  defineOpsRoute,
+  opsRoutesFor,
   environmentField,
   environmentQuery,
 } from '../../platform/http/ops-route.ts';
@@ -20,6 +20,9 @@ import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
 import { accountId, ACCOUNTS, ONE_ACCOUNT } from './account-parameter.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const TAG = 'Accounts';
 
@@ -60,7 +63,7 @@ const changeBody = z
   .refine(({ plan, disabled }) => plan !== undefined || disabled !== undefined, {
     message: 'must hold plan or disabled',
   })
-  .refine(({ plan, requestsPerMinute }) => (plan === 'ENTERPRISE') === (requestsPerMinute !== undefined), {
+  .refine(({ plan, requestsPerMinute }) => hasOwnLimit(plan) === (requestsPerMinute !== undefined), {
     path: ['requestsPerMinute'],
     message: 'is required with the plan ENTERPRISE, and only valid there',
   })
@@ -137,8 +140,8 @@ const transactionsRoute = defineOpsRoute({
     summary: 'List the purchases of an account',
     description: 'Every purchase and every funding of the account in this environment.',
   },
-  async handle({ ops, params, query: { after, limit } }) {
-    const found = await ops.world.listAccountTransactions(params['accountId'] ?? '', { after, limit });
+  async handle({ cases, params, query: { after, limit } }) {
+    const found = await cases.listAccountTransactions(params['accountId'] ?? '', { after, limit });
     return { status: 200, body: toJson(presentTransactions(found)) };
   },
 });
@@ -155,8 +158,8 @@ const listRoute = defineOpsRoute({
     summary: 'List accounts',
     description: 'All, or those that `text` finds, with their plan and the balance of their wallet.',
   },
-  async handle({ ops, query: { text, page, limit } }) {
-    const found = await ops.world.listAccounts({ text: text?.trim(), page, limit });
+  async handle({ cases, query: { text, page, limit } }) {
+    const found = await cases.listAccounts({ text: text?.trim(), page, limit });
     return { status: 200, body: toJson(presentPage(found, presentListed)) };
   },
 });
@@ -176,8 +179,8 @@ const readRoute = defineOpsRoute({
     description:
       'Plan, wallet, and how much it has of keys, members, endpoints, open purchases and what is stuck.',
   },
-  async handle({ ops, params }) {
-    const account = await ops.world.readAccount(params['accountId'] ?? '');
+  async handle({ cases, params }) {
+    const account = await cases.readAccount(params['accountId'] ?? '');
     return { status: 200, body: toJson(presentAccount(account)) };
   },
 });
@@ -199,8 +202,8 @@ const changeRoute = defineOpsRoute({
       'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',
   },
-  async handle({ ops, params, body }) {
-    const account = await ops.world.changeAccount(ops.session, params['accountId'] ?? '', body);
+  async handle({ cases, session, params, body }) {
+    const account = await cases.changeAccount(session, params['accountId'] ?? '', body);
     return { status: 200, body: toJson(presentAccount(account)) };
   },
 });
@@ -244,4 +247,9 @@ function presentTransactions({ items, next }: FoundTransactions): Wire<z.output<
   };
 }
 
-export const accountsRoutes: readonly Route[] = [listRoute, readRoute, transactionsRoute, changeRoute];
+export const accountsRoutes: readonly Route<OperatorCases>[] = [
+  listRoute,
+  readRoute,
+  transactionsRoute,
+  changeRoute,
+];

@@ -10,10 +10,13 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { dataSchema, defineOpsRoute, environmentField } from '../../platform/http/ops-route.ts';
+import { dataSchema, opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor, AuditLine } from '../audit-log.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(action-[0-9a-f]{32}))$/;
 
@@ -115,9 +118,9 @@ const auditRoute = defineOpsRoute({
       'Changes of accounts, keys, members and people, sign-ins and refusals, whichever the environment, and the operator actions of the environment ' +
       'that is named. Lines never change, except that an action that waits gets its outcome. No line holds a secret.',
   },
-  async handle({ ops, query: { actor, action, subject, from, to, after, limit } }) {
+  async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
     const filters = { actor, action, subject, from, to };
-    const { items, next } = await ops.world.readAudit({ ...filters, after, limit });
+    const { items, next } = await cases.readAudit({ ...filters, after, limit });
     const data = { items: items.map(presentLine), nextCursor: next ? encodeCursor(next) : null };
     return { status: 200, body: toJson({ success: true, data }) };
   },
@@ -132,4 +135,4 @@ function presentLine({ at, amount, ...line }: AuditLine): Wire<z.output<typeof a
   };
 }
 
-export const auditRoutes: readonly Route[] = [auditRoute];
+export const auditRoutes: readonly Route<OperatorCases>[] = [auditRoute];

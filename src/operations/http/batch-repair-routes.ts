@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
+import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import {
   batchRepairBody,
@@ -16,6 +16,9 @@ import {
   presentPlan,
 } from './batch-repair-schema.ts';
 import { okAnswer } from './present.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const TAG = 'Batch repairs';
 const ALL = '/ops/batch-repairs';
@@ -44,8 +47,8 @@ const previewRoute = defineOpsRoute({
     summary: 'Try a batch repair out',
     description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
   },
-  async handle({ ops, body, context }) {
-    return okAnswer(presentPlan(await ops.world.planBatchRepair(ops.session, body, context)));
+  async handle({ cases, session, body, context }) {
+    return okAnswer(presentPlan(await cases.planBatchRepair(session, body, context)));
   },
 });
 
@@ -64,8 +67,8 @@ const askRoute = defineOpsRoute({
       'One action on many items of the stuck list. The items on which it is possible now become its rows, and stay the same until it ends. ' +
       'Nothing is done before another person approves it, within 7 days. An item is part of one open batch repair at most.',
   },
-  async handle({ ops, body, context }) {
-    return okAnswer(presentDetails(await ops.world.askForBatchRepair(ops.session, body, context)), 201);
+  async handle({ cases, session, body, context }) {
+    return okAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201);
   },
 });
 
@@ -81,9 +84,9 @@ const listRoute = defineOpsRoute({
     summary: 'List batch repairs',
     description: 'Those that wait for a second person, that run, and that have ended.',
   },
-  async handle({ ops, query: { page, limit, open } }) {
+  async handle({ cases, query: { page, limit, open } }) {
     const isOpen = open === undefined ? undefined : open === 'true';
-    const repairs = await ops.world.listBatchRepairs({ page, limit, isOpen });
+    const repairs = await cases.listBatchRepairs({ page, limit, isOpen });
     return { status: 200, body: toJson(presentPage(repairs, presentBatchRepair)) };
   },
 });
@@ -100,12 +103,12 @@ const readRoute = defineOpsRoute({
     summary: 'Read a batch repair',
     description: 'With a result for each row, also while it runs.',
   },
-  async handle({ ops, params }) {
-    return okAnswer(presentDetails(await ops.world.readBatchRepair(params['repairId'] ?? '')));
+  async handle({ cases, params }) {
+    return okAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? '')));
   },
 });
 
-const decisionRoute = (verb: 'approve' | 'decline', description: string): Route =>
+const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   defineOpsRoute({
     ...ABOUT_ONE,
     method: 'POST',
@@ -119,9 +122,9 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
       summary: verb === 'approve' ? 'Approve a batch repair' : 'Decline a batch repair',
       description,
     },
-    async handle({ ops, params, body: { reason } }) {
+    async handle({ cases, session, params, body: { reason } }) {
       const id = params['repairId'] ?? '';
-      return okAnswer(presentDetails(await ops.world.decideBatchRepair(ops.session, id, verb, reason)));
+      return okAnswer(presentDetails(await cases.decideBatchRepair(session, id, verb, reason)));
     },
   });
 
@@ -138,13 +141,13 @@ const stopRoute = defineOpsRoute({
     summary: 'Stop a batch repair',
     description: 'Rows in progress finish. The others are skipped.',
   },
-  async handle({ ops, params, body: { reason } }) {
+  async handle({ cases, session, params, body: { reason } }) {
     const id = params['repairId'] ?? '';
-    return okAnswer(presentDetails(await ops.world.stopBatchRepair(ops.session, id, reason)));
+    return okAnswer(presentDetails(await cases.stopBatchRepair(session, id, reason)));
   },
 });
 
-export const batchRepairRoutes: readonly Route[] = [
+export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
   previewRoute,
   askRoute,
   listRoute,

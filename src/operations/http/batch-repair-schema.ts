@@ -6,14 +6,10 @@ import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
 import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
-import {
-  BATCH_REPAIR_ACTIONS,
-  BATCH_REPAIR_ROW_STATUSES,
-  BATCH_REPAIR_STATUSES,
-  MAX_BATCH_REPAIR_ROWS,
-} from '../batch-repair-rules.ts';
+import { JOB_ROW_STATUSES, JOB_STATUSES, MAX_JOB_ROWS } from '../../jobs/rules.ts';
+import type { Job, JobRow } from '../../jobs/store/jobs.ts';
+import { BATCH_REPAIR_ACTIONS } from '../batch-repair-rules.ts';
 import { amountOfRow, type BatchRepairPlan, type BatchRepairs } from '../batch-repairs.ts';
-import type { BatchRepair, BatchRepairRow } from '../store/batch-repairs.ts';
 import type { Money } from '../../domain/money.ts';
 import { CLASSES, currencyCode, MAX_OLDER_SECONDS, reason, stuckClassField } from './schema.ts';
 
@@ -39,8 +35,8 @@ const asked = {
     .meta({ description: 'Which part of the stuck list; at least one field' }),
   maxRows: countField({
     min: 1,
-    max: MAX_BATCH_REPAIR_ROWS,
-    description: `At most this many items, the longest stuck first; at most ${MAX_BATCH_REPAIR_ROWS}`,
+    max: MAX_JOB_ROWS,
+    description: `At most this many items, the longest stuck first; at most ${MAX_JOB_ROWS}`,
     example: 100,
   }).default(100),
   evidence: textField({
@@ -119,7 +115,7 @@ const batchRepair = {
     olderThanSeconds: z.number().int().optional(),
     currency: z.string().optional(),
   }),
-  status: z.enum(BATCH_REPAIR_STATUSES),
+  status: z.enum(JOB_STATUSES),
   isStopping: z.boolean().meta({ description: 'What is not begun is skipped' }),
   reason: z.string(),
   evidence: z.string().nullable(),
@@ -143,7 +139,7 @@ export const batchRepairSchema = dataSchema(
       z.object({
         row: z.number().int(),
         ...rowFields,
-        status: z.enum(BATCH_REPAIR_ROW_STATUSES).meta({
+        status: z.enum(JOB_ROW_STATUSES).meta({
           description:
             'UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun',
         }),
@@ -168,7 +164,7 @@ export function presentPlan({ rows, totals, ...rest }: BatchRepairPlan) {
   return { items, totals: presentTotals(totals), ...rest };
 }
 
-export function presentBatchRepair(repair: BatchRepair) {
+export function presentBatchRepair(repair: Job) {
   const { id: repairId, action, filter, status, reason: why, evidence, counts: byStatus } = repair;
   return {
     ...{ repairId, action, filter, status, reason: why, evidence },
@@ -191,7 +187,7 @@ export function presentDetails({ repair, rows, totals }: Awaited<ReturnType<Batc
   };
 }
 
-function presentRow(row: BatchRepairRow) {
+function presentRow(row: JobRow) {
   return {
     row: row.row_number,
     transactionId: row.transaction_id,

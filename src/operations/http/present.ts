@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { mayPerform } from '../../accounts/operators/action-table.ts';
-import { type Role } from '../../accounts/operators/roles.ts';
+import { type Role } from '../../domain/operator-roles.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';
@@ -108,6 +108,7 @@ export function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
     disputes: timeline.disputes.map((dispute) => ({
       disputeId: dispute.dispute_id,
       reference: dispute.reference,
+      ...withCurrency(dispute.amount_minor, dispute.currency),
       gatewayState: dispute.gateway_state,
       gatewayStatus: dispute.gateway_status,
       outcome: dispute.outcome,
@@ -137,7 +138,7 @@ const NO_EFFECT = {
   refusal: null,
   amount: null,
   currency: null,
-  secondPerson: null,
+  needsSecondPerson: null,
   entries: [],
   refunds: [],
 };
@@ -153,7 +154,7 @@ export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSc
         what: effect.did,
         amount: effect.amount && amountJson(effect.amount),
         currency: effect.amount?.currency ?? null,
-        secondPerson: effect.secondPerson,
+        needsSecondPerson: effect.needsSecondPerson,
         entries: effect.entries.map(({ account, currency, debitMinor, creditMinor }) => ({
           account,
           debit: amountJson({ amountMinor: debitMinor, currency }),

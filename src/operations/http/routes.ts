@@ -5,7 +5,7 @@ import { toJson } from '../../platform/http/json.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import {
   anyId,
-  defineOpsRoute,
+  opsRoutesFor,
   doneSchema,
   transactionId,
   environmentQuery,
@@ -35,6 +35,9 @@ import {
   stuckQuery,
   waitingActionsSchema,
 } from './schema.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const TAG = 'Purchases';
 const ACTIONS_TAG = 'Actions';
@@ -61,10 +64,10 @@ const stuckRoute = defineOpsRoute({
     description:
       'One line for each cause, with what to do next. Items within their time limit are not listed.',
   },
-  async handle({ ops, query }) {
+  async handle({ cases, query }) {
     const { page, limit, class: wanted, olderThanSeconds, currency } = query;
     const classes = wanted === undefined ? undefined : [wanted];
-    const stuck = await ops.world.listStuck({ page, limit, olderThanSeconds, classes, currency });
+    const stuck = await cases.listStuck({ page, limit, olderThanSeconds, classes, currency });
     return { status: 200, body: toJson(presentStuck(stuck)) };
   },
 });
@@ -85,8 +88,8 @@ const timelineRoute = defineOpsRoute({
       'How it stands, its money, the vendors’ side, and a timeline of everything that happened, ours and theirs. No activation code, PIN ' +
       'or PUK is in it.',
   },
-  async handle({ ops, params }) {
-    const timeline = await ops.world.readTimeline(params['transactionId'] ?? '');
+  async handle({ cases, params }) {
+    const timeline = await cases.readTimeline(params['transactionId'] ?? '');
     noteTransaction(timeline.transactionId);
     return okAnswer(presentPurchaseTimeline(timeline));
   },
@@ -120,11 +123,11 @@ const actionsRoute = defineOpsRoute({
     description:
       'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
   },
-  async handle({ ops, params }) {
+  async handle({ cases, session, params }) {
     const id = params['transactionId'] ?? '';
     noteTransaction(id);
-    const actions = await ops.world.listActions(id);
-    return okAnswer(presentActions(actions, ops.session.person.role));
+    const actions = await cases.listActions(id);
+    return okAnswer(presentActions(actions, session.person.role));
   },
 });
 
@@ -143,10 +146,10 @@ const actionRoute = defineOpsRoute({
       'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
       'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
   },
-  async handle({ ops, params, body, context }) {
+  async handle({ cases, session, params, body, context }) {
     const request = requestedAction(params['transactionId'] ?? '', body);
     noteTransaction(request.transactionId);
-    return actionAnswer(await ops.world.makeAction(ops.session, request, context));
+    return actionAnswer(await cases.makeAction(session, request, context));
   },
 });
 
@@ -173,10 +176,10 @@ const actionPreviewRoute = defineOpsRoute({
       'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
       'outcome may differ.',
   },
-  async handle({ ops, params, body, context }) {
+  async handle({ cases, session, params, body, context }) {
     const request = requestedAction(params['transactionId'] ?? '', body);
     noteTransaction(request.transactionId);
-    return okAnswer(presentEffect(await ops.world.previewAction(ops.session, request, context)));
+    return okAnswer(presentEffect(await cases.previewAction(session, request, context)));
   },
 });
 
@@ -196,8 +199,8 @@ const replayRoute = defineOpsRoute({
       'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
       'of them has settled it. Takes every id of the stuck list, also events and messages without a transaction.',
   },
-  async handle({ ops, params, body }) {
-    const report = await ops.world.replay(ops.session, params['transactionId'] ?? '', body);
+  async handle({ cases, session, params, body }) {
+    const report = await cases.replay(session, params['transactionId'] ?? '', body);
     noteTransaction(report.transactionId);
     return okAnswer(report);
   },
@@ -226,8 +229,8 @@ const dismissRoute = defineOpsRoute({
     description:
       'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
   },
-  async handle({ ops, params, body }) {
-    await ops.world.dismissEvent(ops.session, params['eventId'] ?? '', body.reason);
+  async handle({ cases, session, params, body }) {
+    await cases.dismissEvent(session, params['eventId'] ?? '', body.reason);
     return okAnswer({ done: true });
   },
 });
@@ -246,8 +249,8 @@ const waitingRoute = defineOpsRoute({
       'Anyone with the role may decide, except the requester. An approver must be independent of the requester: within the last 24 hours ' +
       'neither gave or confirmed the other’s access, and no third person did so for both.',
   },
-  async handle({ ops }) {
-    return okAnswer({ items: (await ops.world.listWaitingActions()).map(presentActionRecord) });
+  async handle({ cases }) {
+    return okAnswer({ items: (await cases.listWaitingActions()).map(presentActionRecord) });
   },
 });
 
@@ -265,12 +268,12 @@ const approvalPreviewRoute = defineOpsRoute({
     summary: 'Preview the approval of an action',
     description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
   },
-  async handle({ ops, params }) {
-    return okAnswer(presentEffect(await ops.world.previewApproval(params['actionId'] ?? '')));
+  async handle({ cases, params }) {
+    return okAnswer(presentEffect(await cases.previewApproval(params['actionId'] ?? '')));
   },
 });
 
-const decisionRoute = (verb: 'approve' | 'decline', description: string): Route =>
+const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   defineOpsRoute({
     method: 'POST',
     path: `/ops/actions/{actionId}/${verb}`,
@@ -286,11 +289,11 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
       summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
       description,
     },
-    handle: async ({ ops: { world, session }, params: { actionId: id = '' }, body: { reason: why } }) =>
-      actionAnswer(await world[`${verb}Action`](session, id, why), 'NOT_FOUND'),
+    handle: async ({ cases, session, params: { actionId: id = '' }, body: { reason: why } }) =>
+      actionAnswer(await cases[`${verb}Action`](session, id, why), 'NOT_FOUND'),
   });
 
-export const repairRoutes: readonly Route[] = [
+export const repairRoutes: readonly Route<OperatorCases>[] = [
   stuckRoute,
   timelineRoute,
   actionsRoute,

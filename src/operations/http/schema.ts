@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
@@ -99,7 +99,7 @@ const side = (of: string) => money(`${of}, in \`currency\``);
 export const purchaseTimelineSchema = dataSchema(
   z.object({
     transactionId: z.string(),
-    purpose: z.enum(['purchase', 'funding']).nullable(),
+    purpose: z.enum(PAYMENT_PURPOSES).nullable(),
     status: word,
     reason: word,
     accountId: word,
@@ -153,6 +153,7 @@ export const purchaseTimelineSchema = dataSchema(
         z.object({
           disputeId: z.string().meta({ description: 'The gateway’s id' }),
           reference: z.string(),
+          ...amountOf,
           gatewayState: word,
           gatewayStatus: word,
           outcome: word.meta({ description: 'What a person stated; null while it is open' }),
@@ -211,7 +212,7 @@ export const purchaseTimelineSchema = dataSchema(
 export const actionsSchema = dataSchema(
   z.object({
     transactionId: z.string(),
-    purpose: z.enum(['purchase', 'funding']),
+    purpose: z.enum(PAYMENT_PURPOSES),
     status: z.enum(PURCHASE_STATUSES),
     state: z.enum(PURCHASE_SITUATIONS),
     attentionReason: word,
@@ -288,10 +289,10 @@ export const actionEffectSchema = dataSchema(
     refusal: z.enum(ACTION_REFUSALS).nullable(),
     amount: money('Null where no money moves').nullable(),
     currency: currency.nullable(),
-    secondPerson: z
-      .enum(['always', 'above-limit', 'never'])
+    needsSecondPerson: z
+      .boolean()
       .nullable()
-      .meta({ description: 'Whether another person must approve it' }),
+      .meta({ description: 'Whether another person must approve it, by the limits as they are used up now' }),
     entries: z
       .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
       .meta({ description: 'Ledger entries that would be booked' }),

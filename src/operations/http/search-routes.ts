@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, defineOpsRoute, environmentField } from '../../platform/http/ops-route.ts';
+import { dataSchema, opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
 const searchQuery = z.object({
   ...environmentField,
@@ -59,9 +62,9 @@ const searchRoute = defineOpsRoute({
       'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
       'address. Ids in full.',
   },
-  async handle({ ops: { world, session }, query: { text } }) {
-    return { status: 200, body: toJson({ success: true, data: await world.search(session, text) }) };
+  async handle({ cases, session, query: { text } }) {
+    return { status: 200, body: toJson({ success: true, data: await cases.search(session, text) }) };
   },
 });
 
-export const operatorSearchRoutes: readonly Route[] = [searchRoute];
+export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [searchRoute];

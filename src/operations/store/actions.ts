@@ -8,7 +8,6 @@ import { actionSpec, type ActionQueue } from '../../accounts/operators/action-ta
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { findEmail } from '../../payments/store/payments.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
@@ -27,13 +26,13 @@ import {
   type ActionRefusal,
   type Ended,
   type ActionRequest,
-  type ApprovalLimits,
 } from '../rules.ts';
 import { EFFECTS } from './effects.ts';
 import { findReplacement } from './replacement.ts';
-import { checkLimits } from './second-person.ts';
+import { checkLimits, type Judging } from './second-person.ts';
 import { findActionSubject, moneyOf, type ActionSubject } from './subject.ts';
 import type { ActionRow, OperatorActionsTable } from './tables.ts';
+import { entriesSince, newRefunds, type WouldDo } from './would-do.ts';
 
 /** `go`: the action is on record and open, and its workflow is to be woken for it. */
 export type AskOutcome =
@@ -67,23 +66,18 @@ const updateAction = (
  * then on its row is open until the workflow has performed it, or it waits for a second person. A repeated
  * key returns the existing record.
  */
-export async function askForAction(
-  db: WorldDb,
-  request: ActionRequest,
-  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
-): Promise<AskOutcome> {
+export async function askForAction(db: WorldDb, request: ActionRequest, at: Judging): Promise<AskOutcome> {
+  const { now } = at;
   const { actionId, transactionId } = request;
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
     if (judged.outcome !== 'fits') return judged;
-    const limited = await checkLimits(trx, request, judged, { limits, now });
-    // Overriding the gateway always takes two people.
-    const waits = request.overrides === true || limited.isAbove;
+    const { waits, fields: counted } = await checkLimits(trx, request, judged, at);
     const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
     const ends = waits
       ? { status: 'WAITS_FOR_APPROVAL' as const, expires_at: expiresAt }
       : { status: 'ASKED' as const, expires_at: BEGIN_BY };
-    const fields = { ...judged.fields, ...limited.fields, ...ends };
+    const fields = { ...judged.fields, ...counted, ...ends };
     if (await insertAction(trx, request, fields))
       return waits
         ? { outcome: 'waits-for-approval', actionId, expiresAt: expiresAt.toISOString() }
@@ -346,7 +340,7 @@ async function refusalNow(
   return 'refusal' in allowed ? allowed.refusal : undefined;
 }
 
-/** A refund that only evidence ends, and that came after the action was asked for: its evidence is about something else. */
+/** Only evidence ends this refund, and it came after the request: the evidence is about something else. */
 const hasLaterRefund = (
   { action, created_at: askedAt }: ActionRow,
   { facts: { openRefund }, openRefunds }: ActionSubject,
@@ -491,36 +485,25 @@ export async function summarisePendingApprovals(
   return { count: Number(count), oldestAt };
 }
 
-export interface WouldDo {
-  readonly outcome: 'would-do';
-  /** In a sentence. */
-  readonly did: string;
-  readonly amount: Money | null;
-  /** Whose purchase or funding it is. */
-  readonly accountId: string;
-  readonly email: string | null;
-  /** Ledger entries that would be booked. */
-  readonly entries: Awaited<ReturnType<typeof entriesSince>>;
-  /** Refunds that would be requested from the gateway. */
-  readonly refunds: readonly Money[];
-  /** Whether another person must approve it: always, or where the amount is above the limit. */
-  readonly secondPerson: 'always' | 'above-limit' | 'never';
-}
-
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
 /** Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is written, not even a refusal. */
-export async function previewEffect(db: WorldDb, request: ActionRequest, now: Date): Promise<EffectPreview> {
+export async function previewEffect(
+  db: WorldDb,
+  request: ActionRequest,
+  at: Judging,
+): Promise<EffectPreview> {
   const trx = await db.startTransaction().execute();
   try {
-    return await tryEffect(trx, request, now);
+    return await tryEffect(trx, request, at);
   } finally {
     await trx.rollback().execute();
   }
 }
 
-async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promise<EffectPreview> {
+async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Promise<EffectPreview> {
+  const { now } = at;
   await forgetAsked(trx, request, now);
   const judged = await judgeRequest(trx, request, now);
   if (judged.outcome === 'go')
@@ -528,13 +511,14 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
   if (judged.outcome !== 'fits') return judged;
   const { amount, fields } = judged;
   const { transactionId, action, actionId } = request;
+  const { waits } = await checkLimits(trx, request, judged, at);
   const isFirst = await insertAction(trx, request, fields);
   const booked = await trx
     .selectFrom('ledger_transactions')
     .select(({ fn }) => fn.max('id').as('last'))
     .executeTakeFirst();
   // Before its effect, the action withdraws the order: whether the supplier lets it is not known yet.
-  if (actionSpec(action).takesBack) await assumeWithdrawn(trx, transactionId);
+  const isUncertain = actionSpec(action).takesBack && (await assumeWithdrawn(trx, transactionId));
   const subject = await findActionSubject(trx, transactionId, true);
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
   const row = await lockAction(trx, actionId);
@@ -543,15 +527,16 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
   const ended = isCheck
     ? { did: 'checks, and books any change' }
     : await EFFECTS[action](trx, row, subject, now);
-  if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
+  if ('refusal' in ended)
+    return refusedAs(ended.refusal, ended.detail ?? REFUSAL_MESSAGES[ended.refusal], subject);
   const known = subject.refunds.map((refund) => refund.refund_key);
   return {
     outcome: 'would-do',
-    did: ended.did,
+    did: isUncertain ? `${ended.did}, if the supplier takes back its order` : ended.did,
     amount,
     accountId: subject.accountId,
     email: await findEmail(trx, subject.accountId),
-    secondPerson: request.overrides ? 'always' : amount === null ? 'never' : 'above-limit',
+    needsSecondPerson: waits,
     entries: await entriesSince(trx, transactionId, booked?.last ?? 0n),
     refunds: isCheck ? [] : await newRefunds(trx, transactionId, known),
   };
@@ -565,32 +550,5 @@ async function forgetAsked(trx: WorldDb, request: ActionRequest, now: Date): Pro
     .where('action_key', '=', request.actionKey)
     .where('asked', '=', askedText(request))
     .where('status', '=', 'ASKED')
-    .execute();
-}
-
-async function entriesSince(trx: WorldDb, transactionId: string, before: bigint) {
-  const rows = await trx
-    .selectFrom('ledger_transactions as t')
-    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
-    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
-    .where('t.transaction_id', '=', transactionId)
-    .where('t.id', '>', before)
-    .orderBy('e.id')
-    .execute();
-  return rows.map(({ account, currency, amount_minor: storedMinor }) => ({
-    account,
-    currency,
-    ...sidesOf(creditOf(storedMinor, currency)),
-  }));
-}
-
-/** Those that are due now, or were not known before. */
-async function newRefunds(trx: WorldDb, transactionId: string, known: readonly string[]): Promise<Money[]> {
-  return trx
-    .selectFrom('refunds')
-    .select(['amount_minor as amountMinor', 'currency'])
-    .where('transaction_id', '=', transactionId)
-    .where('closed_at', 'is', null)
-    .where((eb) => eb.or([eb('status', '=', 'DUE'), eb('refund_key', 'not in', ['', ...known])]))
     .execute();
 }

@@ -73,7 +73,8 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
       ? { did: `${what} won, but the gateway has taken the money` }
       : { did: `${what} won: the money is ours again` };
   const effect = left.map(formatMoney).join(', ');
-  return { did: `${what} lost: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}` };
+  const wallet = (dispute?.credited_minor ?? 0n) > 0n ? '; the wallet pays, and owes what it lacks' : '';
+  return { did: `${what} lost: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}${wallet}` };
 };
 
 /**

@@ -88,14 +88,15 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
     const back = await failAndRefund(trx, action, 'source');
     if (back?.amountMinor === 0n)
       return { did: 'cancelled; nothing to refund: the bank has taken or disputes all of it' };
-    return { did: `cancelled: ${refundOf(back ?? subject.price)}` };
+    return { did: `cancelled: ${refundOf(back ?? subject.price, subject)}` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
 
-const refundOf = (amount: Money): string => `refund of ${formatMoney(amount)} to the original payment method`;
+const refundOf = (amount: Money, { facts }: Pick<ActionSubject, 'facts'>): string =>
+  `refund of ${formatMoney(amount)} to ${facts.isThroughGateway ? 'the original payment method' : 'the wallet'}`;
 
 const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'source' | 'wallet') =>
   failPurchaseIn(trx, transaction_id, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
@@ -105,7 +106,7 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
   if (facts.status === 'PROCESSING') {
     if (!facts.canGiveBack) return { refusal: 'NOTHING_TO_RETURN' };
     const back = await failAndRefund(trx, action, 'source');
-    return { did: refundOf(back ?? subject.price) };
+    return { did: refundOf(back ?? subject.price, subject) };
   }
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'refund in progress; the gateway is checked' };
@@ -115,7 +116,7 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
     for (const refund of openRefunds) await act(trx, refund);
     return { did: isSeenSent ? 'closed as sent, by the evidence' : 'the gateway is asked again' };
   }
-  if (walletPayment) return takeFromWallet(trx, action, walletPayment);
+  if (walletPayment) return takeFromWallet(trx, action, subject, walletPayment);
   const payment = payingPayment(subject);
   return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
@@ -128,7 +129,12 @@ const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolea
  * Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance
  * webhook.
  */
-async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
+async function takeFromWallet(
+  trx: WorldDb,
+  action: ActionRow,
+  subject: ActionSubject,
+  payment: PaymentRow,
+): Promise<Ended> {
   const amount = amountOf(action);
   const { account_id: accountId, price_currency: currency } = payment;
   const credit = { amountMinor: partInPrice(payment, payment.credited_minor, amount.amountMinor), currency };
@@ -141,16 +147,17 @@ async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentR
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
-  return { did: `${refundOf(amount)}, out of the wallet` };
+  return { did: `${refundOf(amount, subject)}, out of the wallet` };
 }
 
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
 async function takeFromEarned(
   trx: WorldDb,
   action: ActionRow,
-  { facts, transactionId }: ActionSubject,
+  subject: ActionSubject,
   payment: PaymentRow,
 ): Promise<Ended> {
+  const { facts, transactionId } = subject;
   const amount = amountOf(action);
   if (amount.amountMinor > payment.used_minor || facts.earned === null) return { refusal: 'AMOUNT_TOO_HIGH' };
   const credit = {
@@ -162,7 +169,7 @@ async function takeFromEarned(
   await createRefund(trx, payment, amount, `${GOODWILL}-${shortId(action)}`);
   await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
-  return { did: `${refundOf(amount)}, as goodwill` };
+  return { did: `${refundOf(amount, subject)}, as goodwill` };
 }
 
 /** Gives up money of an account, in its own currency, for money on its way to the gateway. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { CONVERTED_CURRENCIES } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface Figure {
@@ -6,9 +7,6 @@ export interface Figure {
   readonly label: string;
   readonly value: number;
 }
-
-/** The currency of accounts that prices are converted for. */
-const SOLD_IN = 'NGN';
 
 /**
  * Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and
@@ -30,8 +28,10 @@ export async function readFigures(db: WorldDb): Promise<Figure[]> {
     select 'monitor-lag', '', greatest(0, extract(epoch from clock_timestamp() - min(wanted_at)))::bigint
       from gateway_windows having count(*) > 0
     union all
-    (select 'rate-age', currency, extract(epoch from clock_timestamp() - observed_at)::bigint
-       from exchange_rates where currency = ${SOLD_IN} and status = 'GOOD' order by observed_at desc limit 1)`.execute(
+    select 'rate-age', sold.currency, extract(epoch from clock_timestamp() - rate.observed_at)::bigint
+      from unnest(${CONVERTED_CURRENCIES}::text[]) sold (currency), lateral (
+           select observed_at from exchange_rates
+            where currency = sold.currency and status = 'GOOD' order by observed_at desc limit 1) rate`.execute(
     db,
   );
   // A status without purchases has no row.

@@ -20,6 +20,20 @@ const MAX_ORDERS = 9;
 
 const maxCostE4 = ({ price_usd_minor }: PurchaseRow): bigint => price_usd_minor * COST_UNITS_PER_CENT;
 
+/** How many replacements were made before the one that is being delivered, or about to be. */
+export async function countReplacedBefore(db: WorldDb, transactionId: string): Promise<number> {
+  const { made } = await db
+    .selectFrom('operator_actions')
+    .select(sql<number>`count(*)::int4`.as('made'))
+    .where('transaction_id', '=', transactionId)
+    .where('action', '=', 'deliver-other')
+    .where('status', '=', 'DONE')
+    .executeTakeFirstOrThrow();
+  if (made === 0) return 0;
+  const { hasLive } = await countOrders(db, transactionId);
+  return hasLive ? made - 1 : made;
+}
+
 /** The package that a person named, or else the cheapest equal one. */
 export async function findReplacement(
   db: WorldDb,

@@ -61,7 +61,7 @@ export async function findTransactions(
       union all select transaction_id, 'iccid' from esims where iccid = ${text} and iccid <> ''
       union all select transaction_id, 'iccid' from purchases
                  where package_type = 'TOPUP' and esim_id in (select id from esims where iccid = ${text} and iccid <> '')
-      union all (select transaction_id, 'batch' from batch_rows where batch_id = ${text} order by row_number limit ${limit})
+      union all (select transaction_id, 'batch' from job_rows where job_id = ${text} and kind = 'order' order by row_number limit ${limit})
       union all select used_by, 'quote' from quotes where id = ${text} and used_by is not null
       union all select subject, 'message' from webhook_messages where id = ${text} and subject is not null
       union all select subject, 'event' from events where id = ${text} and subject is not null
@@ -125,15 +125,15 @@ export async function findOtherRecords(
            account_id, 'id'
       from webhook_endpoints where id = ${text}
     union all
-    select 'batch', id, 'Batch of ' || row_count, account_id, 'id' from batches where id = ${text}
+    select case kind when 'order' then 'batch' else 'repair' end, id,
+           case kind when 'order' then 'Batch of ' || row_count else action || ', ' || status end, account_id, 'id'
+      from jobs where id = ${text}
     union all
     select 'quote', id, 'Quote for ' || package_name || case when expires_at > now() then '' else ', expired' end, account_id, 'id'
       from quotes where id = ${text} and used_by is null
     union all
     select 'gateway event', 'event-' || id, type || ', ' || note, null, 'id'
       from gateway_events where id = ${gatewayEventOf(text)} and note = ${UNMATCHED_EVENT}
-    union all
-    select 'repair', id, action || ', ' || status, null, 'id' from batch_repairs where id = ${text}
     union all
     select 'difference', ${difference}, 'id'
       from reconciliation_differences where id = ${numberIn(/^(\d{1,18})$/, text)} and ${withDifferences}

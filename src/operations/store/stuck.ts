@@ -93,7 +93,7 @@ const undelivered: Branch = (query) => sql<StuckRow>`
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${disputes}))`;
 
-/** Paid and never ordered, which should take seconds. Reads the orders of one purchase at a time, by index. */
+/** Paid and never ordered, which should take seconds. Reads each purchase's orders by index. */
 const NEVER_ORDERED = sql<boolean>`
   purchases.status = 'PROCESSING'
   and coalesce((select max(attempts) from supplier_orders orders

@@ -1,11 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { ActionRecordStatus, ActionRefusal } from '../rules.ts';
-import type {
-  BatchRepairAction,
-  BatchRepairFilter,
-  BatchRepairRowStatus,
-  BatchRepairStatus,
-} from '../batch-repair-rules.ts';
+import type { BatchRepairAction, BatchRepairFilter } from '../batch-repair-rules.ts';
 import type { StuckClass } from '../stuck-rules.ts';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 
@@ -41,43 +36,36 @@ export interface OperatorActionsTable {
   worth_currency: string | null;
 }
 
-/** One action on many stuck items. `filter` and `reason` are what was asked for. */
-export interface BatchRepairsTable {
-  id: string;
-  repair_key: string;
-  action: BatchRepairAction;
-  filter: ColumnType<BatchRepairFilter, string, never>;
-  reason: string;
-  evidence: string | null;
-  by_person: string;
-  status: BatchRepairStatus;
-  row_count: number;
-  /** It cannot be approved after that. */
-  expires_at: Date;
-  decided_by: string | null;
-  decided_at: Date | null;
-  stop_asked_at: Date | null;
-  /** While it runs: when the sweep makes sure that it has a workflow. */
-  next_check_at: Date | null;
-  created_at: Date;
-  closed_at: Date | null;
-}
-
-export interface BatchRepairRowsTable {
-  repair_id: string;
-  row_number: number;
-  transaction_id: string;
-  class: StuckClass;
-  /** What the action moves, as the second person saw it; null where no money moves. */
-  amount_minor: bigint | null;
-  currency: string | null;
-  /** What the action would do, in words. */
-  preview: string;
-  status: Generated<BatchRepairRowStatus>;
-  detail: string | null;
-  attempts: Generated<number>;
-  next_at: Date | null;
-  closed_at: Date | null;
-}
-
 export type ActionRow = Selectable<OperatorActionsTable>;
+
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    operator_actions: OperatorActionsTable;
+  }
+}
+
+declare module '../../jobs/store/tables.ts' {
+  /** Columns of `jobs` for batch repairs. `filter` and `reason` are what was asked for. */
+  interface JobsTable {
+    repair_key: Generated<string>;
+    action: Generated<BatchRepairAction>;
+    filter: ColumnType<BatchRepairFilter, string | undefined, never>;
+    reason: Generated<string>;
+    evidence: string | null;
+    by_person: Generated<string>;
+    /** It cannot be approved after that. */
+    expires_at: Generated<Date>;
+    decided_by: string | null;
+    decided_at: Date | null;
+  }
+
+  /** Columns of `job_rows` for batch repairs. `row_number`: from 1. */
+  interface JobRowsTable {
+    class: Generated<StuckClass>;
+    /** What the action moves, as the second person saw it; null where no money moves. */
+    amount_minor: bigint | null;
+    currency: string | null;
+    /** What the action would do, in words. */
+    preview: Generated<string>;
+  }
+}

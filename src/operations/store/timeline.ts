@@ -33,8 +33,9 @@ async function readRows(db: WorldDb, transactionId: string) {
       .orderBy('planned_at')
       .execute(),
     batch: await db
-      .selectFrom('batch_rows')
-      .select('batch_id')
+      .selectFrom('job_rows')
+      .select('job_id')
+      .where('kind', '=', 'order')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirst(),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),

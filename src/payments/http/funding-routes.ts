@@ -1,7 +1,10 @@
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { fundBody, fundingSchema } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentFunding } from './present.ts';
+import type { PaymentCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PaymentCases>();
 
 const fundRoute = defineRoute({
   method: 'POST',
@@ -27,12 +30,12 @@ const fundRoute = defineRoute({
       'Opens a payment and returns how to pay. The wallet is credited when the money arrives. Use confirm-payment for the status. ' +
       'Send an `Idempotency-Key`, and a repeated request opens no second payment.',
   },
-  async handle({ world, principal, body, context, idempotency }) {
+  async handle({ cases, principal, body, context, idempotency }) {
     const { amount: amountMinor, paymentMethod } = body;
     const command = { amountMinor, paymentMethod, idempotency };
-    const opened = await world.fundWallet(principal, command, context);
+    const opened = await cases.fundWallet(principal, command, context);
     return { status: 201, body: toJson(presentFunding(opened)) };
   },
 });
 
-export const fundingRoutes: readonly Route[] = [fundRoute];
+export const fundingRoutes: readonly Route<PaymentCases>[] = [fundRoute];

@@ -8,15 +8,18 @@ import { DomainError } from '../../domain/errors.ts';
 import { GATEWAY_NAMES, type GatewayName } from '../rules.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_EVENT_BYTES } from '../../platform/http/limits.ts';
-import { defineRoute, type BytesBody, type Route } from '../../platform/http/route.ts';
+import { routesFor, type BytesBody, type Route } from '../../platform/http/route.ts';
+import type { PaymentCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PaymentCases>();
 
 const RECEIVED = toJson({ received: true });
 
-const eventOf = (gateway: GatewayName): BytesBody => ({
+const eventOf = (gateway: GatewayName): BytesBody<PaymentCases> => ({
   kind: 'bytes',
   maxBytes: MAX_EVENT_BYTES,
-  async admit(world, headers) {
-    if (!(await world.mayBeGatewayEvent(gateway, headers))) throw notSigned();
+  async admit(cases, headers) {
+    if (!(await cases.mayBeGatewayEvent(gateway, headers))) throw notSigned();
   },
 });
 
@@ -25,13 +28,13 @@ function notSigned(): DomainError {
 }
 
 /** One path for each gateway and environment: `/webhooks/{gateway}/{environment}`. */
-export const gatewayEventRoutes: readonly Route[] = GATEWAY_NAMES.flatMap((gateway) =>
+export const gatewayEventRoutes: readonly Route<PaymentCases>[] = GATEWAY_NAMES.flatMap((gateway) =>
   ENVIRONMENTS.map((environment) =>
     defineRoute({
       method: 'POST',
       path: `/webhooks/${gateway}/${environment}`,
       key: 'vendor',
-      world: environment,
+      environment,
       scope: undefined,
       shapes: ['general'],
       body: eventOf(gateway),
@@ -39,8 +42,8 @@ export const gatewayEventRoutes: readonly Route[] = GATEWAY_NAMES.flatMap((gatew
       faultCode: 'SERVICE_UNAVAILABLE',
       responses: { 200: { description: 'Kept', schema: z.object({ received: z.literal(true) }) } },
       docs: undefined,
-      async handle({ world, body }) {
-        if ((await world.takeGatewayEvent(gateway, body.bytes, body.headers)) === 'kept')
+      async handle({ cases, body }) {
+        if ((await cases.takeGatewayEvent(gateway, body.bytes, body.headers)) === 'kept')
           return { status: 200, body: RECEIVED };
         throw notSigned();
       },

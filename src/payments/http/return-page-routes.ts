@@ -4,14 +4,16 @@
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
-import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
+import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { money } from '../../platform/http/answer-fields.ts';
 import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
 import { PAGE_HEADERS, refusalPage, renderStatus } from './return-page.ts';
+import type { PaymentCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PaymentCases>();
 
 /** The gateway sends the reference twice. Anyone can write anything here. */
 const referenceQuery = z.object({
@@ -21,7 +23,7 @@ const referenceQuery = z.object({
 
 const statusSchema = z.object({
   reference: z.string(),
-  purpose: z.enum(['purchase', 'funding']),
+  purpose: z.enum(PAYMENT_PURPOSES),
   status: z.enum(PURCHASE_STATUSES),
   reason: z.string().nullable(),
   packageName: z.string().nullable(),
@@ -32,7 +34,7 @@ const statusSchema = z.object({
 const PUBLIC = {
   method: 'GET',
   key: 'public',
-  world: 'any',
+  environment: 'any',
   scope: undefined,
   shapes: ['general'],
   query: referenceQuery,
@@ -46,8 +48,8 @@ const pageRoute = defineRoute({
   path: '/pay/return',
   refusalPage,
   responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
-  async handle({ worlds, query }) {
-    const view = await findStatus(worlds, query);
+  async handle({ allCases, query }) {
+    const view = await findStatus(allCases, query);
     const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(view.reference)}`;
     return { status: 200, body: renderStatus(view, statusUrl), headers: PAGE_HEADERS };
   },
@@ -57,19 +59,19 @@ const statusRoute = defineRoute({
   ...PUBLIC,
   path: STATUS_PATH,
   responses: { 200: { description: 'Where the payment stands', schema: statusSchema } },
-  async handle({ worlds, query }) {
-    return { status: 200, body: toJson(presentStatus(await findStatus(worlds, query))) };
+  async handle({ allCases, query }) {
+    return { status: 200, body: toJson(presentStatus(await findStatus(allCases, query))) };
   },
 });
 
 async function findStatus(
-  worlds: readonly WorldUseCases[],
+  allCases: readonly PaymentCases[],
   query: z.output<typeof referenceQuery>,
 ): Promise<PaymentStatusView> {
   const reference = query.reference ?? query.trxref;
   if (reference !== undefined && canBeReference(reference)) {
-    for (const world of worlds) {
-      const view = await world.findPaymentStatus(reference);
+    for (const cases of allCases) {
+      const view = await cases.findPaymentStatus(reference);
       if (view) return view;
     }
   }
@@ -89,4 +91,4 @@ function presentStatus(view: PaymentStatusView): Wire<z.output<typeof statusSche
   };
 }
 
-export const returnPageRoutes: readonly Route[] = [pageRoute, statusRoute];
+export const returnPageRoutes: readonly Route<PaymentCases>[] = [pageRoute, statusRoute];

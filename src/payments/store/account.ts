@@ -8,7 +8,7 @@
  * the moment it is booked.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { smaller } from '../../domain/money.ts';
+import { larger, smaller } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { atLockedRate } from '../booking-rules.ts';
 import type { PaymentRow } from './payments.ts';
@@ -51,7 +51,7 @@ export type Account = Pick<
 export function sendableMinor(account: Account): bigint {
   const { received_minor, refunding_minor, refunded_minor, reversed_minor, disputed_minor } = account;
   const leftMinor = received_minor - refunding_minor - refunded_minor - reversed_minor - disputed_minor;
-  return leftMinor > 0n ? leftMinor : 0n;
+  return larger(leftMinor, 0n);
 }
 
 /**
@@ -83,23 +83,4 @@ export function inPrice(payment: Locked, amountMinor: bigint): bigint {
  */
 export function partInPrice(payment: Locked, wholeMinor: bigint, partMinor: bigint): bigint {
   return inPrice(payment, wholeMinor) - inPrice(payment, wholeMinor - partMinor);
-}
-
-/**
- * For the `with` of the statement that settles a delivery: uses the charge of the payment that paid for it.
- * `isCovered` is false while the bank has any of it. Its payment is locked before the purchase, as
- * lock-order.ts wants it. A purchase from the wallet has no payment.
- */
-export function useForDelivery(transactionId: string, settled: RawBuilder<unknown>) {
-  return {
-    lock: sql`paying as (
-      select reference, charge_minor, free_minor from payments
-       where transaction_id = ${transactionId} and paid_hold for no key update
-    )`,
-    isCovered: sql<boolean>`coalesce((select free_minor >= charge_minor from paying), true)`,
-    use: sql`spent as (
-      update payments set used_minor = used_minor + charge_minor, updated_at = clock_timestamp()
-       where reference in (select reference from paying) and exists (${settled})
-    )`,
-  };
 }

@@ -5,7 +5,6 @@
 import { sql } from 'kysely';
 import { smaller } from '../../domain/money.ts';
 import { transfer, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
-import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayDispute } from '../port.ts';
 import { moveMoney } from './account.ts';
@@ -14,7 +13,7 @@ import { lockPayment } from './lock-order.ts';
 import { flagMoney, reversedKey, type PaymentRow } from './payments.ts';
 import { createRefund, findUnsentRefunds, takeFromRefund } from './refunds.ts';
 import { missingEntries, takeDisputed } from './reversals.ts';
-import { putAtRisk, riskOf } from './risk.ts';
+import { entriesBack, putAtRisk, riskOf } from './risk.ts';
 import type { DisputeRow } from './tables.ts';
 
 const disputes = (db: WorldDb) => db.selectFrom('disputes').selectAll().orderBy('opened_at');
@@ -130,8 +129,8 @@ async function openDispute(
 }
 
 /**
- * The gateway tells another amount than before: a bank asks for all at first, and may end with a part. What
- * is not asked for any more is where it was before.
+ * The gateway names another amount than before: a bank may ask for all and end with a part. The difference
+ * returns to where it was.
  */
 async function followAmount(
   trx: WorldDb,
@@ -202,7 +201,7 @@ export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<vo
   await bookBack(trx, payment, dispute, dispute.frozen_minor);
 }
 
-/** Money of an undelivered purchase that a dispute has given free: it goes to its source. */
+/** Refunds money of an undelivered purchase that a dispute has released. */
 async function sendBack(
   trx: WorldDb,
   payment: PaymentRow,
@@ -229,17 +228,12 @@ export async function releaseRevenue(trx: WorldDb, dispute: DisputeRow): Promise
 
 async function bookBack(
   trx: WorldDb,
-  { price_currency: currency, account_id: accountId }: PaymentRow,
-  { reference, dispute_id, transaction_id: transactionId, revenue_minor }: DisputeRow,
+  payment: PaymentRow,
+  { reference, dispute_id, transaction_id: transactionId, revenue_minor: revenue }: DisputeRow,
   frozenMinor: bigint,
 ): Promise<void> {
-  const amountMinor = revenue_minor + frozenMinor;
-  if (amountMinor === 0n) return;
-  const entries = withoutZeros([
-    { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-    { account: `revenue:${currency}`, currency, amountMinor: revenue_minor },
-    ...(await creditEntries(trx, accountId, { amountMinor: frozenMinor, currency })),
-  ]);
+  if (revenue + frozenMinor === 0n) return;
+  const entries = await entriesBack(trx, payment, { revenue, wallet: frozenMinor });
   const operationKey = `${reference}:dispute-settled:${dispute_id}`;
   await transfer(trx, { operationKey, kind: 'dispute-settled', transactionId, entries });
 }

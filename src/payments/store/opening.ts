@@ -17,8 +17,6 @@ import type { FundingInput, UnpaidLimits } from '../rules.ts';
 import { mayOpenUnpaid, newPayment, TOO_MANY_UNPAID } from './payments.ts';
 
 export interface OpeningOptions {
-  /** Through which payments go, by its name. */
-  readonly gateway: string;
   /** The defaults where it is absent. */
   readonly unpaidLimits?: UnpaidLimits;
   /** True if the caller may have an answer already: the refusal is then kept as a FAILED row for reads. */
@@ -87,7 +85,7 @@ async function refuseRow(
   return { stage: 'failed', refusal };
 }
 
-/** Writes the funding with its payment and idempotency row, or refuses and leaves the key free. Idempotent. */
+/** Writes funding, payment and idempotency row, or refuses and leaves the key free. Idempotent. */
 export function openFunding(
   db: WorldDb,
   input: FundingInput,
@@ -104,15 +102,15 @@ async function openOrRefuse(
   trx: WorldDb,
   input: FundingInput,
   now: Date,
-  { gateway, unpaidLimits, keepRefusal = () => false, refusal }: OpeningOptions,
+  { unpaidLimits, keepRefusal = () => false, refusal }: OpeningOptions,
 ): Promise<OpenedFunding> {
   const { transactionId, accountId, paymentMethod: method } = input;
   if (!refusal && (await insertFunding(trx, input, now, mayOpenUnpaid(accountId, unpaidLimits)))) {
     const { amountMinor: priceMinor, currency: priceCurrency } = input;
-    const payment = newPayment(input, { gateway, purpose: 'funding', method, priceMinor, priceCurrency });
+    const payment = newPayment(input, { purpose: 'funding', method, priceMinor, priceCurrency });
     await trx.insertInto('payments').values(payment).execute();
     await insertKey(trx, input);
-    return { stage: 'awaiting-payment', vendors: { supplier: null, gateway } };
+    return { stage: 'awaiting-payment', vendors: { gateway: input.charge.gateway } };
   }
   const given = refusal ?? TOO_MANY_UNPAID;
   const isAnswered = await refuseKey(trx, input, given);

@@ -6,6 +6,7 @@ import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import type { Fence } from '../../domain/fence.ts';
+import { owedAccount } from '../../ledger/store/owed.ts';
 import { createFence } from '../../platform/fence.ts';
 import type { GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
@@ -31,8 +32,6 @@ type PaidAtGateway = Pick<FundingInput, 'transactionId' | 'accountId' | 'charge'
 
 /** What the payment is for. Amounts are decimal digits. */
 interface PaidFor {
-  /** By its name. */
-  readonly gateway: string;
   readonly purpose: PaymentPurpose;
   readonly method: GatewayMethod;
   readonly priceMinor: string;
@@ -46,13 +45,13 @@ const payments = (db: WorldDb) => db.selectFrom('payments').selectAll();
  */
 export function newPayment(
   { transactionId, accountId, charge, timings }: PaidAtGateway,
-  { gateway, purpose, method, priceMinor, priceCurrency }: PaidFor,
+  { purpose, method, priceMinor, priceCurrency }: PaidFor,
 ): InsertObject<WorldDatabase, 'payments'> {
   return {
     reference: chargeReference(transactionId, 1),
     transaction_id: transactionId,
     attempt: 1,
-    gateway,
+    gateway: charge.gateway,
     purpose,
     account_id: accountId,
     method,
@@ -72,6 +71,8 @@ export interface Collection {
   readonly reason: FailureReason | null;
   /** Null for a funding. */
   readonly packageCode: string | null;
+  /** A refund is under way, or a dispute or reversal needs a person. */
+  readonly isMoneyOpen: boolean;
   /** Since its first attempt was written. */
   readonly ageMs: number;
   /** Until none of its attempts takes money any more; below zero once that is over. */
@@ -84,6 +85,10 @@ export interface Collection {
 export const CHARGE_WITHIN_MS = 10_000;
 /** After that: the client's time limit, and what a gateway may do behind it. */
 const CHARGE_UNDER_WAY_MS = 10_000 + 15_000;
+
+/** Whether a refund of this purchase or funding has not ended. For a statement. */
+const hasOpenRefund = (transactionId: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`exists (select from refunds where refunds.transaction_id = ${transactionId} and refunds.closed_at is null)`;
 
 /** undefined: nothing was written for it to be paid at a gateway. */
 export async function findCollection(db: WorldDb, transactionId: string): Promise<Collection | undefined> {
@@ -98,6 +103,10 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
       'purchases.package_code',
       sql<PurchaseStatus>`coalesce(purchases.status, fundings.status)`.as('status_of'),
       sql<string | null>`coalesce(purchases.reason, fundings.reason)`.as('reason_of'),
+      sql<boolean>`${hasOpenRefund(sql`payments.transaction_id`)} or coalesce(
+        coalesce(purchases.attention_reason, fundings.attention_reason) = any(${[...DISPUTE_REASONS]}), false)`.as(
+        'is_money_open',
+      ),
       ms(sql`clock_timestamp() - (min(payments.created_at) over ())`).as('age_ms'),
       ms(sql`(max(payments.expires_at) over ()) - clock_timestamp()`).as('left_ms'),
       ms(
@@ -109,12 +118,13 @@ export async function findCollection(db: WorldDb, transactionId: string): Promis
     .limit(1)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { package_code, status_of, reason_of, age_ms, left_ms, settles_ms, ...payment } = row;
+  const { package_code, status_of, reason_of, is_money_open, age_ms, left_ms, settles_ms, ...payment } = row;
   return {
     payment,
     status: status_of,
     reason: reason_of === null ? null : asFailureReason(reason_of),
     packageCode: package_code,
+    isMoneyOpen: is_money_open,
     ageMs: age_ms ?? 0,
     leftMs: left_ms ?? 0,
     settlesInMs: settles_ms ?? 0,
@@ -403,6 +413,27 @@ async function close(
 
 export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
   return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
+}
+
+/** What became of a funding's money besides its credit, for its timeline, oldest first. */
+export async function findMoneyAfterwards(
+  db: WorldDb,
+  { transaction_id: transactionId, account_id: accountId }: FundingRow,
+): Promise<{ readonly at: Date; readonly what: string }[]> {
+  const { rows } = await sql<{ at: Date; what: string }>`
+    select t.created_at as at, 'owed-paid' as what
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.transaction_id = ${transactionId} and e.ledger_account_id = ${owedAccount(accountId)} and e.amount_minor > 0
+    union all
+    select created_at, 'payment-reversed' from ledger_transactions
+     where transaction_id = ${transactionId} and kind = 'payment-reversed'
+    union all
+    select opened_at, 'payment-disputed' from disputes where transaction_id = ${transactionId}
+    union all
+    select settled_at, 'dispute-' || lower(coalesce(outcome, 'ended')) from disputes
+     where transaction_id = ${transactionId} and settled_at is not null
+     order by 1, 2`.execute(db);
+  return rows;
 }
 
 export const TOO_MANY_UNPAID: Refusal = {

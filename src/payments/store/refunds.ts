@@ -3,7 +3,7 @@
  * row is closed once.
  */
 import { sql, type Selectable } from 'kysely';
-import type { Money } from '../../domain/money.ts';
+import { larger, type Money } from '../../domain/money.ts';
 import { clearingAccount, exchangeEntries, transfer, withoutZeros } from '../../ledger/store/ledger.ts';
 import { creditEntries } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -375,12 +375,11 @@ export async function creditRefundAs(
 }
 
 /**
- * What becomes of a refund that the gateway will not send. `goneMinor`: what went back of its payment at
- * other people's request, by the gateway's word. The buyer has that, and what a bank took: it is not credited
- * as well. Nothing is while a bank asks for it. `open`: it is to be asked about again. `refused`: a person
- * decides.
+ * Ends a refund that the gateway will not send. `goneMinor`: refunds of its payment that others requested, as
+ * the gateway lists them. The buyer has these, and what a bank took: neither is credited. Nothing is credited
+ * while a bank asks for the money. `open`: ask again. `refused`: a person decides.
  */
-export async function settleUnsent(
+export async function settleUnsentRefund(
   db: WorldDb,
   refund: RefundRow,
   { goneMinor, mayCredit }: { readonly goneMinor: bigint | 'all'; readonly mayCredit: boolean },
@@ -406,11 +405,9 @@ export async function settleUnsent(
   });
 }
 
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
-
 const NO_CLAIMS = { askedMinor: 0n, takenMinor: 0n };
 
-/** What banks have taken of a payment, and what they ask for and its account has not put at risk. */
+/** What banks have taken of a payment, and what they ask for beyond what is at risk. */
 async function findClaims(
   trx: WorldDb,
   { reference, charge_currency, received_minor, refunded_minor, disputed_minor }: PaymentRow,
@@ -425,7 +422,7 @@ async function findClaims(
   return rows[0] ?? NO_CLAIMS;
 }
 
-/** The rest of it is another answer of the gateway. */
+/** The rest of the refund stays open. */
 async function takeBackPart(
   trx: WorldDb,
   payment: PaymentRow,

@@ -4,7 +4,7 @@
  */
 import { clearingAccount, exchangeEntries, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { debitEntries } from '../../ledger/store/owed.ts';
-import type { Money } from '../../domain/money.ts';
+import { larger, type Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { moveMoney, partInPrice, takeFrom } from './account.ts';
 import { findPayment, type PaymentRow } from './payments.ts';
@@ -30,25 +30,25 @@ export async function takeBack(trx: WorldDb, reference: string, gone: Money): Pr
   if (gone.currency !== before.charge_currency) return missingEntries(before, gone);
   let leftMinor = gone.amountMinor;
   const disputes: DisputeRow[] = [];
-  const larger: DisputeRow[] = [];
+  const tooLarge: DisputeRow[] = [];
   for (const dispute of await findAtRisk(trx, reference)) {
     if (riskOf(dispute) > leftMinor) {
-      larger.push(dispute);
+      tooLarge.push(dispute);
       continue;
     }
     leftMinor -= riskOf(dispute);
     disputes.push(dispute);
     await markTaken(trx, dispute);
   }
-  const payment = await withoutRisk(trx, reference, larger, leftMinor);
+  const payment = await withoutRisk(trx, reference, tooLarge, leftMinor);
   const rest = takeFrom(payment, leftMinor);
   await moveMoney(trx, reference, { used: -rest.used, credited: -rest.credited, reversed: leftMinor });
   return entriesOf(trx, payment, disputes, rest);
 }
 
 /**
- * The payment, once these disputes have so much less at risk as it has too little beside them: what is gone
- * is not at risk any more.
+ * Reduces what these disputes have at risk until the payment has `wantedMinor` beside them: what is gone is
+ * not at risk any more. Returns the payment as it is then.
  */
 async function withoutRisk(
   trx: WorldDb,
@@ -61,7 +61,7 @@ async function withoutRisk(
     const lackingMinor = wantedMinor - riskOf(payment);
     if (lackingMinor <= 0n) break;
     const leftMinor = riskOf(dispute) - lackingMinor;
-    await putAtRisk(trx, payment, dispute, leftMinor > 0n ? leftMinor : 0n);
+    await putAtRisk(trx, payment, dispute, larger(leftMinor, 0n));
     payment = await requirePayment(trx, reference);
   }
   return payment;

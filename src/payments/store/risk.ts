@@ -4,7 +4,7 @@
  * a dispute that is opened, and for one whose amount changes.
  */
 import { sql } from 'kysely';
-import { smaller } from '../../domain/money.ts';
+import { larger, smaller } from '../../domain/money.ts';
 import { transfer, walletAccount, withoutZeros, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { creditEntries, lockWallet } from '../../ledger/store/owed.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -20,9 +20,8 @@ export const riskOf = ({
   free_minor + used_minor + credited_minor;
 
 /**
- * Has so much of a payment at risk for this dispute, or all that is there, whatever it had before. Returns
- * what of it was free before and is not at risk any more. The caller has locked the payment, and gives it as
- * it is now.
+ * Puts `wantedMinor` of a payment at risk for this dispute, or all that is left of it. Replaces what was at
+ * risk before. Returns the amount that is free again. The caller has locked the payment and just read it.
  */
 export async function putAtRisk(
   trx: WorldDb,
@@ -62,9 +61,9 @@ export async function putAtRisk(
       operationKey: await nextKey(trx, dispute),
       kind: 'disputed',
       transactionId,
-      entries: await entriesOf(trx, payment, back),
+      entries: await entriesBack(trx, payment, back),
     });
-  return { freedMinor: dispute.free_minor > free ? dispute.free_minor - free : 0n };
+  return { freedMinor: larger(dispute.free_minor - free, 0n) };
 }
 
 async function frozenFor(
@@ -78,8 +77,8 @@ async function frozenFor(
   return beforeMinor + smaller(balanceMinor, worthMinor - beforeMinor);
 }
 
-/** What comes back from the risk; below zero: what goes into it. */
-async function entriesOf(
+/** Entries of what is no longer at risk; below zero: of what is put at risk. May lock the wallet. */
+export async function entriesBack(
   trx: WorldDb,
   { price_currency: currency, account_id: accountId }: PaymentRow,
   back: { readonly revenue: bigint; readonly wallet: bigint },
@@ -131,6 +130,5 @@ export async function findEarnedMinor(db: WorldDb, transactionId: string, curren
      where t.transaction_id = ${transactionId} and e.ledger_account_id = ${`revenue:${currency}`}`.execute(
     db,
   );
-  const earned = rows[0]?.earned ?? 0n;
-  return earned > 0n ? earned : 0n;
+  return larger(rows[0]?.earned ?? 0n, 0n);
 }

@@ -167,11 +167,13 @@ export interface PaymentsTable {
 /** As JSON keeps it: times are ISO 8601 texts. */
 type Stored<T> = T extends Date ? string : T extends object ? { readonly [K in keyof T]: Stored<T[K]> } : T;
 
-export interface PaymentTables {
-  fundings: FundingsTable;
-  payments: PaymentsTable;
-  refunds: RefundsTable;
-  disputes: DisputesTable;
-  gateway_windows: GatewayWindowsTable;
-  gateway_events: GatewayEventsTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    fundings: FundingsTable;
+    payments: PaymentsTable;
+    refunds: RefundsTable;
+    disputes: DisputesTable;
+    gateway_windows: GatewayWindowsTable;
+    gateway_events: GatewayEventsTable;
+  }
 }

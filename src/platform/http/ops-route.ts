@@ -2,34 +2,36 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Permission } from '../../accounts/operators/roles.ts';
+import type { Permission } from '../../domain/operator-roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
-import { defineRoute, type PathParameter, type Route, type RouteDefinition } from './route.ts';
+import { routesFor, type PathParameter, type Route, type RouteDefinition } from './route.ts';
 
-type Defaults = 'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'world' | 'permission' | 'errors';
+type Defaults =
+  'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'environment' | 'permission' | 'errors';
 
-export type OpsRouteDefinition<
+type OpsRouteDefinition<
   Query extends z.ZodObject | undefined,
   Body extends z.ZodObject | undefined,
-> = Omit<RouteDefinition<'session', Query, Body>, Defaults> & {
+  Cases,
+> = Omit<RouteDefinition<'session', Query, Body, Cases>, Defaults> & {
   readonly permission: Permission | 'own';
-  readonly errors?: RouteDefinition<'session', Query, Body>['errors'];
+  readonly errors?: RouteDefinition<'session', Query, Body, Cases>['errors'];
 };
 
-/** A route for signed-in operators; `permission` says what their role must allow. */
-export function defineOpsRoute<
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends z.ZodObject | undefined = undefined,
->(definition: OpsRouteDefinition<Query, Body>): Route {
-  return defineRoute<'session', Query, Body>({
-    errors: [],
-    ...definition,
-    key: 'session',
-    scope: undefined,
-    shapes: ['general'],
-  });
-}
+/** Defines routes for signed-in operators; `permission` says what their role must allow. */
+export const opsRoutesFor =
+  <Cases>() =>
+  <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodObject | undefined = undefined>(
+    definition: OpsRouteDefinition<Query, Body, Cases>,
+  ): Route<Cases> =>
+    routesFor<Cases>()<'session', Query, Body>({
+      errors: [],
+      ...definition,
+      key: 'session',
+      scope: undefined,
+      shapes: ['general'],
+    });
 
 /**
  * Part of the query of every route that is about one environment. The middleware reads it before the route

@@ -5,15 +5,18 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Environment } from '../../domain/account.ts';
 import type { Answer } from './errors.ts';
-import type { WorldUseCases } from '../composition/use-cases.ts';
 import { toJson } from './json.ts';
 import { RENDER_CACHE_BYTES, RENDER_CACHE_TTL_MS } from './limits.ts';
 
 export interface RenderCache {
-  /** The 200 for these words in this environment's catalogue; `render` returns the value to serialise. */
+  /**
+   * The 200 for these words in this revision of the environment's catalogue; `render` returns the value to
+   * serialise.
+   */
   answer(
-    world: WorldUseCases,
+    catalogue: { readonly environment: Environment; readonly revision: string },
     words: readonly (string | number | undefined)[],
     render: () => Promise<unknown>,
   ): Answer | Promise<Answer>;
@@ -36,9 +39,9 @@ export function createRenderCache(): RenderCache {
     return answer;
   };
   return {
-    answer(world, words, render) {
+    answer({ environment, revision }, words, render) {
       // Callers' words are free of control characters (fields.ts), so a newline separates them safely.
-      const key = `${world.environment}\n${world.catalogueRevision()}\n${words.join('\n')}`;
+      const key = `${environment}\n${revision}\n${words.join('\n')}`;
       return answers.get(key) ?? renderNew(key, render);
     },
   };

@@ -3,12 +3,10 @@
  * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
  */
 import type Koa from 'koa';
-import type { Session } from '../../accounts/operators/sessions.ts';
-import type { Member, UserSession, BrowserRequest } from '../../accounts/users/sessions.ts';
+import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { IdempotencyContext } from '../idempotency/tag.ts';
+import type { IdempotencyContext, StoredAnswers } from '../idempotency/tag.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import { EMPTY_QUERY } from './query.ts';
@@ -20,7 +18,7 @@ export type RequestKoa = Koa.ParameterizedContext<RequestState>;
 export type Next = (ctx: RequestKoa) => void | Promise<void>;
 export type Middleware = (ctx: RequestKoa, next: Next) => void | Promise<void>;
 
-type Input = Pick<HandlerInput<KeyRule, unknown, unknown>, 'params' | 'query' | 'body'>;
+type Input = Pick<HandlerInput<KeyRule, unknown, unknown, never>, 'params' | 'query' | 'body'>;
 
 const NO_FIELDS = Object.freeze({});
 const NO_INPUT: Input = { params: {}, query: undefined, body: undefined };
@@ -50,9 +48,10 @@ export function newRequestState(startedAtMs: number) {
     member: undefined as Member | undefined,
     /** By name, once it is picked. */
     environment: undefined as Environment | undefined,
-    world: undefined as WorldUseCases | undefined,
-    /** `world` alone, unless the route may read every one. */
-    worlds: [] as readonly WorldUseCases[],
+    /** The use cases of the caller, for the route: those of one environment, or of each that it may read. */
+    useCases: [] as readonly unknown[],
+    /** Of the environment that the request is about. */
+    storedAnswers: undefined as StoredAnswers | undefined,
     /** The parsed body's own fields, still unchecked. */
     rawBody: NO_FIELDS as Readonly<Record<string, unknown>>,
     /** What came to a route that takes its body as bytes. */

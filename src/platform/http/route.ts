@@ -3,15 +3,11 @@
  * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
  */
 import type { z } from 'zod';
-import type { MemberPermission } from '../../accounts/member-roles.ts';
-import type { Permission } from '../../accounts/operators/roles.ts';
-import type { Session } from '../../accounts/operators/sessions.ts';
-import type { Member, UserSession, BrowserRequest } from '../../accounts/users/sessions.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
+import type { BrowserRequest, Member, Session, UserSession } from '../../domain/callers.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
-import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
-import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { UserUseCases } from '../composition/user-use-cases.ts';
+import type { MemberPermission } from '../../domain/member-roles.ts';
+import type { Permission } from '../../domain/operator-roles.ts';
 import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { RequestContext } from '../telemetry/subject.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
@@ -34,15 +30,11 @@ export type KeyRule =
 export type EnvironmentRule = Environment | 'any';
 
 /** A body that is handed over as it came, because a signature is about bytes. */
-export interface BytesBody {
+export interface BytesBody<Cases = never> {
   readonly kind: 'bytes';
   readonly maxBytes: number;
   /** Called before the body is read. Throws DomainError to refuse the request without reading it. */
-  readonly admit: (
-    world: WorldUseCases,
-    headers: ReceivedBytes['headers'],
-    clientAddress: string,
-  ) => Promise<void>;
+  readonly admit: (cases: Cases, headers: ReceivedBytes['headers'], clientAddress: string) => Promise<void>;
 }
 
 export interface ReceivedBytes {
@@ -52,11 +44,11 @@ export interface ReceivedBytes {
   readonly clientAddress: string;
 }
 
-type BodyRule = z.ZodObject | BytesBody | undefined;
+type BodyRule<Cases> = z.ZodObject | BytesBody<Cases> | undefined;
 
-type BodyOf<Body extends BodyRule> = Body extends z.ZodObject
+type BodyOf<Body> = Body extends z.ZodObject
   ? z.output<Body>
-  : Body extends BytesBody
+  : Body extends { readonly kind: 'bytes' }
     ? ReceivedBytes
     : undefined;
 
@@ -75,36 +67,12 @@ export interface RawInput {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What routes for people work with, in place of a key's account and environment. */
-export interface OpsInput {
-  readonly sessions: OpsUseCases['sessions'];
-  readonly people: OpsUseCases['people'];
-  readonly temporalUi: OpsUseCases['temporalUi'];
-  /** The one that the query names. */
-  readonly world: OpsWorld;
-  readonly clientAddress: string;
-  /** Which of these media types the caller likes best; undefined: none of them. */
-  readonly preferredType: (...types: readonly string[]) => string | undefined;
-}
-
-type OpsInputOf<Rule extends KeyRule> = Rule extends 'session'
-  ? OpsInput & { readonly session: Session }
-  : Rule extends 'login'
-    ? OpsInput
+/** Who has signed in, by the rule of the route. */
+type SessionOf<Rule extends KeyRule> = Rule extends 'session'
+  ? Session
+  : Rule extends 'user' | 'member'
+    ? UserSession
     : undefined;
-
-/** What routes for users work with. */
-export interface UsersInput extends UserUseCases {
-  readonly browser: BrowserRequest;
-}
-
-type UsersInputOf<Rule extends KeyRule> = Rule extends 'member'
-  ? UsersInput & { readonly session: UserSession; readonly member: Member; readonly environment: Environment }
-  : Rule extends 'user'
-    ? UsersInput & { readonly session: UserSession }
-    : Rule extends 'anybody'
-      ? UsersInput
-      : undefined;
 
 /** Who reads a page, as far as the request says. */
 export interface Visitor {
@@ -116,13 +84,17 @@ export interface Visitor {
   readonly queryValue: (name: string) => string | undefined;
 }
 
-export interface HandlerInput<Rule extends KeyRule, Query, Body> {
-  readonly world: WorldUseCases;
-  /** `world` alone, unless the route says `any`. */
-  readonly worlds: readonly WorldUseCases[];
+export interface HandlerInput<Rule extends KeyRule, Query, Body, Cases> {
+  /** The use cases of the route's noun. On routes with an environment: in that of the request. */
+  readonly cases: Cases;
+  /** `cases` alone, unless the route says `any`: then those of each environment that is on, live first. */
+  readonly allCases: readonly Cases[];
+  readonly environment: Environment;
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
-  readonly ops: OpsInputOf<Rule>;
-  readonly users: UsersInputOf<Rule>;
+  readonly session: SessionOf<Rule>;
+  readonly member: Rule extends 'member' ? Member : undefined;
+  readonly browser: Rule extends 'anybody' | 'user' | 'member' ? BrowserRequest : undefined;
+  readonly clientAddress: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -161,7 +133,8 @@ export interface RouteResponse {
 export interface RouteDefinition<
   Rule extends KeyRule,
   Query extends z.ZodObject | undefined,
-  Body extends BodyRule,
+  Body extends BodyRule<Cases>,
+  Cases,
 > {
   readonly method: HttpMethod;
   /** `{name}` marks a parameter. */
@@ -176,7 +149,7 @@ export interface RouteDefinition<
   /** Of a signed-in user, and hashed: requests count as tries to sign in, since hashing is shared by everybody who signs in. */
   readonly takesPassword?: true;
   /** Absent: live, or test while live is switched off. A key's own environment always comes first. */
-  readonly world?: EnvironmentRule;
+  readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */
   readonly testKeysOnly?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
@@ -203,43 +176,62 @@ export interface RouteDefinition<
   /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
   readonly docs: RouteWords | undefined;
   readonly handle: (
-    input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>>,
+    input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>, Cases>,
   ) => Answered;
 }
 
-/** A route with its types forgotten, as table and middleware hold it. */
-export type Route = Omit<
-  RouteDefinition<KeyRule, z.ZodObject | undefined, z.ZodObject | undefined>,
+/** A route with its types forgotten, but for the use cases that it takes; as table and middleware hold it. */
+export type Route<Cases = never> = Omit<
+  RouteDefinition<KeyRule, z.ZodObject | undefined, z.ZodObject | undefined, Cases>,
   'handle' | 'query' | 'body'
 > & {
   readonly query: z.ZodObject | undefined;
   /** The schema of a JSON body. */
   readonly body: z.ZodObject | undefined;
   /** Instead of `body`, where bytes are taken. */
-  readonly bytes: BytesBody | undefined;
+  readonly bytes: BytesBody<Cases> | undefined;
   /** The query names the schema knows; all others are ignored. */
   readonly queryNames: readonly string[];
-  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Answered;
+  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown, Cases>) => Answered;
 };
 
-/** Checks a definition's types against each other, then forgets them. */
-export function defineRoute<
-  Rule extends KeyRule,
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends BodyRule = undefined,
->(definition: RouteDefinition<Rule, Query, Body>): Route {
-  const body: BodyRule = definition.body;
-  const bytes = body && 'maxBytes' in body ? body : undefined;
-  return {
-    ...definition,
-    query: definition.query,
-    body: body && !('maxBytes' in body) ? body : undefined,
-    bytes,
-    queryNames: definition.query ? Object.keys(definition.query.shape) : [],
-    // The middleware hands over exactly what these schemas and this key rule produced.
-    handle: definition.handle as Route['handle'],
+/**
+ * Defines routes that take these use cases: checks a definition's types against each other, then forgets
+ * them.
+ */
+export const routesFor =
+  <Cases>() =>
+  <
+    Rule extends KeyRule,
+    Query extends z.ZodObject | undefined = undefined,
+    Body extends BodyRule<Cases> = undefined,
+  >(
+    definition: RouteDefinition<Rule, Query, Body, Cases>,
+  ): Route<Cases> => {
+    const body: BodyRule<Cases> = definition.body;
+    const bytes = body && 'maxBytes' in body ? body : undefined;
+    return {
+      ...definition,
+      query: definition.query,
+      body: body && !('maxBytes' in body) ? body : undefined,
+      bytes,
+      queryNames: definition.query ? Object.keys(definition.query.shape) : [],
+      // The middleware hands over exactly what these schemas and this key rule produced.
+      handle: definition.handle as Route<Cases>['handle'],
+    };
   };
-}
+
+/** The same routes where their use cases are one part, `name`, of what the caller may use. */
+export const within = <Name extends string, Cases>(
+  name: Name,
+  routes: readonly Route<Cases>[],
+): Route<Readonly<Record<Name, Cases>>>[] =>
+  routes.map(({ bytes, ...route }) => ({
+    ...route,
+    bytes: bytes && { ...bytes, admit: (all, ...sent) => bytes.admit(all[name], ...sent) },
+    handle: (input) =>
+      route.handle({ ...input, cases: input.cases[name], allCases: input.allCases.map((all) => all[name]) }),
+  }));
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { callFunction } from '../database/functions.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
 import type { IdempotencyKeyInfo, IdempotencyRecord, StoredAnswer } from './tag.ts';
@@ -79,33 +80,14 @@ export interface Sent {
  * answer. If another run has written its outcome in the meantime, this one fails, is retried and finds that
  * outcome.
  */
-export async function insertKey(trx: WorldDb, sent: Sent): Promise<void> {
-  const queries = idempotencyKeyInserts(sent, sql<boolean>`true`);
-  if (queries.length > 0) await sql`with ${sql.join(queries)} select`.execute(trx);
-}
-
-/** The same as CTEs that write only if `only` is true; none without a key. */
-export function idempotencyKeyInserts(
+export async function insertKey(
+  trx: WorldDb,
   { accountId, transactionId, idempotency }: Sent,
-  only: RawBuilder<boolean>,
-): RawBuilder<unknown>[] {
-  if (!idempotency) return [];
-  const { key, path, fingerprint } = idempotency;
-  return [
-    sql`taken as (
-      update idempotency_keys
-         set transaction_id = ${transactionId}, path = ${path}, fingerprint = ${fingerprint}, begun = false,
-             refusal_reason = null, refusal_detail = null, created_at = case when begun then created_at else now() end
-       where account_id = ${accountId} and key = ${key} and ${only}
-         and (transaction_id = ${transactionId} and begun or ${isFreeFor(idempotency)})
-      returning key
-    )`,
-    sql`kept as (
-      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id)
-      select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}
-       where ${only} and not exists (select from taken)
-    )`,
-  ];
+): Promise<void> {
+  if (!idempotency) return;
+  const { key, path, fingerprint, follows = null } = idempotency;
+  const args = { transaction_id: transactionId, account_id: accountId, key, path, fingerprint, follows };
+  await callFunction(trx, 'take_key', args);
 }
 
 /** The key's last request was refused without effect, and it is the one that this request follows. */

@@ -1,3 +1,4 @@
+import type { Principal } from '../../domain/account.ts';
 import type { Refusal } from '../../domain/refusals.ts';
 
 /** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
@@ -44,6 +45,21 @@ export function isSameRequest(
 export interface StoredAnswer {
   readonly statusCode: number;
   readonly body: string;
+}
+
+/** What is kept under the keys of one environment. */
+export interface StoredAnswers {
+  /** The first answer under this key; otherwise the tag with what the key's row says. */
+  findStoredAnswer(
+    principal: Principal,
+    tag: IdempotencyContext,
+  ): Promise<{ readonly answer?: StoredAnswer; readonly tag: IdempotencyContext }>;
+  /** Returns the answer that was kept before, if another request was faster. */
+  storeAnswer(
+    principal: Principal,
+    tag: IdempotencyContext,
+    answer: StoredAnswer,
+  ): Promise<StoredAnswer | undefined>;
 }
 
 export interface IdempotencyRecord {

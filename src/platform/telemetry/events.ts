@@ -4,9 +4,16 @@
  */
 import type { Environment } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics, SupplierEventVerdict, UNVERIFIED_REQUESTS, WorldMetrics } from './metrics.ts';
+
+interface ReconciledFields {
+  readonly runId: string;
+  readonly opened: number;
+  readonly closed: number;
+  /** Open differences of any age, by kind. */
+  readonly open: readonly { readonly kind: string; readonly count: number }[];
+}
 
 export type EventLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -30,8 +37,6 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
 
 /** Work that was requested without a valid record of ours. `step`: a local activity was scheduled on a task queue. */
 type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
-
-type BatchCount = 'rows' | 'queued' | 'processing' | 'succeeded' | 'failed';
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
@@ -100,15 +105,10 @@ function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       metrics?.unpaidRefused();
     },
     /** The sweep starts it. */
-    batchNotBegun: warn<'batchId' | 'detail'>('the workflow of a batch could not be started now'),
-    batchCompleted: (fields: Texts<'batchId'> & Readonly<Record<BatchCount, number>>) =>
-      log.info(fields, 'batch completed'),
-    /** The sweep starts it. */
-    batchRepairNotBegun: warn<'repairId' | 'detail'>(
-      'the workflow of a batch repair could not be started now',
+    jobNotBegun: warn<'jobId' | 'detail'>(
+      'the workflow of a batch or a batch repair could not be started now',
     ),
-    batchRepairEnded: (fields: Texts<'repairId' | 'status' | 'line'>) =>
-      log.info(fields, 'batch repair ended'),
+    jobEnded: (fields: Texts<'jobId' | 'status' | 'line'>) => log.info(fields, 'batch or batch repair ended'),
     installEmailSent: (fields: Texts<'transactionId'> & { attempts: number }) =>
       log.info(fields, 'install link sent to a traveller'),
     /** `detail` names neither address nor link. */
@@ -219,7 +219,7 @@ function maintenanceEvents(log: EventLog) {
     requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),
     catalogueSynced: (fields: Readonly<Record<SyncCounts, number>>) => log.info(fields, 'catalogue synced'),
     catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
-    reconciled: ({ runId, opened, closed, open }: ReconcileSummary) =>
+    reconciled: ({ runId, opened, closed, open }: ReconciledFields) =>
       log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),
     rateQuarantined: error<'currency' | 'source'>('exchange rate quarantined'),
     rateSourceFailed: warn<'source' | 'detail'>('exchange rate source failed'),

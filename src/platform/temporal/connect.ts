@@ -106,7 +106,6 @@ export function connectClient({
 }) {
   const retries = endableRetries();
   // `lazy` makes an instance of the class it is called on, which its type does not say.
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
   const connection = AskableConnection.lazy({
     ...connectionOptions(server),
     interceptors: [retries.interceptor],

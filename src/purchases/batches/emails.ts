@@ -1,66 +1,18 @@
 /** The e-mail to a traveller: what it says, and how often it is tried. It has the install link and never the activation code. */
 import { MINUTE_MS } from '../../domain/clock.ts';
 import type { Environment } from '../../domain/account.ts';
-
-export const EMAIL_LANGUAGES = ['en', 'fr', 'ar', 'es', 'pt'] as const;
-export type EmailLanguage = (typeof EMAIL_LANGUAGES)[number];
-
-interface EmailWords {
-  readonly subject: (packageName: string) => string;
-  readonly sent: (sender: string, packageName: string) => string;
-  readonly open: string;
-  readonly personal: string;
-  readonly test: string;
-}
-
-const WORDS: Readonly<Record<EmailLanguage, EmailWords>> = {
-  en: {
-    subject: (item) => `Your eSIM: ${item}`,
-    sent: (sender, item) => `${sender} has sent you an eSIM: ${item}.`,
-    open: 'Open this link on the phone that will use it, and follow the steps:',
-    personal: 'The link is personal: do not share it.',
-    test: 'This is a test. The eSIM does not work.',
-  },
-  fr: {
-    subject: (item) => `Votre eSIM : ${item}`,
-    sent: (sender, item) => `${sender} vous a envoyé une eSIM : ${item}.`,
-    open: 'Ouvrez ce lien sur le téléphone qui l’utilisera et suivez les étapes :',
-    personal: 'Ce lien est personnel : ne le partagez pas.',
-    test: 'Ceci est un test. L’eSIM ne fonctionne pas.',
-  },
-  ar: {
-    subject: (item) => `شريحة eSIM الخاصة بك: ${item}`,
-    sent: (sender, item) => `أرسل إليك ${sender} شريحة eSIM: ${item}.`,
-    open: 'افتح هذا الرابط على الهاتف الذي سيستخدمها واتبع الخطوات:',
-    personal: 'هذا الرابط شخصي: لا تشاركه مع أحد.',
-    test: 'هذا اختبار. الشريحة لا تعمل.',
-  },
-  es: {
-    subject: (item) => `Tu eSIM: ${item}`,
-    sent: (sender, item) => `${sender} te ha enviado una eSIM: ${item}.`,
-    open: 'Abre este enlace en el teléfono que la usará y sigue los pasos:',
-    personal: 'El enlace es personal: no lo compartas.',
-    test: 'Esto es una prueba. La eSIM no funciona.',
-  },
-  pt: {
-    subject: (item) => `O seu eSIM: ${item}`,
-    sent: (sender, item) => `${sender} enviou-lhe um eSIM: ${item}.`,
-    open: 'Abra este link no telefone que o vai usar e siga os passos:',
-    personal: 'O link é pessoal: não o partilhe.',
-    test: 'Isto é um teste. O eSIM não funciona.',
-  },
-};
+import { TEXTS, type Language } from '../../esims/install-texts/languages.ts';
 
 export interface InstallEmail {
   /** The merchant's name. */
   readonly sender: string;
   readonly packageName: string;
   readonly url: string;
-  readonly language: EmailLanguage;
+  readonly language: Language;
 }
 
 export function installEmailText(email: InstallEmail, environment: Environment) {
-  const words = WORDS[email.language];
+  const words = TEXTS[email.language].email;
   const [sender, item] = [oneLine(email.sender), oneLine(email.packageName)];
   const isTest = environment === 'test';
   const lines = [words.sent(sender, item), '', words.open, email.url, '', words.personal];

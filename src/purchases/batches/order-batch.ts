@@ -7,6 +7,8 @@ import { makeId } from '../../domain/ids.ts';
 import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
+import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
+import { findJob, listJobs, type Job, type JobFields } from '../../jobs/store/jobs.ts';
 import { getWallet } from '../../ledger/wallet.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
@@ -16,19 +18,10 @@ import type { RequestContext } from '../../platform/telemetry/subject.ts';
 import { buildInput } from '../buy.ts';
 import type { BatchDeps } from '../deps.ts';
 import type { PurchaseInput } from '../purchase.ts';
-import {
-  countRows,
-  findBatch,
-  insertBatch,
-  listBatches as listStored,
-  listRows,
-  requireCounts,
-  type BatchRow,
-} from '../store/batches.ts';
+import { countRows, insertBatch, listBatchRows } from '../store/batches.ts';
 import { currentTerms } from '../terms.ts';
 import {
   BATCH_CSV_COLUMNS,
-  MAX_BATCH_ROWS,
   MAX_BEGINNING_BATCHES,
   batchStatus,
   csvRow,
@@ -105,7 +98,7 @@ export async function orderBatch(
     // As it was accepted: a repeat gets the same bytes, whatever has happened since.
     readEarlier: async (batchId) => acceptedView(await requireBatch(deps, principal, batchId)),
   });
-  await deps.batchEngine.begin({ batchId: accepted.batchId, accountId: account.id });
+  await deps.jobEngine.begin({ id: accepted.batchId, kind: 'order', accountId: account.id });
   return accepted;
 }
 
@@ -174,9 +167,9 @@ export async function listBatches(
   { account }: Principal,
   query: PageQuery,
 ): Promise<Page<BatchView>> {
-  const page = await listStored(db, account.id, query);
+  const page = await listJobs(db, { kind: 'order', accountId: account.id }, query);
   const counts = await countRows(db, page.items);
-  return { ...page, items: page.items.map((batch) => viewOf(batch, requireCounts(counts, batch.id))) };
+  return { ...page, items: page.items.map((batch) => viewOf(batch, counts)) };
 }
 
 /** The batch with one page of its rows, in the order of the request. BATCH_NOT_FOUND, also for another account's. */
@@ -187,8 +180,8 @@ export async function getBatch(
   { page, limit }: PageQuery,
 ): Promise<BatchDetails> {
   const batch = await requireBatch(deps, principal, batchId);
-  const counts = requireCounts(await countRows(deps.db, [batch]), batchId);
-  const items = await listRows(deps.db, batchId, { from: (page - 1) * limit, limit });
+  const counts = await countRows(deps.db, [batch]);
+  const items = await listBatchRows(deps.db, batchId, { from: (page - 1) * limit, limit });
   return { batch: viewOf(batch, counts), rows: { items, total: batch.row_count, page, limit } };
 }
 
@@ -199,7 +192,7 @@ export async function exportBatch(
   batchId: string,
 ): Promise<string> {
   await requireBatch(deps, principal, batchId);
-  const rows = await listRows(deps.db, batchId, { from: 0, limit: MAX_BATCH_ROWS });
+  const rows = await listBatchRows(deps.db, batchId, { from: 0, limit: MAX_JOB_ROWS });
   return csvOf(BATCH_CSV_COLUMNS, rows.map(csvRow));
 }
 
@@ -207,13 +200,15 @@ async function requireBatch(
   { db }: Pick<BatchDeps, 'db'>,
   { account }: Principal,
   batchId: string,
-): Promise<BatchRow> {
-  const batch = await findBatch(db, account.id, batchId);
-  if (!batch) throw new DomainError('BATCH_NOT_FOUND', 'Batch not found');
+): Promise<Job> {
+  const batch = await findJob(db, batchId, 'order');
+  if (batch?.account_id !== account.id) throw new DomainError('BATCH_NOT_FOUND', 'Batch not found');
   return batch;
 }
 
-function viewOf(batch: BatchRow, counts: BatchCounts): BatchView {
+function viewOf(batch: JobFields, countsOf: ReadonlyMap<string, BatchCounts>): BatchView {
+  const counts = countsOf.get(batch.id);
+  if (!counts) throw new Error(`${batch.id} was not counted`);
   return {
     batchId: batch.id,
     status: batchStatus(counts),
@@ -224,8 +219,8 @@ function viewOf(batch: BatchRow, counts: BatchCounts): BatchView {
   };
 }
 
-function acceptedView(batch: BatchRow): BatchView {
+function acceptedView(batch: JobFields): BatchView {
   const rows = batch.row_count;
   const counts = { rows, queued: rows, processing: 0, succeeded: 0, failed: 0 };
-  return { ...viewOf(batch, counts), completedAt: null };
+  return { ...viewOf(batch, new Map([[batch.id, counts]])), completedAt: null };
 }

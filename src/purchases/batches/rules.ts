@@ -1,10 +1,8 @@
 /** What may be ordered in one batch, and how long things take in it. */
 import { DAY_MS } from '../../domain/clock.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import type { EmailLanguage } from './emails.ts';
+import type { Language } from '../../esims/install-texts/languages.ts';
 
-/** Some minutes of what the supplier lets us order. */
-export const MAX_BATCH_ROWS = 500;
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
 export const MAX_BEGINNING_BATCHES = 5;
 /** Sandbox money buys any number of eSIMs: it must not send mail to strangers without a limit. Two batches of the largest size. */
@@ -25,7 +23,7 @@ export interface BatchRowCommand {
   /** The traveller's. */
   readonly email?: string | undefined;
   readonly sendAt?: Date | undefined;
-  readonly language?: EmailLanguage | undefined;
+  readonly language?: Language | undefined;
 }
 
 export const BATCH_STATUSES = ['PROCESSING', 'COMPLETED'] as const;

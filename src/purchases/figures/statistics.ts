@@ -69,7 +69,7 @@ export async function getStatistics(
 }
 
 /** Each name once, in their order. */
-function recordOf<Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) {
+export function recordOf<Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) {
   return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 }
 

@@ -2,7 +2,7 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_BATCH_BODY_BYTES, MAX_BATCH_JSON_MEMBERS } from '../../platform/http/limits.ts';
-import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
+import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
 import {
   acceptedBatchSchema,
   batchBody,
@@ -14,6 +14,9 @@ import {
   presentBatchDetails,
   presentBatchPage,
 } from './batch-schema.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const TAG = 'Purchases';
 const PATH = '/api/esim/orders/batch';
@@ -44,14 +47,14 @@ const orderRoute = defineRoute({
       'Prices are frozen now. A row with an e-mail address sends the traveller the install link. ' +
       'Send an `Idempotency-Key`, and a repeated request can never order twice.',
   },
-  async handle({ world, principal, body, context, idempotency }) {
+  async handle({ cases, principal, body, context, idempotency }) {
     const { rows, maxTotalPrice } = body;
     const command = {
       rows,
       maxTotalPrice: maxTotalPrice && { amountMinor: maxTotalPrice.amount, currency: maxTotalPrice.currency },
       idempotency,
     };
-    const accepted = await world.orderBatch(principal, command, context);
+    const accepted = await cases.orderBatch(principal, command, context);
     return { status: 202, body: toJson(presentAccepted(accepted)) };
   },
 });
@@ -71,8 +74,8 @@ const listRoute = defineRoute({
     summary: 'List your batches',
     description: 'Each with its counts by status.',
   },
-  async handle({ world, principal, query }) {
-    return { status: 200, body: toJson(presentBatchPage(await world.listBatches(principal, query))) };
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentBatchPage(await cases.listBatches(principal, query))) };
   },
 });
 
@@ -94,8 +97,8 @@ const batchRoute = defineRoute({
     summary: 'Read a batch and its rows',
     description: 'Also while it runs. A row’s status is that of its purchase. Only your own can be read.',
   },
-  async handle({ world, principal, params, query }) {
-    const found = await world.getBatch(principal, params['batchId'] ?? '', query);
+  async handle({ cases, principal, params, query }) {
+    const found = await cases.getBatch(principal, params['batchId'] ?? '', query);
     return { status: 200, body: toJson(presentBatchDetails(found)) };
   },
 });
@@ -117,14 +120,14 @@ const csvRoute = defineRoute({
     summary: 'Read the rows of a batch as CSV',
     description: 'For a spreadsheet: a text that would be read as a formula begins with an apostrophe.',
   },
-  async handle({ world, principal, params }) {
+  async handle({ cases, principal, params }) {
     const id = params['batchId'] ?? '';
     const headers = {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': `attachment; filename="${id}.csv"`,
     };
-    return { status: 200, body: await world.exportBatch(principal, id), headers };
+    return { status: 200, body: await cases.exportBatch(principal, id), headers };
   },
 });
 
-export const batchRoutes: readonly Route[] = [orderRoute, listRoute, batchRoute, csvRoute];
+export const batchRoutes: readonly Route<PurchaseCases>[] = [orderRoute, listRoute, batchRoute, csvRoute];

@@ -1,7 +1,9 @@
 /** Batches as requests and answers. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import type { Page } from '../../domain/page.ts';
+import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -12,15 +14,8 @@ import {
   MAX_REFERENCE_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema, presentPage, paginationSchema } from '../../platform/http/page.ts';
-import { EMAIL_LANGUAGES } from '../batches/emails.ts';
 import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
-import {
-  BATCH_ROW_STATUSES,
-  BATCH_STATUSES,
-  EMAIL_STATUSES,
-  MAX_BATCH_ROWS,
-  type BatchRowView,
-} from '../batches/rules.ts';
+import { BATCH_ROW_STATUSES, BATCH_STATUSES, EMAIL_STATUSES, type BatchRowView } from '../batches/rules.ts';
 
 const rowBody = z.object(
   {
@@ -42,12 +37,12 @@ const rowBody = z.object(
     sendAt: timeField({
       description: 'When the e-mail is sent, at most a year ahead; at delivery without it',
     }).optional(),
-    language: choiceField(EMAIL_LANGUAGES, { description: 'Of the e-mail; `en` without it' }).optional(),
+    language: choiceField(LANGUAGES, { description: 'Of the e-mail; `en` without it' }).optional(),
   },
   'must be an object',
 );
 
-const ROWS = `must be 1 to ${MAX_BATCH_ROWS} rows`;
+const ROWS = `must be 1 to ${MAX_JOB_ROWS} rows`;
 
 export const batchBody = z
   .object({
@@ -56,8 +51,8 @@ export const batchBody = z
         error: ({ input }) => (input === undefined ? 'is required' : ROWS),
       })
       .min(1, ROWS)
-      .max(MAX_BATCH_ROWS, ROWS)
-      .meta({ description: `1 to ${MAX_BATCH_ROWS}, one eSIM each` }),
+      .max(MAX_JOB_ROWS, ROWS)
+      .meta({ description: `1 to ${MAX_JOB_ROWS}, one eSIM each` }),
     maxTotalPrice: z
       .object(
         {

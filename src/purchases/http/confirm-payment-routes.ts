@@ -3,10 +3,13 @@ import { isId } from '../../domain/ids.ts';
 import { confirmBody } from '../../payments/http/schema.ts';
 import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction } from './present.ts';
 import { statusSchema } from './schema.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const confirmPaymentRoute = defineRoute({
   method: 'POST',
@@ -32,12 +35,12 @@ const confirmPaymentRoute = defineRoute({
       'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
       'timeline. Optional: we detect payments without it. An unpaid payment is not an error; its status is `PENDING`.',
   },
-  async handle({ world, principal, body }) {
+  async handle({ cases, principal, body }) {
     const { transactionId, gatewayReference, trackingReference } = body;
     const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
     return {
       status: 200,
-      body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
+      body: toJson(presentTransaction(await cases.confirmPayment(principal, which))),
     };
   },
 });
@@ -52,4 +55,4 @@ function whichPayment(named: {
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
 
-export const confirmPaymentRoutes: readonly Route[] = [confirmPaymentRoute];
+export const confirmPaymentRoutes: readonly Route<PurchaseCases>[] = [confirmPaymentRoute];

@@ -2,10 +2,13 @@
 import { z } from 'zod';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from '../../esims/http/esim-parameter.ts';
 import type { EsimTimeline } from '../esim-timeline.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const timelineSchema = z
   .object({
@@ -54,8 +57,8 @@ const timelineRoute = defineRoute({
     description:
       'Its purchase and top-ups, delivery, install link, use, usage thresholds, expiry, and the webhooks that were sent about it.',
   },
-  async handle({ world, principal, params }) {
-    const found = await world.getEsimTimeline(principal, params['esimId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const found = await cases.getEsimTimeline(principal, params['esimId'] ?? '');
     return { status: 200, body: toJson(presentTimeline(found)) };
   },
 });
@@ -65,4 +68,4 @@ function presentTimeline({ esimId, lines, isComplete }: EsimTimeline): Wire<z.ou
   return { success: true, data: { esimId, items, isComplete } };
 }
 
-export const esimTimelineRoutes: readonly Route[] = [timelineRoute];
+export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [timelineRoute];

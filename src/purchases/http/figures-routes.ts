@@ -7,8 +7,11 @@ import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { MAX_STATISTICS_DAYS, type Statistics } from '../figures/statistics.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
+import { MAX_STATISTICS_DAYS, recordOf, type Statistics } from '../figures/statistics.ts';
+import type { FiguresCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<FiguresCases>();
 
 const TAG = 'Statistics';
 
@@ -46,10 +49,12 @@ const destinationsRoute = (cache: RenderCache) =>
       description:
         'Regions on sale by delivered purchases of all accounts in this environment, today and the 29 days before (UTC). Up to a minute old.',
     },
-    async handle({ world, query }) {
+    async handle({ cases, environment, query }) {
       const { limit } = query;
-      const { status, body } = await cache.answer(world, ['top-destinations', limit], () =>
-        world.listTopDestinations(limit),
+      const { status, body } = await cache.answer(
+        { environment, revision: cases.catalogueRevision() },
+        ['top-destinations', limit],
+        () => cases.listTopDestinations(limit),
       );
       return { status, body };
     },
@@ -120,8 +125,8 @@ const statisticsRoute = defineRoute({
     summary: 'Read your own figures',
     description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
   },
-  async handle({ world, principal, query }) {
-    return { status: 200, body: toJson(presentStatistics(await world.getStatistics(principal, query))) };
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentStatistics(await cases.getStatistics(principal, query))) };
   },
 });
 
@@ -134,13 +139,7 @@ function presentStatistics(view: Statistics): Wire<z.output<typeof statisticsSch
     purchases: {
       total: Number(purchases.total),
       byStatus: numbers(purchases.byStatus),
-      byPaymentMethod: {
-        WALLET: numbers(byPaymentMethod.WALLET),
-        CARD: numbers(byPaymentMethod.CARD),
-        BANK_TRANSFER: numbers(byPaymentMethod.BANK_TRANSFER),
-        MOBILE_MONEY: numbers(byPaymentMethod.MOBILE_MONEY),
-        APPLE_PAY: numbers(byPaymentMethod.APPLE_PAY),
-      },
+      byPaymentMethod: recordOf(PAYMENT_METHODS, (method) => numbers(byPaymentMethod[method])),
     },
     spend: spend.map(({ currency, amountMinor }) => ({ currency, amount: moneyJson(amountMinor) })),
     esims: { total: Number(esims.total), byStatus: numbers(esims.byStatus) },
@@ -156,7 +155,7 @@ function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): R
   ) as Record<Name, number>;
 }
 
-export const figuresRoutes = (cache: RenderCache): readonly Route[] => [
+export const figuresRoutes = (cache: RenderCache): readonly Route<FiguresCases>[] => [
   destinationsRoute(cache),
   statisticsRoute,
 ];

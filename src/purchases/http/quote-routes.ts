@@ -3,9 +3,12 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
 import { quoteBody, missingTarget, topUpTarget } from './schema.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const quoteSchema = z
   .object({
@@ -58,11 +61,11 @@ const quoteRoute = defineRoute({
       'Nothing is bought or held. Send `quoteId` with buy before `expiresAt`: the price and the exchange rate are those of the quote, whatever they are by then. ' +
       'A quote buys once; if that purchase fails, it can be used again while it lasts.',
   },
-  async handle({ world, principal, body, idempotency }) {
+  async handle({ cases, principal, body, idempotency }) {
     const { packageCode, packageType, paymentMethod } = body;
     const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
     const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
-    const quote = await world.createQuote(principal, command);
+    const quote = await cases.createQuote(principal, command);
     return { status: 201, body: toJson(presentQuote(quote)) };
   },
 });
@@ -90,4 +93,4 @@ function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>> {
   };
 }
 
-export const quoteRoutes: readonly Route[] = [quoteRoute];
+export const quoteRoutes: readonly Route<PurchaseCases>[] = [quoteRoute];

@@ -1,7 +1,7 @@
 /** Buying, topping up, and reading one's own purchases. */
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
 import type { BuyCommand, PurchaseView } from '../views.ts';
 import { presentPurchase, presentTransaction } from './present.ts';
@@ -14,6 +14,9 @@ import {
   missingTarget,
   topUpTarget,
 } from './schema.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const PURCHASES = 'Purchases';
 
@@ -56,7 +59,7 @@ const buyRoute = defineRoute({
       'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
       'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
   },
-  async handle({ world, principal, body, context, idempotency }) {
+  async handle({ cases, principal, body, context, idempotency }) {
     const { packageCode, packageType, paymentMethod, quoteId, maxPrice, maxPriceCurrency } = body;
     const command: BuyCommand = {
       packageCode,
@@ -69,7 +72,7 @@ const buyRoute = defineRoute({
         : { maxPrice: { amountMinor: maxPrice, currency: maxPriceCurrency } }),
       idempotency,
     };
-    const purchase = await world.buy(principal, command, context);
+    const purchase = await cases.buy(principal, command, context);
     return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
   },
 });
@@ -105,10 +108,10 @@ const transactionRoute = defineRoute({
     description:
       'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
   },
-  async handle({ world, principal, params }) {
-    const view = await world.getTransaction(principal, params['transactionId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const view = await cases.getTransaction(principal, params['transactionId'] ?? '');
     return { status: 200, body: toJson(presentTransaction(view)) };
   },
 });
 
-export const purchaseRoutes: readonly Route[] = [buyRoute, transactionRoute];
+export const purchaseRoutes: readonly Route<PurchaseCases>[] = [buyRoute, transactionRoute];

@@ -4,10 +4,13 @@ import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../..
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from '../../esims/http/esim-parameter.ts';
 import { presentEsim } from '../../esims/http/present.ts';
 import { esimSchema } from '../../esims/http/schema.ts';
+import type { EsimCases } from '../../esims/use-cases.ts';
+
+const defineRoute = routesFor<EsimCases>();
 
 const installBody = z
   .object({
@@ -91,7 +94,7 @@ function actionRoute<Body extends z.ZodObject | undefined>(
   words: Words,
   body: Body,
   actionOf: (body: Body extends z.ZodObject ? z.output<Body> : undefined) => SandboxAction,
-): Route {
+): Route<EsimCases> {
   return defineRoute({
     method: 'POST',
     path: `/api/sandbox/esims/{esimId}/${name}`,
@@ -108,14 +111,14 @@ function actionRoute<Body extends z.ZodObject | undefined>(
       tag: 'Sandbox',
       description: `${words.description} Test keys only. The supplier's events about it follow.`,
     },
-    async handle({ world, principal, params, body: given, idempotency }) {
+    async handle({ cases, principal, params, body: given, idempotency }) {
       const command = { esimId: params['esimId'] ?? '', action: actionOf(given), idempotency };
-      return { status: 200, body: toJson(presentEsim(await world.controlSandboxEsim(principal, command))) };
+      return { status: 200, body: toJson(presentEsim(await cases.controlSandboxEsim(principal, command))) };
     },
   });
 }
 
-export const sandboxRoutes: readonly Route[] = [
+export const sandboxRoutes: readonly Route<EsimCases>[] = [
   actionRoute(
     'install',
     {

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_FOUND } from '../search.ts';
 import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const searchQuery = z.object({
   text: textField({
@@ -62,10 +65,10 @@ const searchRoute = defineRoute({
       'gave the row; eSIMs by id, ICCID, `orderNo` or `esimTranNo`; webhook messages by id or the id of their event; batches, webhook endpoints ' +
       'and unused quotes by id. Ids in full.',
   },
-  async handle({ world, principal, query: { text } }) {
-    const items = await world.searchOwn(principal, text);
+  async handle({ cases, principal, query: { text } }) {
+    const items = await cases.searchOwn(principal, text);
     return { status: 200, body: toJson({ success: true, data: { items } }) };
   },
 });
 
-export const searchRoutes: readonly Route[] = [searchRoute];
+export const searchRoutes: readonly Route<PurchaseCases>[] = [searchRoute];

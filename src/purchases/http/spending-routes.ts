@@ -4,9 +4,12 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
 import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
+import type { FiguresCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<FiguresCases>();
 
 const spendingQuery = z.object({
   from: dayField({ description: 'First UTC day, included; without it, 30 days end with `to`' }).optional(),
@@ -76,8 +79,8 @@ const spendingRoute = defineRoute({
     description:
       'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
   },
-  async handle({ world, principal, query }) {
-    return { status: 200, body: toJson(presentSpending(await world.getSpending(principal, query))) };
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentSpending(await cases.getSpending(principal, query))) };
   },
 });
 
@@ -107,4 +110,4 @@ function presentFigures({ purchases, failed, spentMinor, dataBytes, usedBytes }:
   };
 }
 
-export const spendingRoutes: readonly Route[] = [spendingRoute];
+export const spendingRoutes: readonly Route<FiguresCases>[] = [spendingRoute];

@@ -14,9 +14,12 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_COUNTED, type TransactionPage } from '../list-transactions.ts';
 import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
 
 const transactionsQuery = z
   .object({
@@ -85,11 +88,11 @@ const transactionsRoute = defineRoute({
     summary: 'List your purchases and fundings',
     description:
       'Every purchase and every funding of the wallet, newest first. `page` reaches the newest ' +
-      `${MAX_COUNTED.toLocaleString('en')}; \`after\` reaches all. A page of a search may be short, or empty, while \`nextCursor\` is not empty.`,
+      `${MAX_COUNTED.toLocaleString('en')}; \`after\` reaches all.`,
   },
-  async handle({ world, principal, query }) {
+  async handle({ cases, principal, query }) {
     const { search, after, ...filters } = query;
-    const found = await world.listTransactions(principal, {
+    const found = await cases.listTransactions(principal, {
       ...filters,
       search: search || undefined,
       after: after || undefined,
@@ -114,4 +117,4 @@ function presentItem(item: ListedTransaction): Wire<z.output<typeof transactionI
   };
 }
 
-export const transactionsRoutes: readonly Route[] = [transactionsRoute];
+export const transactionsRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute];

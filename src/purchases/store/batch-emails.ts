@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inBatches } from '../../platform/database/retention.ts';
-import type { EmailLanguage } from '../batches/emails.ts';
+import type { Language } from '../../esims/install-texts/languages.ts';
 
 export interface LeasedEmail {
   readonly batchId: string;
   readonly rowNumber: number;
   readonly transactionId: string;
   readonly email: string;
-  readonly language: EmailLanguage;
+  readonly language: Language;
   readonly sender: string;
   readonly packageName: string;
   readonly esimId: string;
@@ -27,18 +27,18 @@ export interface LeasedEmail {
 export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promise<LeasedEmail | undefined> {
   const { rows } = await sql<LeasedEmail>`
     with leased as (
-      update batch_rows set email_attempts = email_attempts + 1, email_next_at = ${new Date(now.getTime() + leaseMs)}
-       where (batch_id, row_number) in (
-         select batch_id, row_number from batch_rows where email_next_at <= ${now}
+      update job_rows set email_attempts = email_attempts + 1, email_next_at = ${new Date(now.getTime() + leaseMs)}
+       where (job_id, row_number) in (
+         select job_id, row_number from job_rows where email_next_at <= ${now}
           order by email_next_at limit 1 for update skip locked)
       returning *
     )
-    select leased.batch_id as "batchId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
-           leased.email, leased.language, batches.sender_name as sender, esims.package_name as "packageName",
+    select leased.job_id as "batchId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
+           leased.email, leased.language, jobs.sender_name as sender, esims.package_name as "packageName",
            esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
            leased.email_due_at as "dueAt", leased.email_attempts as attempts
       from leased
-      join batches on batches.id = leased.batch_id
+      join jobs on jobs.id = leased.job_id
       join esims on esims.transaction_id = leased.transaction_id`.execute(db);
   return rows[0];
 }
@@ -53,23 +53,23 @@ export async function closeEmail(
   now: Date,
 ): Promise<void> {
   await sql`
-    update batch_rows set email_status = ${status}, email_next_at = null, email_closed_at = ${now}
-     where batch_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
+    update job_rows set email_status = ${status}, email_next_at = null, email_closed_at = ${now}
+     where job_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
 }
 
 export async function postponeEmail(db: WorldDb, { batchId, rowNumber }: RowKey, until: Date): Promise<void> {
   await sql`
-    update batch_rows set email_next_at = ${until}
-     where batch_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
+    update job_rows set email_next_at = ${until}
+     where job_id = ${batchId} and row_number = ${rowNumber} and email_status = 'WAITING'`.execute(db);
 }
 
 /** Blanks the addresses of e-mails that ended before then; returns how many. */
 export function forgetTravellerEmails(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const result = await sql`
-      update batch_rows set email = null
-       where (batch_id, row_number) in (
-         select batch_id, row_number from batch_rows where email is not null and email_closed_at < ${before}
+      update job_rows set email = null
+       where (job_id, row_number) in (
+         select job_id, row_number from job_rows where email is not null and email_closed_at < ${before}
           order by email_closed_at limit ${limit} for update skip locked)`.execute(db);
     return Number(result.numAffectedRows ?? 0);
   }, isOver);

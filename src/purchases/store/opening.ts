@@ -2,18 +2,23 @@
  * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, a balance that became low or a
  * quote needs a transaction around it.
  */
-import { sql, type Insertable, type InsertObject, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
-import { placeHoldQueries } from '../../ledger/store/holds.ts';
-import { enqueueLowBalance, NO_CROSSING, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
-import type { UnpaidLimits } from '../../payments/rules.ts';
+import { enqueueLowBalance, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
+import {
+  chargeReference,
+  DEFAULT_UNPAID_LIMITS,
+  paymentWindowMs,
+  type UnpaidLimits,
+} from '../../payments/rules.ts';
 import { openedAs, STAGES, type Opened } from '../../payments/opened.ts';
 import { openOnce, type BeforeOpening, type OpeningOptions } from '../../payments/store/opening.ts';
-import { mayOpenUnpaid, TOO_MANY_UNPAID, newPayment } from '../../payments/store/payments.ts';
-import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { idempotencyKeyInserts, keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
+import { TOO_MANY_UNPAID } from '../../payments/store/payments.ts';
+import { callFunction, composite } from '../../platform/database/functions.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import { enqueueStatus } from './messages.ts';
@@ -52,16 +57,15 @@ async function openOrRefuse(
   pending: PendingMessages,
 ): Promise<Opened> {
   const refusal = found.refusal ?? options.refusal;
-  const opening = refusal ? undefined : openingOf(input, options, found.item);
-  const { unpaidLimits } = options;
-  const vendors = { supplier: found.item?.supplier ?? null, gateway: input.charge ? options.gateway : null };
+  const opening = refusal ? undefined : { ...options, item: found.item };
+  const vendors = { supplier: found.item?.supplier, gateway: input.charge?.gateway };
   const opened = { stage: STAGES[statusOf(input)], vendors };
   // A quote is used up in the same transaction.
   const isOneStatement = opening && input.quoteId === undefined;
-  if (isOneStatement && (await write(db, input, { opening, unpaidLimits, unlessLow: true }))) return opened;
+  if (isOneStatement && (await write(db, input, opening, { unlessLow: true }))) return opened;
   return db.transaction().execute(async (trx) => {
     const unusable = opening && (await lockQuote(trx, input));
-    const written = opening && !unusable && (await write(trx, input, { opening, unpaidLimits }));
+    const written = opening && !unusable && (await write(trx, input, opening));
     if (written) {
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
@@ -86,7 +90,8 @@ async function refuse(
   const { opened, item } = await readBeforeOpening(trx, input);
   if (opened) return opened;
   if (isAnswered || options.keepRefusal()) {
-    await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
+    const terms = termsOf(input, { ...options, item });
+    await callFunction(trx, 'write_purchase', { terms, refusal: refusal.reason });
     await enqueueStatus(trx, input.transactionId, 'FAILED', pending);
   } else await keepRefusedId(trx, input.transactionId, refusal);
   return { stage: 'failed', refusal };
@@ -134,10 +139,11 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
   return { item };
 }
 
-interface WriteOptions {
-  readonly opening: RawBuilder<unknown>;
-  readonly unpaidLimits: UnpaidLimits | undefined;
-  readonly unlessLow?: boolean;
+interface Opening {
+  readonly item: StoredPackage | undefined;
+  readonly now: Date;
+  /** The defaults where it is absent. */
+  readonly unpaidLimits?: UnpaidLimits | undefined;
 }
 
 /**
@@ -147,132 +153,61 @@ interface WriteOptions {
 async function write(
   db: WorldDb,
   input: PurchaseInput,
-  { opening, unpaidLimits, unlessLow }: WriteOptions,
+  opening: Opening,
+  { unlessLow = false } = {},
 ): Promise<ThresholdCrossing | undefined> {
-  const { quote, transactionId: id, accountId } = input;
-  const amount = { amountMinor: BigInt(quote.priceMinor), currency: quote.currency };
-  const hold =
-    input.paymentMethod === 'WALLET' ? placeHoldQueries({ id, accountId, amount }, { unlessLow }) : undefined;
-  const opened = hold
-    ? sql`${hold.queries}, opened as (select from ${hold.placed})`
-    : sql`opened as materialized (select where ${mayOpenUnpaid(accountId, unpaidLimits)})`;
-  const crossing = hold?.crossing ?? NO_CROSSING;
-  const { rows } =
-    await sql<ThresholdCrossing>`with ${opened}, ${opening} select ${crossing} from opened`.execute(db);
-  return rows[0];
+  const { idempotency, charge, paymentMethod: method } = input;
+  const opened = await callFunction<ThresholdCrossing & { readonly is_opened: boolean }>(
+    db,
+    'open_purchase',
+    {
+      terms: termsOf(input, opening),
+      charge: composite('charge_terms', {
+        reference: chargeReference(input.transactionId, 1),
+        gateway: charge?.gateway,
+        amount_minor: charge?.amountMinor,
+        currency: charge?.currency,
+        window_ms: method === 'WALLET' ? undefined : paymentWindowMs(method, input.timings),
+      }),
+      idempotency_key: idempotency?.key ?? null,
+      idempotency_path: idempotency?.path ?? null,
+      fingerprint: idempotency?.fingerprint ?? null,
+      follows: idempotency?.follows ?? null,
+      unpaid_limits: JSON.stringify(opening.unpaidLimits ?? DEFAULT_UNPAID_LIMITS),
+      unless_low: unlessLow,
+    },
+  );
+  return opened.is_opened ? opened : undefined;
 }
 
-/** CTEs that write only if the CTE `opened` has a row. With a refusal, the purchase is closed at once. */
-function openingOf(
-  input: PurchaseInput,
-  { now, gateway }: OpenOptions,
-  item: StoredPackage | undefined,
-  refusal?: Refusal,
-): RawBuilder<unknown> {
-  const fromWallet = input.paymentMethod === 'WALLET';
-  const event = {
+function termsOf(input: PurchaseInput, { item, now }: Opening): RawBuilder<unknown> {
+  const { quote } = input;
+  return composite('purchase_terms', {
     transaction_id: input.transactionId,
-    what: refusal ? 'refused' : fromWallet ? 'wallet-held' : 'opened',
-    detail: refusal?.reason ?? null,
-  };
-  const purchase = newPurchase(input, now, item, refusal);
-  return sql.join([
-    ...(refusal ? [] : idempotencyKeyInserts(input, sql<boolean>`exists (select from opened)`)),
-    sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
-    ...(refusal ? [] : paymentOf(input, gateway)),
-    ...(input.packageType === 'BASE' && item
-      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item))})`]
-      : []),
-    ...(refusal || !item
-      ? []
-      : [sql`planned as (${insertWhereOpened('supplier_orders', firstOrder(input, item))})`]),
-    sql`event as (${insertWhereOpened('purchase_events', event)})`,
-  ]);
-}
-
-/** What is to be paid at the gateway: from here on only this row says how much. */
-function paymentOf(input: PurchaseInput, gateway: string): RawBuilder<unknown>[] {
-  const { paymentMethod: method, charge, quote } = input;
-  if (!charge || method === 'WALLET') return [];
-  const price = { priceMinor: quote.priceMinor, priceCurrency: quote.currency };
-  const payment = newPayment({ ...input, charge }, { gateway, purpose: 'purchase', method, ...price });
-  return [sql`payment as (${insertWhereOpened('payments', payment)})`];
-}
-
-function insertWhereOpened<
-  Table extends 'purchases' | 'supplier_orders' | 'payments' | 'esims' | 'purchase_events',
->(table: Table, row: InsertObject<WorldDatabase, Table>): RawBuilder<unknown> {
-  const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
-  return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;
+    account_id: input.accountId,
+    package_type: input.packageType,
+    payment_method: input.paymentMethod,
+    package_code: input.packageCode,
+    supplier: item?.supplier,
+    package_name: item?.name ?? input.packageCode,
+    volume_bytes: item?.volumeBytes ?? 0,
+    duration: item?.duration ?? 0,
+    duration_unit: item?.durationUnit,
+    data_type: item?.dataType,
+    snapshot: item && snapshotOf(item),
+    esim_id: input.esimId,
+    price_minor: quote.priceMinor,
+    currency: quote.currency,
+    price_usd_minor: quote.priceUsdMinor,
+    cost_usd_e4: quote.costUsdE4,
+    settings_id: quote.settingsId,
+    rate_id: quote.rateId,
+    request_id: input.requestId,
+    in_flight_grace_ms: input.timings.inFlightGraceMs,
+    created_at: now,
+  });
 }
 
 /** Of a purchase that has just been opened. */
 const statusOf = ({ paymentMethod }: PurchaseInput) =>
   paymentMethod === 'WALLET' ? ('PROCESSING' as const) : ('PENDING' as const);
-
-function newPurchase(
-  input: PurchaseInput,
-  now: Date,
-  item: StoredPackage | undefined,
-  refusal?: Refusal,
-): Insertable<WorldDatabase['purchases']> {
-  const { quote } = input;
-  return {
-    transaction_id: input.transactionId,
-    account_id: input.accountId,
-    package_type: input.packageType,
-    payment_method: input.paymentMethod,
-    status: refusal ? 'FAILED' : statusOf(input),
-    reason: refusal?.reason ?? null,
-    package_code: input.packageCode,
-    supplier: item?.supplier ?? null,
-    package_name: item?.name ?? input.packageCode,
-    volume_bytes: BigInt(item?.volumeBytes ?? 0),
-    duration: item?.duration ?? 0,
-    esim_id: input.esimId,
-    price_minor: BigInt(quote.priceMinor),
-    currency: quote.currency,
-    price_usd_minor: BigInt(quote.priceUsdMinor),
-    cost_usd_e4: BigInt(quote.costUsdE4),
-    settings_id: quote.settingsId,
-    rate_id: quote.rateId ?? null,
-    request_id: input.requestId,
-    created_at: now,
-    closed_at: refusal ? now : null,
-  };
-}
-
-/** What is agreed with the supplier, and not sent yet. */
-function firstOrder(input: PurchaseInput, item: StoredPackage) {
-  return {
-    id: input.transactionId,
-    transaction_id: input.transactionId,
-    kind: input.packageType,
-    supplier: item.supplier,
-    package_code: input.packageCode,
-    volume_bytes: BigInt(item.volumeBytes),
-    cost_usd_e4: BigInt(input.quote.costUsdE4),
-    in_flight_grace_ms: input.timings.inFlightGraceMs,
-  } as const;
-}
-
-function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage) {
-  const { transaction_id, account_id, price_minor, currency, created_at } = purchase;
-  return {
-    id: purchase.esim_id,
-    account_id,
-    transaction_id,
-    package_code: item.packageCode,
-    package_name: item.name,
-    status: purchase.status === 'FAILED' ? ('FAILED' as const) : ('PENDING' as const),
-    price_minor,
-    currency,
-    snapshot: JSON.stringify(snapshotOf(item)),
-    supplier: item.supplier,
-    total_volume_bytes: BigInt(item.volumeBytes),
-    total_duration: item.duration,
-    duration_unit: item.durationUnit,
-    data_type: item.dataType,
-    created_at,
-  };
-}

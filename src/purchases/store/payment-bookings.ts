@@ -34,6 +34,7 @@ import {
 } from '../../payments/store/payments.ts';
 import { createRefund, otherCurrencyMinor } from '../../payments/store/refunds.ts';
 import { takeBack } from '../../payments/store/reversals.ts';
+import { callFunction } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   subscribers,
@@ -41,7 +42,7 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
-import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
+import { collectWebhooks, type StatusChange } from './messages.ts';
 import { closeUnpaid } from './purchases.ts';
 
 export interface SeenCharge extends ReceivedMoney {
@@ -254,14 +255,8 @@ export async function markPaid(
   transactionId: string,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<void> {
-  const { change, event, result } = statusChangeQueries(
-    'paid',
-    sql`
-      update purchases set status = 'PROCESSING', updated_at = now()
-       where transaction_id = ${transactionId} and status = 'PENDING'`,
-  );
-  const { rows } = await sql<StatusChange>`with ${change}, ${event} select ${result}`.execute(trx);
-  if (rows[0]) await collectWebhooks(trx, transactionId, rows[0], pending);
+  const change = await callFunction<StatusChange>(trx, 'mark_paid', { transaction_id: transactionId });
+  if (change.account_id !== null) await collectWebhooks(trx, transactionId, change, pending);
 }
 
 /** Enqueues `payment.received`, wherever the money goes. */

@@ -3,38 +3,27 @@
  * purchase's row and unique keys decide.
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
+import type { Money } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
-import {
-  purchaseStatusesBefore,
-  type AttentionReason,
-  type EsimStatus,
-  type PurchaseStatus,
-} from '../../domain/states.ts';
+import { purchaseStatusesBefore, type AttentionReason, type PurchaseStatus } from '../../domain/states.ts';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
-import {
-  requirePosted,
-  postHoldQueries,
-  voidHold,
-  voidHoldToSuspense,
-  type Posted,
-} from '../../ledger/store/holds.ts';
-import { DISPUTE_REASONS } from '../../payments/rules.ts';
-import { type Money, smaller } from '../../domain/money.ts';
-import { sendableMinor, useForDelivery } from '../../payments/store/account.ts';
+import { requireEnded, type HoldOutcome } from '../../ledger/store/holds.ts';
+import { sendableMinor } from '../../payments/store/account.ts';
 import { lockPayments, lockPurchase } from '../../payments/store/lock-order.ts';
+import { findPayment } from '../../payments/store/payments.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
+import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { collectWebhooks, statusChangeQueries, type StatusChange } from './messages.ts';
+import { collectWebhooks, type StatusChange } from './messages.ts';
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
-import type { PurchasesTable } from './tables.ts';
 
 const OPEN = purchaseStatusesBefore('FAILED');
 
-/** What a supplier delivered, as columns of its purchase and its eSIM. */
+/** What a supplier delivered. */
 export interface DeliveredItem {
   /**
    * The supplier's order; one that was replaced meanwhile delivers nothing. Absent: the one that may be
@@ -43,56 +32,47 @@ export interface DeliveredItem {
   readonly orderId?: string;
   /** Where it is another package than the one that was ordered. */
   readonly other?: { readonly packageCode: string; readonly volumeBytes: bigint | null } | undefined;
-  readonly purchase: Updateable<PurchasesTable>;
-  readonly esim: { readonly [Column in keyof Updateable<EsimsTable>]: unknown };
+  /** A new eSIM; its owner sees it once the purchase is settled. */
+  readonly profile?: ReturnType<typeof columnsOfDelivery>;
+  /** Install data, sealed. */
+  readonly install?: Pick<Updateable<EsimsTable>, 'install_sealed'>;
+  /** New totals, as the supplier answered them at `answeredAt`. */
+  readonly topUp?: TopUpTotals & { readonly answeredAt: Date };
 }
 
 /** The delivery is kept already. */
-export const ALREADY_SAVED: DeliveredItem = { purchase: {}, esim: {} };
+export const ALREADY_SAVED: DeliveredItem = {};
 
-/**
- * A new eSIM; its owner sees it once the purchase is settled. `install`: the columns of its install data,
- * sealed.
- */
+/** `install`: the columns of its install data, sealed. */
 export function profileItem(
   facts: ProfileFacts,
   checkedAt: Date,
-  install: Updateable<EsimsTable>,
+  install: Pick<Updateable<EsimsTable>, 'install_sealed'>,
 ): DeliveredItem {
-  return { purchase: {}, esim: { ...columnsOfDelivery(facts, checkedAt), ...install } };
+  return { profile: columnsOfDelivery(facts, checkedAt), install };
 }
 
-/**
- * A top-up's new totals, as the supplier answered them at `answeredAt`. Without a new end of validity, the
- * old one stays. A top-up only adds: where another one was settled first, its larger totals stay.
- */
 export function topUpItem(totals: TopUpTotals, answeredAt: Date): DeliveredItem {
-  const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
-  const atLeast = (column: keyof EsimsTable, value: unknown, type: string) =>
-    sql`greatest(esims.${sql.ref(column)}, ${value}::${sql.raw(type)})`;
-  return {
-    purchase: {
-      top_up_iccid: iccid,
-      top_up_total_volume_bytes: BigInt(totalVolumeBytes),
-      top_up_remaining_bytes: BigInt(Math.max(0, totalVolumeBytes - orderUsageBytes)),
+  return { topUp: { ...totals, answeredAt } };
+}
+
+function toRow({ orderId, other, profile, install, topUp }: DeliveredItem): RawBuilder<unknown> {
+  const sealed = install?.install_sealed;
+  return composite('delivered_item', {
+    order_id: orderId,
+    other_package_code: other?.packageCode,
+    other_volume_bytes: other?.volumeBytes,
+    profile,
+    install_sealed: sealed && `\\x${sealed.toString('hex')}`,
+    top_up: topUp && {
+      iccid: topUp.iccid,
+      total_volume_bytes: topUp.totalVolumeBytes,
+      order_usage_bytes: topUp.orderUsageBytes,
+      total_duration: topUp.totalDuration,
+      expired_time: topUp.expiredTime,
+      answered_at: topUp.answeredAt,
     },
-    esim: {
-      total_volume_bytes: atLeast('total_volume_bytes', BigInt(totalVolumeBytes), 'bigint'),
-      order_usage_bytes: atLeast('order_usage_bytes', BigInt(orderUsageBytes), 'bigint'),
-      usage_as_of: sql`case when esims.order_usage_bytes > ${BigInt(orderUsageBytes)}::bigint then esims.usage_as_of else ${answeredAt}::timestamptz end`,
-      total_duration: atLeast('total_duration', totalDuration, 'integer'),
-      totals_as_of: answeredAt,
-      // The next check reads from the supplier what the top-up changed.
-      next_check_at: answeredAt,
-      ...(expiredTime === null
-        ? {}
-        : {
-            expired_time: atLeast('expired_time', new Date(expiredTime), 'timestamptz'),
-            // A new end gets a new notice.
-            notified_expiry_days: sql`case when ${new Date(expiredTime)}::timestamptz > esims.expired_time + interval '1 hour' then 0 else esims.notified_expiry_days end`,
-          }),
-    },
-  };
+  });
 }
 
 /**
@@ -104,128 +84,43 @@ export async function saveDeliveredItem(
   transactionId: string,
   item: DeliveredItem,
 ): Promise<void> {
-  await sql`
-    with ready as (${openPurchaseOf(transactionId)}),
-    supplied as (${deliverOrder(item, sql`state <> 'delivered'`)}), kept as (
-      update purchases set ${assigned(item.purchase)} where transaction_id in (select transaction_id
-        from supplied)
-      returning esim_id, package_type
-    )
-    update esims set ${assigned(item.esim)} from kept
-     where esims.id = kept.esim_id and (esims.status = 'PENDING' or kept.package_type = 'TOPUP')`.execute(db);
+  await callFunction(db, 'keep_delivery', { transaction_id: transactionId, item: toRow(item) });
 }
-
-/** Locks the purchase, if it may be delivered. */
-const openPurchaseOf = (transactionId: string): RawBuilder<unknown> => sql`
-  select transaction_id from purchases where transaction_id = ${transactionId} and ${MAY_DELIVER}
-    for no key update`;
-
-/**
- * Marks the order of `ready` as delivered, unless it is being withdrawn, was replaced, or has ended
- * otherwise.
- */
-function deliverOrder({ orderId, other }: DeliveredItem, which: RawBuilder<unknown>): RawBuilder<unknown> {
-  const isThis = orderId === undefined ? sql`true` : sql`id = ${orderId}`;
-  const found = other
-    ? sql`, delivered_package_code = ${other.packageCode},
-      delivered_volume_bytes = ${other.volumeBytes}::bigint`
-    : sql``;
-  return sql`
-    update supplier_orders set state = 'delivered', closed_at = coalesce(closed_at,
-      clock_timestamp()) ${found}
-     where transaction_id in (select transaction_id from ready) and is_live
-       and withdrawing_since is null and ${isThis} and ${which}
-    returning transaction_id, supplier, cost_usd_e4, delivered_package_code`;
-}
-
-/** For a `set`: these columns, and that the row was changed now. */
-function assigned(columns: Readonly<Record<string, unknown>>): RawBuilder<unknown> {
-  const each = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
-  return sql.join([...each, sql`updated_at = now()`]);
-}
-
-/** Clears needs-attention, except for disputes and reversed payments. */
-const clearAttention = sql`
-  needs_attention_since = case when attention_reason = any(${[...DISPUTE_REASONS]}) then needs_attention_since end,
-  attention_reason = case when attention_reason = any(${[...DISPUTE_REASONS]}) then attention_reason end`;
 
 /**
  * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost,
  * enqueues the webhook. One statement; safe to repeat. Throws HoldConflict when the money was given back
  * before, while a bank has it or disputes it, and during a withdrawal. Another package than the one that was
  * ordered is delivered too, and needs attention.
+ * `isMoneyOpen`: a refund of what paid for it is under way. Also where it was settled before, because a bank
+ * may have acted since.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
   item: DeliveredItem = ALREADY_SAVED,
   pending: PendingMessages = newPendingMessages(),
-): Promise<'settled' | 'settled-before'> {
+): Promise<{ readonly isFirst: boolean; readonly isMoneyOpen: boolean }> {
   // A top-up changes an allowance, which its merchant may have to be notified of in the same transaction.
-  if (!isTopUp(item)) {
-    const settledDirectly = await settle(db, transactionId, item);
-    if (settledDirectly?.has_posted) {
-      await collectWebhooks(db, transactionId, settledDirectly, pending);
-      return 'settled';
-    }
-  }
-  return inTransaction(db, async (trx) => {
-    const settled = await settle(trx, transactionId, item);
-    await requirePosted(trx, transactionId, settled);
-    await collectWebhooks(trx, transactionId, settled, pending);
-    if (settled && isTopUp(item)) await notifyOfTopUp(trx, settled.esim_id, settled.at, pending);
-    return settled ? 'settled' : 'settled-before';
-  });
+  if (!item.topUp) return settle(db, transactionId, item, pending);
+  return inTransaction(db, (trx) => settle(trx, transactionId, item, pending));
 }
 
-const isTopUp = ({ purchase }: DeliveredItem): boolean => purchase.top_up_total_volume_bytes !== undefined;
+type Settled = StatusChange & {
+  readonly outcome: HoldOutcome;
+  readonly esim_id: string;
+  readonly at: Date;
+  readonly is_money_open: boolean;
+};
 
-type Settled = StatusChange & Posted & { readonly esim_id: string; readonly at: Date };
-
-/**
- * Returns undefined and changes nothing if the purchase may not be delivered, its order is under withdrawal
- * or has ended, its hold was voided, or a bank has, or disputes, what paid for it.
- */
-async function settle(db: WorldDb, transactionId: string, item: DeliveredItem): Promise<Settled | undefined> {
-  const isOther = sql<boolean>`(select delivered_package_code is not null from supplied)`;
-  const { change, event, result } = statusChangeQueries(
-    'closed',
-    sql`
-      update purchases
-         set status = 'SUCCESS', closed_at = now(), ${assigned(item.purchase)},
-             needs_attention_since = case when ${isOther} then now() end,
-             attention_reason = case when ${isOther} then ${OTHER_PACKAGE}::text end
-       where transaction_id in (select transaction_id from supplied)`,
-    { esims: 'esim' },
-  );
-  const supplied = (column: string) => sql`(select ${sql.ref(column)} from supplied)`;
-  const posting = postHoldQueries(supplied('transaction_id'), {
-    supplier: supplied('supplier'),
-    costUsdE4: supplied('cost_usd_e4'),
-  });
-  const paying = useForDelivery(transactionId, sql`select from closed`);
-  const { rows } = await sql<Settled>`
-    with ${paying.lock}, ready as (
-      select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
-       where purchases.transaction_id = ${transactionId} and ${MAY_DELIVER} and holds.status <> 'VOIDED'
-         and (holds.status = 'POSTED' or ${paying.isCovered})
-         for no key update
-    ), supplied as (${deliverOrder(item, sql`true`)}), ${change}, ${paying.use}, esim as (
-      update esims set status = case status when 'PENDING' then 'CREATED' else status end,
-        ${assigned(item.esim)}
-       where id in (select esim_id from closed)
-      returning id, iccid
-    ), noted as (
-      insert into purchase_events (transaction_id, what, detail)
-      select transaction_id, 'delivered', null from supplied
-      union all
-      select transaction_id, 'other-package-delivered', delivered_package_code from supplied
-        where delivered_package_code is not null
-    ), ${posting.queries}, ${event}
-    select ${posting.hasPosted} as has_posted, (select esim_id from closed), now() as at, ${result}`.execute(
-    db,
-  );
-  return rows[0];
+async function settle(db: WorldDb, transactionId: string, item: DeliveredItem, pending: PendingMessages) {
+  const args = { transaction_id: transactionId, item: toRow(item) };
+  const settled = await callFunction<Settled>(db, 'settle_purchase', args);
+  requireEnded(transactionId, 'POSTED', settled.outcome);
+  await collectWebhooks(db, transactionId, settled, pending);
+  const isFirst = settled.outcome === 'done';
+  if (isFirst && item.topUp) await notifyOfTopUp(db, settled.esim_id, settled.at, pending);
+  return { isFirst, isMoneyOpen: isFirst ? settled.is_money_open : true };
 }
 
 const OTHER_PACKAGE: AttentionReason = 'OTHER_PACKAGE_DELIVERED';
@@ -251,7 +146,7 @@ export async function refuseOrder(
     await lockPayments(trx, transactionId);
     // The lock is a statement of its own, so that the next one sees what another step just wrote.
     const { rows } = await sql<{ is_disputed: boolean }>`
-      select attention_reason is not null and attention_reason = any(${[...DISPUTE_REASONS]}) as is_disputed
+      select is_contested(attention_reason) as is_disputed
         from purchases where transaction_id = ${transactionId} and status = 'PROCESSING'
           for no key update`.execute(trx);
     const refused = await sql`
@@ -310,33 +205,20 @@ export async function failPurchaseIn(
     pending = newPendingMessages(),
   }: { readonly to?: 'source' | 'wallet'; readonly pending?: PendingMessages | undefined } = {},
 ): Promise<Money | undefined> {
-  // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
-  const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-  const leftMinor = paid ? smaller(paid.free_minor, paid.charge_minor) : 0n;
-  const isTakenBack =
-    paid !== undefined && paid.disputed_minor + leftMinor === 0n && paid.reversed_minor > 0n;
-  const reason = isTakenBack ? 'PAYMENT_REVERSED' : refusal.reason;
-  const { queries, event, result } = closingQueries(transactionId, reason, OPEN, 'FAILED');
-  const { rows } = await sql<StatusChange>`
-    with ${queries}, noted as (
-      insert into purchase_events (transaction_id, what, detail)
-      select transaction_id, 'failed', ${refusal.detail}::text from closed
-      union all
-      select transaction_id, 'hold-released', null from closed
-       where ${paid === undefined} and exists (select from holds where id = transaction_id
-         and status = 'HELD')
-    ), ${event}
-    select ${result}`.execute(trx);
-  await collectWebhooks(trx, transactionId, rows[0], pending);
-  if (!paid) {
-    await voidHold(trx, transactionId);
-    return undefined;
-  }
-  const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-  const left = { ...amount, amountMinor: leftMinor };
-  // What was taken back is missing in suspense, and this settles it. What is disputed stays there until the
-  // dispute ends.
-  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided' || leftMinor === 0n) return left;
+  const failed = await callFunction<Failed>(trx, 'fail_purchase', {
+    transaction_id: transactionId,
+    reason: refusal.reason,
+    detail: refusal.detail,
+  });
+  const { paid_reference: reference, left_minor: leftMinor, hold_outcome: outcome } = failed;
+  await collectWebhooks(trx, transactionId, failed, pending);
+  // From the wallet: there may be no hold.
+  if (reference === null && outcome === 'absent') return undefined;
+  requireEnded(transactionId, 'VOIDED', outcome);
+  const paid = reference === null ? undefined : await findPayment(trx, reference);
+  if (!paid) return undefined;
+  const left = { amountMinor: leftMinor, currency: paid.charge_currency };
+  if (outcome !== 'done' || leftMinor === 0n) return left;
   // The gateway cannot refund money that it has not confirmed.
   const isSendable = sendableMinor(paid) >= leftMinor;
   const refund = await createRefund(trx, paid, left, 'not-delivered');
@@ -344,37 +226,16 @@ export async function failPurchaseIn(
   return left;
 }
 
-/**
- * Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one
- * of the statuses `from`.
- */
-function closingQueries(
-  transactionId: string,
-  reason: FailureReason,
-  from: readonly PurchaseStatus[],
-  esimStatus: EsimStatus,
-) {
-  const { change, event, result } = statusChangeQueries(
-    'closed',
-    sql`
-      update purchases
-         set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-       where transaction_id = ${transactionId} and status = any(${from})`,
-  );
-  const queries = sql`${change}, unsent as (
-      update supplier_orders set state = 'withdrawn', closed_at = clock_timestamp()
-       where transaction_id in (select transaction_id from closed) and state = 'planned'
-    ), esim as (
-      update esims set status = ${esimStatus}, updated_at = now()
-       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-    )`;
-  return { queries, event, result };
+interface Failed extends StatusChange {
+  readonly hold_outcome: HoldOutcome;
+  /** The payment that placed the hold, and how much of it goes back; null where it is the wallet's. */
+  readonly paid_reference: string | null;
+  readonly left_minor: bigint;
 }
 
 /**
  * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase continues. Safe to
- * repeat. The status is read afterwards: the update may have waited for a payment that its own snapshot does
- * not show.
+ * repeat.
  */
 export async function closeUnpaid(
   db: WorldDb,
@@ -382,22 +243,11 @@ export async function closeUnpaid(
   reason: FailureReason,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<'closed' | 'paid'> {
-  return inTransaction(db, async (trx) => {
-    const { queries, event, result } = closingQueries(transactionId, reason, ['PENDING'], 'CANCELLED');
-    const { rows } = await sql<StatusChange>`
-      with ${queries}, noted as (
-        insert into purchase_events (transaction_id, what, detail)
-        select transaction_id, 'failed', ${reason}::text from closed
-      ), ${event}
-      select ${result}`.execute(trx);
-    const { status } = await trx
-      .selectFrom('purchases')
-      .select('status')
-      .where('transaction_id', '=', transactionId)
-      .executeTakeFirstOrThrow();
-    if (status === 'FAILED') await collectWebhooks(trx, transactionId, rows[0], pending);
-    return status === 'FAILED' ? 'closed' : 'paid';
-  });
+  const args = { transaction_id: transactionId, reason };
+  const closed = await callFunction<StatusChange & { status: PurchaseStatus }>(db, 'close_unpaid', args);
+  if (closed.status !== 'FAILED') return 'paid';
+  await collectWebhooks(db, transactionId, closed, pending);
+  return 'closed';
 }
 
 /** Flags an open purchase; the first reason stays. Answers whether this was it. */

@@ -41,5 +41,5 @@ export async function findVendors(db: WorldDb, transactionId: string): Promise<V
            (select gateway from payments where transaction_id = ${transactionId} order by attempt desc limit 1) as gateway`.execute(
     db,
   );
-  return rows[0] ?? { supplier: null, gateway: null };
+  return rows[0] ?? {};
 }

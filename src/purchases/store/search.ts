@@ -40,9 +40,9 @@ export async function findOwn(
   const { rows } = await sql<FoundItem>`
     with rows_with_reference as materialized (
       select batch.id as batch_id, batch_row.transaction_id
-        from (select id, created_at from batches where account_id = ${accountId} order by created_at desc, id limit ${BATCHES_SEARCHED}) batch
+        from (select id, created_at from jobs where kind = 'order' and account_id = ${accountId} order by created_at desc, id limit ${BATCHES_SEARCHED}) batch
        -- With the limit, the planner uses the index of each batch's references: a scan would read the rows of all accounts.
-       cross join lateral (select transaction_id from batch_rows where batch_id = batch.id and reference = ${text} limit 1) batch_row
+       cross join lateral (select transaction_id from job_rows where job_id = batch.id and reference = ${text} limit 1) batch_row
        order by batch.created_at desc limit ${limit}
     ), found as (${transactionIds(accountId, text, limit)}
     ), transactions as (
@@ -65,10 +65,10 @@ export async function findOwn(
       select 'esim', id, 'esimTranNo', package_name, status, created_at, account_id
         from esims where esim_tran_no = ${text} and esim_tran_no <> ''
       union all
-      select 'batch', id, 'id', 'Batch of ' || row_count, '', created_at, account_id from batches where id = ${text}
+      select 'batch', id, 'id', 'Batch of ' || row_count, '', created_at, account_id from jobs where kind = 'order' and id = ${text}
       union all
-      select 'batch', batches.id, 'batchReference', 'Batch of ' || row_count, '', created_at, account_id
-        from rows_with_reference row join batches on batches.id = row.batch_id
+      select 'batch', jobs.id, 'batchReference', 'Batch of ' || row_count, '', created_at, account_id
+        from rows_with_reference row join jobs on jobs.id = row.batch_id
        where not exists (select from purchases where purchases.transaction_id = row.transaction_id)
       union all
       select 'message', id, 'id', event, status, created_at, account_id from webhook_messages where id = ${text}

@@ -88,8 +88,7 @@ const settling = (timeLimitMs: number): RawBuilder<unknown> =>
   sql`(${SEND_WITHIN_MS + timeLimitMs}::integer + in_flight_grace_ms) * interval '1 ms'`;
 
 /** Money is held, and its payment is neither disputed nor reversed. */
-export const MAY_DELIVER = sql<boolean>`
-  purchases.status = 'PROCESSING' and coalesce(purchases.attention_reason <> all(${[...DISPUTE_REASONS]}), true)`;
+export const MAY_DELIVER = sql<boolean>`may_deliver(purchases.status, purchases.attention_reason)`;
 
 const PURCHASE_COLUMNS = sql`
   purchases.transaction_id, purchases.package_type, purchases.status, purchases.reason, purchases.esim_id,
@@ -311,14 +310,16 @@ export async function recordWithdrawn(
   return withdrawn.numUpdatedRows > 0n;
 }
 
-/** For a preview, in a transaction that is rolled back: as if nothing of its order were left at the supplier. */
-export async function assumeWithdrawn(trx: WorldDb, transactionId: string): Promise<void> {
-  await trx
+/** For a preview that is rolled back: as if nothing of its order were left at the supplier. */
+export async function assumeWithdrawn(trx: WorldDb, transactionId: string): Promise<boolean> {
+  const rows = await trx
     .updateTable('supplier_orders')
     .set({ state: 'withdrawn', closed_at: sql`clock_timestamp()` })
     .where('transaction_id', '=', transactionId)
     .where('state', 'in', ['planned', 'sent', 'accepted'])
+    .returning('attempts')
     .execute();
+  return rows.some(({ attempts }) => attempts > 0);
 }
 
 /**

@@ -1,8 +1,9 @@
-import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
 import type { ChargeQuote } from '../../payments/rules.ts';
 import type { EmailStatus } from '../batches/rules.ts';
+import type { PurchaseInput } from '../purchase.ts';
 
 export interface PurchasesTable {
   transaction_id: string;
@@ -111,55 +112,46 @@ export interface PurchaseEventsTable {
   detail: string | null;
 }
 
-export interface BatchesTable {
-  id: string;
-  account_id: string;
-  /** The account's name when it asked: e-mails to travellers say who sends them. */
-  sender_name: string;
-  row_count: number;
-  email_count: number;
-  total_minor: bigint;
-  currency: AccountCurrency;
-  /** When the sweep makes sure that its workflow runs; null once it is closed. */
-  next_check_at: Date | null;
-  /** Every row has its purchase, or was refused. */
-  all_begun_at: Date | null;
-  /** Null until it is closed. */
-  succeeded: number | null;
-  failed: number | null;
-  created_at: Date;
-  closed_at: Date | null;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    purchases: PurchasesTable;
+    supplier_orders: SupplierOrdersTable;
+    purchase_events: PurchaseEventsTable;
+    quotes: QuotesTable;
+  }
 }
 
-export interface BatchRowsTable {
-  batch_id: string;
-  /** In the order of the request, from 0. */
-  row_number: number;
-  reference: string;
-  package_code: string;
-  transaction_id: string;
-  /** The PurchaseInput that the API has signed; null once the row is closed. */
-  terms: string | null;
-  /** Of a refusal that left no purchase. */
-  refused_reason: string | null;
-  closed_at: Date | null;
-  /** Personal data: blanked some time after `email_closed_at`, and in no log and no workflow. */
-  email: string | null;
-  language: string | null;
-  send_at: Date | null;
-  /** Null: no e-mail was asked for. */
-  email_status: EmailStatus | null;
-  email_due_at: Date | null;
-  email_next_at: Date | null;
-  email_attempts: Generated<number>;
-  email_closed_at: Date | null;
-}
+declare module '../../jobs/store/tables.ts' {
+  /** Columns for batches of purchases. */
+  interface JobsTable {
+    account_id: Generated<string>;
+    /** The account's name when it asked: e-mails to travellers say who sends them. */
+    sender_name: Generated<string>;
+    email_count: Generated<number>;
+    total_minor: Generated<bigint>;
+    currency: Generated<AccountCurrency>;
+    /** Every row has its purchase, or was refused. */
+    all_begun_at: Date | null;
+  }
 
-export interface PurchaseTables {
-  batches: BatchesTable;
-  batch_rows: BatchRowsTable;
-  purchases: PurchasesTable;
-  supplier_orders: SupplierOrdersTable;
-  purchase_events: PurchaseEventsTable;
-  quotes: QuotesTable;
+  /**
+   * Columns for purchases of a batch. `row_number`: in the order of the request, from 0. `detail`: of a
+   * refusal that left no purchase.
+   */
+  interface JobRowsTable {
+    reference: Generated<string>;
+    package_code: Generated<string>;
+    /** The PurchaseInput that the API has signed; null once the row is closed. */
+    terms: ColumnType<PurchaseInput | null, string | undefined, null>;
+    /** Personal data: blanked some time after `email_closed_at`, and in no log and no workflow. */
+    email: string | null;
+    language: string | null;
+    send_at: Date | null;
+    /** Null: no e-mail was asked for. */
+    email_status: EmailStatus | null;
+    email_due_at: Date | null;
+    email_next_at: Date | null;
+    email_attempts: Generated<number>;
+    email_closed_at: Date | null;
+  }
 }

@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
 import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import { dataSchema, defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
+import { dataSchema, opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
+import type { ReconciliationCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 
 const figure = {
   count: z.number().int().meta({ example: 12 }),
@@ -69,8 +72,8 @@ const overviewRoute = defineOpsRoute({
       'How much is stuck by class, which money waits, how many differences are open, how many actions and rates await approval, each ' +
       'with the age of the oldest.',
   },
-  async handle({ ops: { world, session } }) {
-    return { status: 200, body: toJson(presentOverview(await world.readOverview(session))) };
+  async handle({ cases, session }) {
+    return { status: 200, body: toJson(presentOverview(await cases.readOverview(session))) };
   },
 });
 
@@ -98,4 +101,4 @@ function presentOverview({
   };
 }
 
-export const overviewRoutes: readonly Route[] = [overviewRoute];
+export const overviewRoutes: readonly Route<ReconciliationCases>[] = [overviewRoute];

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Report } from '../books.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import type { OpsInput, PathParameter, Route } from '../../platform/http/route.ts';
-import { defineOpsRoute, environmentQuery } from '../../platform/http/ops-route.ts';
+import type { PathParameter, Route } from '../../platform/http/route.ts';
+import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import {
   presentDifference,
   presentByMerchant,
@@ -26,6 +26,9 @@ import {
   trialBalanceSchema,
   waitingSchema,
 } from './schema.ts';
+import type { ReconciliationCases } from '../operator-use-cases.ts';
+
+const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 
 const TAG = 'Reconciliation';
 const CSV = 'text/csv';
@@ -50,8 +53,8 @@ const differencesRoute = defineOpsRoute({
     description:
       'Between our books, the gateway’s statement and the supplier’s orders and balance, with what each side says.',
   },
-  async handle({ ops, query: { id, ...query } }) {
-    const listed = await ops.world.listDifferences({
+  async handle({ cases, query: { id, ...query } }) {
+    const listed = await cases.listDifferences({
       ...query,
       id: id === undefined ? undefined : BigInt(id),
     });
@@ -75,9 +78,9 @@ const closeRoute = defineOpsRoute({
     description:
       'It stays closed while the facts are the same. A difference that is gone is closed by the next run. No money moves.',
   },
-  async handle({ ops, params, body }) {
+  async handle({ cases, session, params, body }) {
     const id = params['differenceId'] ?? '';
-    await ops.world.closeDifference(ops.session, BigInt(id), body.reason);
+    await cases.closeDifference(session, BigInt(id), body.reason);
     return { status: 200, body: toJson({ success: true, data: { id, closed: true } }) };
   },
 });
@@ -103,9 +106,9 @@ const reconcileRoute = defineOpsRoute({
       'Compares ledger, payments and purchases with the gateway’s statement and the supplier’s orders: between `from` and `to`, or ' +
       'since the last regular run. Moves no money.',
   },
-  async handle({ ops, body: { from, to } }) {
+  async handle({ cases, session, body: { from, to } }) {
     const range = from && to ? { from, to } : undefined;
-    const ended = await ops.world.reconcile(ops.session, range);
+    const ended = await cases.reconcile(session, range);
     const data =
       ended === 'running'
         ? { status: ended }
@@ -120,9 +123,9 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
   query: Query,
   response: { readonly description: string; readonly schema: z.ZodType },
   docs: { readonly operationId: string; readonly summary: string; readonly description: string },
-  read: (world: OpsInput['world'], query: z.output<Query>) => Promise<R>,
+  read: (cases: ReconciliationCases, query: z.output<Query>) => Promise<R>,
   present: (report: R) => object,
-): Route {
+): Route<ReconciliationCases> {
   return defineOpsRoute({
     method: 'GET',
     path: `/ops/books/${name}`,
@@ -130,20 +133,20 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
     query,
     responses: { 200: { ...response, alsoAs: { [CSV]: csvSchema } } },
     docs: { tag: 'Books', ...docs },
-    async handle({ ops: { world, preferredType }, query: asked }) {
-      const report = await read(world, asked as z.output<Query>);
-      if (preferredType('application/json', CSV) !== CSV)
+    async handle({ cases, visitor, query: asked }) {
+      const report = await read(cases, asked as z.output<Query>);
+      if (visitor.preferredType('application/json', CSV) !== CSV)
         return { status: 200, body: toJson({ success: true, data: present(report) }) };
       const headers = {
         'Content-Type': `${CSV}; charset=utf-8`,
         'Content-Disposition': `attachment; filename="${report.report}.csv"`,
       };
-      return { status: 200, body: world.toCsv(report), headers };
+      return { status: 200, body: cases.toCsv(report), headers };
     },
   });
 }
 
-export const booksRoutes: readonly Route[] = [
+export const booksRoutes: readonly Route<ReconciliationCases>[] = [
   differencesRoute,
   closeRoute,
   reconcileRoute,
@@ -156,7 +159,7 @@ export const booksRoutes: readonly Route[] = [
       summary: 'Read the trial balance',
       description: 'Every account of the ledger by currency, with sums that net to zero.',
     },
-    (world) => world.readTrialBalance(),
+    (cases) => cases.readTrialBalance(),
     presentTrialBalance,
   ),
   reportRoute(
@@ -168,7 +171,7 @@ export const booksRoutes: readonly Route[] = [
       summary: 'Read revenue, cost and margin by day',
       description: 'By day (UTC), currency and package type, with totals by currency.',
     },
-    (world, range) => world.readDaily(range),
+    (cases, range) => cases.readDaily(range),
     presentDaily,
   ),
   reportRoute(
@@ -180,7 +183,7 @@ export const booksRoutes: readonly Route[] = [
       summary: 'Read revenue, cost and margin by merchant',
       description: 'By account, currency and package type, with totals by currency.',
     },
-    (world, range) => world.readByMerchant(range),
+    (cases, range) => cases.readByMerchant(range),
     presentByMerchant,
   ),
   reportRoute(
@@ -193,7 +196,7 @@ export const booksRoutes: readonly Route[] = [
       description:
         'Money on hold, on its way back, disputed, taken back, at the gateway, or booked on a person’s word.',
     },
-    (world) => world.readWaiting(),
+    (cases) => cases.readWaiting(),
     presentWaiting,
   ),
 ];

@@ -77,9 +77,11 @@ export interface ReconciliationDifferencesTable {
   close_reason: string | null;
 }
 
-export interface ReconciliationTables {
-  reconciliation_requests: ReconciliationRequestsTable;
-  reconciliation_runs: ReconciliationRunsTable;
-  reconciliation_lines: ReconciliationLinesTable;
-  reconciliation_differences: ReconciliationDifferencesTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    reconciliation_requests: ReconciliationRequestsTable;
+    reconciliation_runs: ReconciliationRunsTable;
+    reconciliation_lines: ReconciliationLinesTable;
+    reconciliation_differences: ReconciliationDifferencesTable;
+  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../domain/clock.ts';
+import { CONVERTED_CURRENCIES } from '../../domain/money.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { parseWithNumbersAsText } from '../http/json.ts';
 import { createTransport } from '../http/transport.ts';
@@ -67,9 +68,9 @@ function requireRecent(atSeconds: string, now: Date): void {
   if (ageMs < -MAX_PUBLISHED_AHEAD_MS) throw new Error('published in the future');
 }
 
-/** NGN must be among them, since prices need it. */
+/** Those that prices need must be among them. */
 function readRates(published: Readonly<Record<string, unknown>>): Record<string, string> {
-  const currencies = [...new Set([...Object.keys(published), 'NGN'])];
+  const currencies = [...new Set([...Object.keys(published), ...CONVERTED_CURRENCIES])];
   return Object.fromEntries(
     currencies.map((currency) => {
       if (!/^[A-Z]{3}$/.test(currency)) throw new Error('not a currency code');

@@ -3,9 +3,12 @@ import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { parseJson, toJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { Feed } from '../feed.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
+import type { WebhookCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<WebhookCases>();
 
 const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
 
@@ -76,9 +79,9 @@ const feedRoute = defineRoute({
       'store `nextCursor`, ask again with it: no event is left out, also if you stop in between. Events that happen together have an ' +
       'arbitrary order, which stays.',
   },
-  async handle({ world, principal, query }) {
-    return { status: 200, body: toJson(presentFeed(await world.listEvents(principal, query))) };
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentFeed(await cases.listEvents(principal, query))) };
   },
 });
 
-export const feedRoutes: readonly Route[] = [feedRoute];
+export const feedRoutes: readonly Route<WebhookCases>[] = [feedRoute];

@@ -2,7 +2,7 @@ import { isId } from '../../domain/ids.ts';
 import { MAX_PREVIOUS_SECRETS } from '../rules.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
+import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
 import {
   attemptPageSchema,
   createEndpointBody,
@@ -25,6 +25,9 @@ import {
   sampleBody,
   updateEndpointBody,
 } from './schema.ts';
+import type { WebhookCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<WebhookCases>();
 
 const TAG = 'Webhooks';
 const ENDPOINTS = '/api/webhooks/endpoints';
@@ -81,8 +84,8 @@ const createEndpointRoute = defineRoute({
       'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
       'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
   },
-  async handle({ world, principal, body, idempotency }) {
-    const made = await world.createEndpoint(principal, { ...body, idempotency });
+  async handle({ cases, principal, body, idempotency }) {
+    const made = await cases.createEndpoint(principal, { ...body, idempotency });
     return { status: 201, body: toJson(presentNewSecret(made)) };
   },
 });
@@ -98,8 +101,8 @@ const listEndpointsRoute = defineRoute({
     summary: 'List your webhook endpoints',
     description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',
   },
-  async handle({ world, principal, query }) {
-    const page = await world.listEndpoints(principal, query);
+  async handle({ cases, principal, query }) {
+    const page = await cases.listEndpoints(principal, query);
     return { status: 200, body: toJson(presentPage(page, presentEndpoint)) };
   },
 });
@@ -115,8 +118,8 @@ const endpointRoute = defineRoute({
     summary: 'Read a webhook endpoint',
     description: 'Whether it is enabled, why not, and since when messages to it fail.',
   },
-  async handle({ world, principal, params }) {
-    const endpoint = await world.getEndpoint(principal, params['endpointId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const endpoint = await cases.getEndpoint(principal, params['endpointId'] ?? '');
     return { status: 200, body: toJson(presentEndpoint(endpoint)) };
   },
 });
@@ -135,8 +138,8 @@ const updateEndpointRoute = defineRoute({
       'Changes only the given fields. `enabled: true` also enables an endpoint that was disabled for failing; `recover` resends ' +
       'what failed meanwhile. Pending messages go to the new URL.',
   },
-  async handle({ world, principal, params, body }) {
-    const endpoint = await world.updateEndpoint(principal, params['endpointId'] ?? '', body);
+  async handle({ cases, principal, params, body }) {
+    const endpoint = await cases.updateEndpoint(principal, params['endpointId'] ?? '', body);
     return { status: 200, body: toJson(presentEndpoint(endpoint)) };
   },
 });
@@ -152,9 +155,9 @@ const deleteEndpointRoute = defineRoute({
     summary: 'Delete a webhook endpoint',
     description: 'Its pending messages are not sent. Its messages and attempts can still be read.',
   },
-  async handle({ world, principal, params }) {
+  async handle({ cases, principal, params }) {
     const id = params['endpointId'] ?? '';
-    await world.deleteEndpoint(principal, id);
+    await cases.deleteEndpoint(principal, id);
     return { status: 200, body: toJson({ id, deleted: true }) };
   },
 });
@@ -173,8 +176,8 @@ const rotateSecretRoute = defineRoute({
       'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
       `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
   },
-  async handle({ world, principal, params, idempotency }) {
-    const made = await world.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
+  async handle({ cases, principal, params, idempotency }) {
+    const made = await cases.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
     return { status: 200, body: toJson(presentNewSecret(made)) };
   },
 });
@@ -193,9 +196,9 @@ const sendSampleRoute = defineRoute({
       'A body of the real shape with invented ids, signed and delivered like any other message, also for an event that the ' +
       'endpoint does not ask for. Read the message and its attempts for the result.',
   },
-  async handle({ world, principal, params, body, idempotency }) {
+  async handle({ cases, principal, params, body, idempotency }) {
     const command = { ...body, idempotency };
-    const message = await world.sendSample(principal, params['endpointId'] ?? '', command);
+    const message = await cases.sendSample(principal, params['endpointId'] ?? '', command);
     return { status: 201, body: toJson(presentMessage(message)) };
   },
 });
@@ -214,9 +217,9 @@ const recoverRoute = defineRoute({
       'Every failed message of this endpoint that was created in that range, once and with its own id. At most 14 days back. ' +
       'Samples are left out; pending messages keep their schedule.',
   },
-  async handle({ world, principal, params, body, idempotency }) {
+  async handle({ cases, principal, params, body, idempotency }) {
     const command = { ...body, idempotency };
-    const recovered = await world.recoverMessages(principal, params['endpointId'] ?? '', command);
+    const recovered = await cases.recoverMessages(principal, params['endpointId'] ?? '', command);
     return { status: 200, body: toJson({ recovered }) };
   },
 });
@@ -232,8 +235,8 @@ const listMessagesRoute = defineRoute({
     summary: 'List messages to your webhook endpoints',
     description: 'One page of the messages of this environment, filtered.',
   },
-  async handle({ world, principal, query }) {
-    const found = await world.listMessages(principal, query);
+  async handle({ cases, principal, query }) {
+    const found = await cases.listMessages(principal, query);
     return { status: 200, body: toJson(presentPage(found, presentMessage)) };
   },
 });
@@ -249,8 +252,8 @@ const messageRoute = defineRoute({
     summary: 'Read a message',
     description: 'The state of its delivery, and its body.',
   },
-  async handle({ world, principal, params }) {
-    const message = await world.getMessage(principal, params['messageId'] ?? '');
+  async handle({ cases, principal, params }) {
+    const message = await cases.getMessage(principal, params['messageId'] ?? '');
     return { status: 200, body: toJson(presentMessageDetail(message)) };
   },
 });
@@ -267,8 +270,8 @@ const attemptsRoute = defineRoute({
     summary: 'List the attempts of a message',
     description: 'When each began, how long it took, and what your endpoint answered.',
   },
-  async handle({ world, principal, params, query }) {
-    const found = await world.listAttempts(principal, params['messageId'] ?? '', query);
+  async handle({ cases, principal, params, query }) {
+    const found = await cases.listAttempts(principal, params['messageId'] ?? '', query);
     return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
   },
 });
@@ -289,13 +292,13 @@ const resendRoute = defineRoute({
       'At once, with its own id and in any status; if that fails, on a new schedule. A receiver that has it already ' +
       'recognises its id.',
   },
-  async handle({ world, principal, params, idempotency }) {
-    const message = await world.resendMessage(principal, params['messageId'] ?? '', idempotency);
+  async handle({ cases, principal, params, idempotency }) {
+    const message = await cases.resendMessage(principal, params['messageId'] ?? '', idempotency);
     return { status: 200, body: toJson(presentMessage(message)) };
   },
 });
 
-export const webhookRoutes: readonly Route[] = [
+export const webhookRoutes: readonly Route<WebhookCases>[] = [
   createEndpointRoute,
   listEndpointsRoute,
   endpointRoute,

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { type MessageStatus } from '../rules.ts';
-import { fieldsOf, webhookBody, type WebhookEvent, type WebhookFacts } from '../events.ts';
+import { webhookBody, type WebhookEvent, type WebhookFacts } from '../events.ts';
+import { callFunction } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
@@ -24,15 +25,13 @@ export function messagesOf({ accountId, ids }: PendingMessages): {
 
 /**
  * The ids of the endpoints that ask for an event, for the select list of the statement that makes the change; null for none. So an account
- * without endpoints costs one lookup in a small index. Includes endpoints that we disabled for failing: their messages can be recovered.
+ * without endpoints costs one lookup in a small index.
  */
 export function subscribers(
   event: WebhookEvent,
   accountId: RawBuilder<unknown>,
 ): RawBuilder<string[] | null> {
-  return sql<string[] | null>`(
-    select array_agg(endpoint.id) from webhook_endpoints endpoint
-     where endpoint.account_id = ${accountId} and ${subscribes(event)})`;
+  return sql<string[] | null>`subscribers(${accountId}, ${event})`;
 }
 
 export interface NewWebhook<Event extends WebhookEvent> {
@@ -59,95 +58,26 @@ export async function enqueueWebhook<Event extends WebhookEvent>(
   pending: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = webhook;
-  const body = webhookBody(event, webhook.facts, at);
-  const happened = sql`
-    select ${accountId}::text as account_id, ${event}::text as event, ${`${event}:${webhook.key}`}::text as event_key,
-           ${subject}::text as subject, ${body}::text as body, ${at}::timestamptz as at`;
-  const to = accountId === null ? 'all accounts' : (webhook.subscribers ?? []);
-  const { queries, pendingIds } = eventQueries(event, happened, to);
-  const { rows } = await sql<{ ids: string[] | null }>`with ${queries} select ${pendingIds} as ids`.execute(
-    trx,
-  );
+  const endpoints =
+    accountId === null ? subscribers(event, sql`null`) : webhook.subscribers && [...webhook.subscribers];
+  const { message_ids } = await callFunction<WrittenEvent>(trx, 'write_event', {
+    account_id: accountId,
+    event,
+    event_key: `${event}:${webhook.key}`,
+    subject,
+    body: webhookBody(event, webhook.facts, at),
+    at,
+    endpoint_ids: endpoints,
+  });
   if (accountId === null) return;
   pending.accountId = accountId;
-  pending.ids.push(...(rows[0]?.ids ?? []));
+  pending.ids.push(...(message_ids ?? []));
 }
 
-/** What a statement that writes an event has in its `with`, and what its select list and from clause may read. */
-export interface EventQueries {
-  readonly queries: RawBuilder<unknown>;
-  /** A table with the row of `happened`, if there is one. */
-  readonly happened: RawBuilder<unknown>;
-  readonly isNew: RawBuilder<boolean>;
-  /** Ids of the messages to be sent; null for none. */
-  readonly pendingIds: RawBuilder<string[] | null>;
-}
-
-/** The subscribers of every account, or of the event's own account, or the endpoints with these ids. */
-type Receivers = 'all accounts' | 'its account' | readonly string[];
-
-/**
- * Writes an event, unless it was written before, and its messages. `happened` selects account_id, event,
- * event_key, subject, body and at.
- */
-export function eventQueries(
-  event: WebhookEvent,
-  happened: RawBuilder<unknown>,
-  receivers: Receivers,
-): EventQueries {
-  return {
-    queries: queriesOfEvent(happened, receives(event, receivers)),
-    happened: sql`happened`,
-    isNew: sql<boolean>`exists (select from new_event)`,
-    pendingIds: sql<string[] | null>`(select array_agg(id) from enqueued where status = 'PENDING')`,
-  };
-}
-
-function receives(event: WebhookEvent, receivers: Receivers): RawBuilder<boolean> {
-  if (receivers === 'all accounts') return subscribes(event);
-  if (receivers === 'its account')
-    return sql<boolean>`endpoint.account_id = happened.account_id and ${subscribes(event)}`;
-  return sql<boolean>`endpoint.id = any(${[...receivers]}::text[])`;
-}
-
-function queriesOfEvent(happened: RawBuilder<unknown>, to: RawBuilder<boolean>): RawBuilder<unknown> {
-  return sql`
-    happened as materialized (${happened}
-    ), new_event as (
-      insert into events (id, account_id, event, event_key, subject, body)
-      select 'evt-' || replace(gen_random_uuid()::text, '-', ''), account_id, event, event_key, subject, body from happened
-      on conflict (event_key) do nothing
-      returning id
-    ), enqueued as (
-      insert into webhook_messages
-        (id, event_id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
-      select ${NEW_ID}, new_event.id, endpoint.id, endpoint.account_id, happened.event, happened.event_key, happened.subject, happened.body,
-             case when endpoint.enabled then 'PENDING' else 'FAILED' end,
-             case when endpoint.enabled then now() end, case when endpoint.enabled then null else now() end, happened.at
-        from new_event, happened, webhook_endpoints endpoint where ${to}
-      on conflict (endpoint_id, event_key) do nothing
-      returning id, status
-    )`;
-}
-
-/** Whether `endpoint`, of any account, gets messages about an event. */
-export function subscribes(event: WebhookEvent): RawBuilder<boolean> {
-  return sql<boolean>`
-    endpoint.deleted_at is null and (endpoint.enabled or endpoint.disabled_reason = 'FAILING') and ${event} = any(endpoint.events)`;
-}
-
-/** `webhookBody` in SQL, byte for byte, where a statement finds the facts itself. All must be texts; null becomes an empty one. */
-export function bodyOf(
-  event: WebhookEvent,
-  facts: Readonly<Record<string, RawBuilder<string | null>>>,
-  at: RawBuilder<Date>,
-): RawBuilder<string> {
-  const fields = fieldsOf(event).map((name, index) => {
-    const before = `${index === 0 ? '' : ','}${JSON.stringify(name)}:`;
-    return sql`${before}::text || to_json(coalesce(${facts[name] ?? null}::text, ''))::text`;
-  });
-  const time = sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-  return sql<string>`${`{"event":${JSON.stringify(event)},"data":{`}::text || ${sql.join(fields, sql` || `)} || '},"timestamp":"' || ${time} || '"}'`;
+/** What a function that writes an event returns. */
+export interface WrittenEvent {
+  /** Messages to be sent; null for none. */
+  readonly message_ids: readonly string[] | null;
 }
 
 const SAMPLE_KEY_PREFIX = 'sample:';

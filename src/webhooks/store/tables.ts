@@ -117,13 +117,15 @@ export interface NoticesTable {
   created_at: Generated<Date>;
 }
 
-export interface WebhookTables {
-  webhook_endpoints: WebhookEndpointsTable;
-  webhook_older_secrets: WebhookOlderSecretsTable;
-  events: EventsTable;
-  event_feed: EventFeedTable;
-  webhook_messages: WebhookMessagesTable;
-  webhook_attempts: WebhookAttemptsTable;
-  low_balance_thresholds: LowBalanceThresholdsTable;
-  notices: NoticesTable;
+declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    webhook_endpoints: WebhookEndpointsTable;
+    webhook_older_secrets: WebhookOlderSecretsTable;
+    events: EventsTable;
+    event_feed: EventFeedTable;
+    webhook_messages: WebhookMessagesTable;
+    webhook_attempts: WebhookAttemptsTable;
+    low_balance_thresholds: LowBalanceThresholdsTable;
+    notices: NoticesTable;
+  }
 }

@@ -1,12 +1,12 @@
 // The API in a separate process, for what can only be measured from outside: memory and an orderly stop. Controlled over IPC. It has no use cases,
 // since its requests are refused before any.
-import { buildApp, DEFAULT_APP_SETTINGS } from '../../../src/platform/http/app.ts';
+import { buildApp, DEFAULT_APP_SETTINGS } from '../../../src/app/http/app.ts';
 import { startServer } from '../../../src/platform/http/server.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics } from '../../../src/platform/telemetry/metrics.ts';
-import { createRouteTable } from '../../../src/platform/composition/route-table.ts';
-import type { WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
+import { createRouteTable } from '../../../src/app/routes/route-table.ts';
+import type { WorldUseCases } from '../../../src/app/composition/use-cases.ts';
 
 export type ToParent = { readonly port: number } | { readonly rssBytes: number; readonly heapBytes: number };
 

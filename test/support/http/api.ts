@@ -1,14 +1,14 @@
 // Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and collects its log.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/platform/http/app.ts';
+import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/app/http/app.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../../src/platform/http/server.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
 import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
 import { keyOf, openShop, type TestShop } from './shop.ts';
-import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
-import { createRouteTable } from '../../../src/platform/composition/route-table.ts';
+import type { OpsUseCases } from '../../../src/app/composition/ops-use-cases.ts';
+import { createRouteTable } from '../../../src/app/routes/route-table.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
 interface CountingLimiter extends RateLimiter {

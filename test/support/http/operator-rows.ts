@@ -114,7 +114,7 @@ async function plantRates(owner: Books['owner']): Promise<void> {
 /** Rows that tests change, in their original state. */
 export async function plantWork({ world, owner }: Books): Promise<void> {
   for (const table of [
-    ...['operator_actions', 'batch_repair_rows', 'batch_repairs', 'reconciliation_differences'],
+    ...['operator_actions', 'job_rows', 'jobs', 'reconciliation_differences'],
     ...['gateway_events', 'set_rates', 'exchange_rates'],
   ])
     await sql`delete from ${sql.table(table)}`.execute(owner);

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { peopleUseCases } from '../../../src/accounts/operators/people.ts';
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
-import { ROLES, type Role } from '../../../src/accounts/operators/roles.ts';
+import { ROLES, type Role } from '../../../src/domain/operator-roles.ts';
 import { recordAccess } from '../../../src/accounts/store/access.ts';
 import { sessionUseCases } from '../../../src/accounts/operators/sessions.ts';
 import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
@@ -14,13 +14,13 @@ import type { Environment } from '../../../src/domain/account.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { EngineUnavailable } from '../../../src/domain/outcome.ts';
 import type { ApprovalLimits } from '../../../src/operations/rules.ts';
-import { bindAll } from '../../../src/platform/composition/bind.ts';
-import { createFinanceWorld } from '../../../src/platform/composition/finance.ts';
+import { bindAll } from '../../../src/platform/bind.ts';
+import { createFinanceWorld } from '../../../src/app/composition/finance.ts';
 import {
   createOpsWorld,
   type OpsUseCases,
   type OpsWorld,
-} from '../../../src/platform/composition/ops-use-cases.ts';
+} from '../../../src/app/composition/ops-use-cases.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
@@ -83,7 +83,13 @@ export function openOperators(
       configuredRates,
       reconcileWithinMs: RECONCILE_WITHIN_MS,
     });
-    return watched(world, (name) => calls.push(`${environment} ${name}`));
+    const noted = <Cases extends object>(cases: Cases): Cases =>
+      watched(cases, (name) => calls.push(`${environment} ${name}`));
+    return {
+      operations: noted(world.operations),
+      pricing: noted(world.pricing),
+      reconciliation: noted(world.reconciliation),
+    };
   };
   const liveDb = live ? openLive(books.url) : undefined;
   let refusedBefore = 0n;
@@ -219,7 +225,7 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
     },
     webhooks: { deliver: () => Promise.resolve(), handOver: () => Promise.resolve([]) },
     reconcile: { reconcile: ({ range }) => reconciled(range) },
-    batchRepairs: { begin: () => Promise.resolve() },
+    jobs: { begin: () => Promise.resolve() },
   };
 }
 

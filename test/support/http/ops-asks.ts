@@ -1,6 +1,6 @@
 // At least one request for every answer of a route under /ops, with its caller and the status. Used by the tests of the document
 // and of roles, so that a route without a row fails them.
-import type { Role } from '../../../src/accounts/operators/roles.ts';
+import type { Role } from '../../../src/domain/operator-roles.ts';
 import { NO_PERSON, PASSWORD, personOf } from './operators.ts';
 import {
   ACCOUNT,

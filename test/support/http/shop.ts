@@ -14,9 +14,9 @@ import type { Account, Environment, Principal } from '../../../src/domain/accoun
 import { ensureWallet, transfer, walletAccount } from '../../../src/ledger/store/ledger.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
-import type { AccountsDatabase } from '../../../src/accounts/store/tables.ts';
-import type { UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
-import { createWorldUseCases } from '../../../src/platform/composition/world-use-cases.ts';
+import type { AccountsDatabase } from '../../../src/platform/database/tables.ts';
+import type { UseCases, WorldUseCases } from '../../../src/app/composition/use-cases.ts';
+import { createWorldUseCases } from '../../../src/app/composition/world-use-cases.ts';
 import { MAX_TEST_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
 import { requireRanges } from '../../../src/platform/http/addresses.ts';
@@ -42,8 +42,19 @@ import {
   type TestVendors,
 } from './vendors.ts';
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+type TestWorld = { readonly [Group in keyof WorldUseCases]: Mutable<WorldUseCases[Group]> };
+/** The use cases of all nouns, by name. */
+type EachCase = TestWorld['catalogue'] &
+  TestWorld['esims'] &
+  TestWorld['wallet'] &
+  TestWorld['payments'] &
+  TestWorld['purchases'];
+
 export interface TestShop {
-  readonly useCases: UseCases;
+  readonly useCases: Omit<UseCases, 'worlds'> & {
+    readonly worlds: { readonly test: TestWorld; readonly live?: TestWorld };
+  };
   /** The test environment's database under the service's role. */
   readonly db: WorldDb;
   /** The same as its owner, who may write anything. */
@@ -67,11 +78,7 @@ export interface TestShop {
   /** What is stored under this account's idempotency keys. */
   storedAnswers(name?: string): Promise<StoredKey[]>;
   /** Replaces a use case by an answer, where real rows would take minutes to get there. */
-  replace<Name extends keyof WorldUseCases>(
-    environment: Environment,
-    name: Name,
-    useCase: WorldUseCases[Name],
-  ): void;
+  replace<Name extends keyof EachCase>(environment: Environment, name: Name, useCase: EachCase[Name]): void;
   /** As while the first request with this key is still running. */
   forgetAnswer(key: string): Promise<void>;
   /** As when every message to this account has ended. */
@@ -228,12 +235,12 @@ export async function openShop({
       return rows;
     },
     replace: (environment, name, useCase) => {
-      const world = shop.useCases.worlds[environment];
-      if (world)
-        Object.assign(
-          world,
-          watched({ [name]: useCase } as unknown as WorldUseCases, () => shop),
-        );
+      const groups = Object.values(shop.useCases.worlds[environment] ?? {});
+      const group = groups.find((cases) => typeof cases === 'object' && name in cases);
+      Object.assign(
+        group ?? {},
+        watchedGroup({ [name]: useCase }, () => shop),
+      );
     },
     forgetAnswer: async (key) => {
       await databases.test.owner
@@ -263,8 +270,16 @@ export async function openShop({
 
 /** The same use cases, which record their calls and throw what the test wants thrown. */
 function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
-  const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
-  const entries = Object.entries(world).map(([name, useCase]: [string, unknown]) => {
+  const groups = Object.entries(world).map(([group, cases]) => [
+    group,
+    typeof cases === 'object' ? watchedGroup(cases, shopOf) : cases,
+  ]);
+  return Object.fromEntries(groups) as WorldUseCases;
+}
+
+function watchedGroup(cases: object, shopOf: () => TestShop): object {
+  const silent = new Set(['catalogueRevision', 'findStoredAnswer', 'mayBeGatewayEvent']);
+  const entries = Object.entries(cases).map(([name, useCase]: [string, unknown]) => {
     if (silent.has(name)) return [name, useCase];
     const call = (...args: unknown[]): unknown => {
       const shop = shopOf();
@@ -276,7 +291,7 @@ function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
     };
     return [name, call];
   });
-  return Object.fromEntries(entries) as WorldUseCases;
+  return Object.fromEntries(entries) as object;
 }
 
 function createWorld(environment: Environment, databases: Databases, vendors: TestVendors, events: Events) {
@@ -300,10 +315,10 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     sandboxSupplier: environment === 'test' ? createTestSandbox(vendors) : undefined,
     engine,
     // Batches are accepted and read here; tests of the steps carry them out.
-    batchEngine: { begin: () => Promise.resolve() },
+    jobEngine: { begin: () => Promise.resolve() },
     webhookEngine: { deliver: () => Promise.resolve() },
     supplierEvents: {
-      source: { readEvent },
+      source: { name: 'esim-access', readEvent },
       isSender: (address) => requireRanges(vendors.supplierAddresses)(address),
     },
     completeBodies: (bodies) => completeBodies(given, bodies),

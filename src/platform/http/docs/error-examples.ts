@@ -1,7 +1,6 @@
 /** Examples of refusals: each code that a route can give, in the body that the service makes of it. */
-import { unknownSession } from '../../../accounts/operators/sessions.ts';
+import { unknownSession, SIGN_IN } from '../../../domain/callers.ts';
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
-import { SIGN_IN } from '../middleware/authenticate.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
 import type { Examples } from './sample.ts';

@@ -4,13 +4,16 @@ import { createRequire } from 'node:module';
 import { join, dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../json.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { routesFor, type Route } from '../route.ts';
 import { makeOpenApiDocument, type Described } from './openapi.ts';
+
+/** These routes take no use cases. */
+const defineRoute = routesFor<unknown>();
 
 const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 
 /** `apiRoutes`: everything the document describes. */
-export function docsRoutes(apiRoutes: readonly Route[], described: Described): readonly Route[] {
+export function docsRoutes(apiRoutes: readonly Route[], described: Described): readonly Route<unknown>[] {
   // Made when first read: it costs more than the rest of an API's start.
   let document: Buffer | undefined;
   const openApi = openApiRoute(
@@ -19,7 +22,7 @@ export function docsRoutes(apiRoutes: readonly Route[], described: Described): r
   return [openApi, pageRoute(), fileRoute()];
 }
 
-function openApiRoute(document: () => Buffer): Route {
+function openApiRoute(document: () => Buffer): Route<unknown> {
   return defineRoute({
     ...HIDDEN,
     method: 'GET',
@@ -35,7 +38,7 @@ function openApiRoute(document: () => Buffer): Route {
   });
 }
 
-function pageRoute(): Route {
+function pageRoute(): Route<unknown> {
   const contentType = 'text/html; charset=utf-8';
   const body = Buffer.from(PAGE);
   return defineRoute({
@@ -47,7 +50,7 @@ function pageRoute(): Route {
   });
 }
 
-function fileRoute(): Route {
+function fileRoute(): Route<unknown> {
   const read = createFileReader();
   return defineRoute({
     ...HIDDEN,

@@ -2,7 +2,6 @@
  * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
  * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
  */
-import type { UseCases } from '../../composition/use-cases.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
   CLIENT_CLOSED_REQUEST,
@@ -14,11 +13,12 @@ import {
   type RequestKoa,
 } from '../request.ts';
 import { createResponseSender } from '../send-answers.ts';
+import type { RequestLog } from '../../request-log.ts';
 import type { HttpEvents } from '../../telemetry/events.ts';
 
 const UNAVAILABLE = 503;
 
-export function answerErrors(events: HttpEvents, requestLog: UseCases['requestLog']): Middleware {
+export function answerErrors(events: HttpEvents, requestLog: RequestLog | undefined): Middleware {
   const send = createResponseSender((ctx, { status }) => {
     const durationMs = durationOf(ctx);
     report(ctx, status, durationMs, events);
@@ -89,7 +89,7 @@ function noteRequest(
   ctx: RequestKoa,
   status: number,
   durationMs: number,
-  requestLog: UseCases['requestLog'],
+  requestLog: RequestLog | undefined,
 ): void {
   const { principal, member, requestId, errorCode = null } = ctx.state;
   if (!requestLog || !principal || member) return;

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import type { WorldUseCases } from '../../composition/use-cases.ts';
-import type { IdempotencyContext, StoredAnswer } from '../../idempotency/tag.ts';
+import type { IdempotencyContext, StoredAnswer, StoredAnswers } from '../../idempotency/tag.ts';
 import type { HttpEvents } from '../../telemetry/events.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
@@ -23,15 +22,15 @@ const ABOUT_THE_ATTEMPT: ReadonlySet<number> = new Set([409, 422, 429]);
 
 export function applyIdempotencyKey(events: HttpEvents): Middleware {
   return (ctx, next) => {
-    const { world, principal } = ctx.state;
+    const { storedAnswers, principal } = ctx.state;
     const key = principal && keyOf(ctx);
-    if (key === undefined || !world || !principal) return next(ctx);
-    return answerOnce(ctx, next, { world, principal, tag: tagOf(ctx, key), events });
+    if (key === undefined || !storedAnswers || !principal) return next(ctx);
+    return answerOnce(ctx, next, { storedAnswers, principal, tag: tagOf(ctx, key), events });
   };
 }
 
 interface IdempotentRequest {
-  readonly world: WorldUseCases;
+  readonly storedAnswers: StoredAnswers;
   readonly principal: Principal;
   readonly tag: IdempotencyContext;
   readonly events: HttpEvents;
@@ -40,7 +39,7 @@ interface IdempotentRequest {
 async function answerOnce(ctx: RequestKoa, next: Next, known: IdempotentRequest): Promise<void> {
   const { state } = ctx;
   const { answer, tag } = await withSubject(state.subject, () =>
-    known.world.findStoredAnswer(known.principal, known.tag),
+    known.storedAnswers.findStoredAnswer(known.principal, known.tag),
   );
   if (answer) {
     state.answer = replay(answer);
@@ -90,13 +89,13 @@ function tagOf(ctx: RequestKoa, key: string): IdempotencyContext {
  */
 async function storeAnswer(
   { requestId }: RequestState,
-  { world, principal, tag, events }: IdempotentRequest,
+  { storedAnswers, principal, tag, events }: IdempotentRequest,
   answer: Answer,
 ): Promise<Answer | undefined> {
   const { status: statusCode, body: sent, stored: body = sent } = answer;
   if (ABOUT_THE_ATTEMPT.has(statusCode) || typeof body !== 'string') return undefined;
   try {
-    const earlier = await world.storeAnswer(principal, tag, { statusCode, body });
+    const earlier = await storedAnswers.storeAnswer(principal, tag, { statusCode, body });
     return earlier && replay(earlier);
   } catch (error) {
     events.answerNotKept({ requestId, error });

@@ -51,10 +51,9 @@ async function takeBytes(
   { maxBytes, admit }: BytesBody,
   budget: ByteBudget,
 ): Promise<void> {
-  const { world, clientAddress } = ctx.state;
-  if (!world) throw new Error('a request reached its body without an environment');
+  const { useCases, clientAddress } = ctx.state;
   const headers = singleHeaders(ctx.req.headers);
-  await admit(world, headers, clientAddress);
+  await admit(useCases[0] as never, headers, clientAddress);
   const sender = addressBucket(clientAddress);
   let taken = 0;
   const take = (bytes: number): void => {

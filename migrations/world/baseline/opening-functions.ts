@@ -1,0 +1,180 @@
+/**
+ * Opening a purchase: all of its rows are written, or none. Its money is held in the same step, or its
+ * payment is on record before the gateway is asked.
+ */
+import { sql } from 'kysely';
+import type { World } from './world.ts';
+
+export const openingFunctions = (world: World) => sql`
+  ${terms()}
+  ${holding(world)}
+  ${keys(world)}
+  ${writing(world)}
+  ${opening(world)}
+`;
+
+const terms = () => sql`
+  -- What was agreed. Of the package: as it was when the purchase was opened; supplier is null where there was
+  -- none.
+  create type purchase_terms as (transaction_id text, account_id text, package_type text, payment_method text,
+    package_code text, supplier text, package_name text, volume_bytes bigint, duration integer,
+    duration_unit text, data_type integer, snapshot jsonb, esim_id text, price_minor bigint, currency text,
+    price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
+    in_flight_grace_ms integer, created_at timestamptz);
+
+  -- What is asked of the buyer at a gateway.
+  create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
+    window_ms bigint);
+`;
+
+const holding = ({ ownPath }: World) => sql`
+  -- Whether a debit takes the wallet below the balance at which its account wants to be told: then what is
+  -- left, and who is told. Called under the wallet's lock, so there is no state to reset.
+  create function low_balance_crossing(account_id text, balance_minor bigint, debit_minor bigint,
+    out threshold_minor bigint, out left_minor bigint, out subscribers text[])
+  language plpgsql stable ${ownPath} as $$
+    #variable_conflict use_column
+    begin
+      select threshold_minor into threshold_minor from low_balance_thresholds
+       where account_id = low_balance_crossing.account_id
+         and low_balance_crossing.balance_minor >= threshold_minor
+         and low_balance_crossing.balance_minor - debit_minor < threshold_minor;
+      if found then
+        left_minor := low_balance_crossing.balance_minor - debit_minor;
+        subscribers := subscribers(low_balance_crossing.account_id, 'wallet.low_balance');
+      end if;
+    end $$;
+
+  -- Reserves money of a wallet, once. With unless_low, none that takes the balance below its threshold.
+  create function place_hold(hold_id text, account_id text, currency text, amount_minor bigint,
+    unless_low boolean, out is_placed boolean, out threshold_minor bigint, out left_minor bigint,
+    out subscribers text[])
+  language plpgsql ${ownPath} as $$
+    #variable_conflict use_column
+    declare
+      wallet wallets;
+      booked bigint;
+    begin
+      is_placed := false;
+      select * into wallet from wallets
+       where account_id = place_hold.account_id and currency = place_hold.currency
+         and balance_minor >= place_hold.amount_minor for update;
+      if not found then
+        return;
+      end if;
+      select low.* into threshold_minor, left_minor, subscribers
+        from low_balance_crossing(wallet.account_id, wallet.balance_minor, place_hold.amount_minor) low;
+      if unless_low and threshold_minor is not null then
+        return;
+      end if;
+      insert into holds (id, account_id, currency, amount_minor)
+      values (hold_id, wallet.account_id, wallet.currency, place_hold.amount_minor)
+      on conflict (id) do nothing;
+      if not found then
+        return;
+      end if;
+      insert into ledger_transactions (operation_key, kind, transaction_id)
+      values (hold_id || ':hold', 'hold', hold_id) returning id into booked;
+      insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+      values (booked, wallet.ledger_account_id, wallet.currency, -place_hold.amount_minor),
+             (booked, 'held:' || wallet.currency, wallet.currency, place_hold.amount_minor);
+      is_placed := true;
+    end $$;
+`;
+
+const keys = ({ ownPath }: World) => sql`
+  -- Writes the row of an Idempotency-Key in the transaction of its request. A row that a caller began is
+  -- completed and keeps its answer. A key whose last request was refused without effect is free for the
+  -- request that follows that one.
+  create function take_key(transaction_id text, account_id text, key text, path text, fingerprint text,
+    follows text) returns void
+  language plpgsql ${ownPath} as $$
+    #variable_conflict use_column
+    begin
+      update idempotency_keys
+         set transaction_id = take_key.transaction_id, path = take_key.path,
+             fingerprint = take_key.fingerprint, begun = false, refusal_reason = null, refusal_detail = null,
+             created_at = case when begun then created_at else now() end
+       where account_id = take_key.account_id and key = take_key.key
+         and (transaction_id = take_key.transaction_id and begun
+              or refusal_reason is not null and transaction_id = follows);
+      if not found then
+        insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id)
+        values (take_key.account_id, take_key.key, take_key.path, take_key.fingerprint,
+                take_key.transaction_id);
+      end if;
+    end $$;
+`;
+
+const writing = ({ ownPath }: World) => sql`
+  -- Writes a purchase, and the order of its eSIM. With a refusal, it is closed at once.
+  create function write_purchase(terms purchase_terms, refusal text) returns void
+  language plpgsql ${ownPath} as $$
+    declare
+      first_status text := case when refusal is not null then 'FAILED'
+                                when terms.payment_method = 'WALLET' then 'PROCESSING' else 'PENDING' end;
+    begin
+      insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason,
+        package_code, supplier, package_name, volume_bytes, duration, esim_id, price_minor, currency,
+        price_usd_minor, cost_usd_e4, settings_id, rate_id, request_id, created_at, closed_at)
+      values (terms.transaction_id, terms.account_id, terms.package_type, terms.payment_method, first_status,
+        refusal, terms.package_code, terms.supplier, terms.package_name, terms.volume_bytes, terms.duration,
+        terms.esim_id, terms.price_minor, terms.currency, terms.price_usd_minor, terms.cost_usd_e4,
+        terms.settings_id, terms.rate_id, terms.request_id, terms.created_at,
+        case when refusal is not null then terms.created_at end);
+      if terms.package_type = 'BASE' and terms.supplier is not null then
+        insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor,
+          currency, snapshot, supplier, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+        values (terms.esim_id, terms.account_id, terms.transaction_id, terms.package_code, terms.package_name,
+          case when refusal is null then 'PENDING' else 'FAILED' end, terms.price_minor, terms.currency,
+          terms.snapshot, terms.supplier, terms.volume_bytes, terms.duration, terms.duration_unit,
+          terms.data_type, terms.created_at);
+      end if;
+      insert into purchase_events (transaction_id, what, detail)
+      values (terms.transaction_id, case first_status when 'FAILED' then 'refused'
+                when 'PROCESSING' then 'wallet-held' else 'opened' end, refusal);
+    end $$;
+`;
+
+const opening = ({ ownPath }: World) => sql`
+  -- Opens a purchase: its hold or its payment, the row of its Idempotency-Key, and the order that is agreed
+  -- with the supplier and not sent yet. is_opened is false, and nothing is written, where the wallet has too
+  -- little, its hold was placed before, too many payments are unpaid, or with unless_low the balance would
+  -- fall below its threshold.
+  create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
+    idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
+    out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
+    out at timestamptz)
+  language plpgsql ${ownPath} as $$
+    begin
+      at := now();
+      if terms.payment_method = 'WALLET' then
+        select hold.is_placed, hold.threshold_minor, hold.left_minor, hold.subscribers
+          into is_opened, threshold_minor, left_minor, subscribers
+          from place_hold(terms.transaction_id, terms.account_id, terms.currency, terms.price_minor,
+                 unless_low) hold;
+      else
+        is_opened := may_open_unpaid(terms.account_id, unpaid_limits);
+      end if;
+      if not is_opened then
+        return;
+      end if;
+      if idempotency_key is not null then
+        perform take_key(terms.transaction_id, terms.account_id, idempotency_key, idempotency_path, fingerprint,
+          follows);
+      end if;
+      perform write_purchase(terms, null);
+      -- From here on only this row says how much is to be paid.
+      if terms.payment_method <> 'WALLET' and charge.gateway is not null then
+        insert into payments (reference, transaction_id, attempt, gateway, purpose, account_id, method,
+          charge_minor, charge_currency, price_minor, price_currency, expires_at)
+        values (charge.reference, terms.transaction_id, 1, charge.gateway, 'purchase', terms.account_id,
+          terms.payment_method, charge.amount_minor, charge.currency, terms.price_minor, terms.currency,
+          clock_timestamp() + charge.window_ms * interval '1 ms');
+      end if;
+      insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4,
+        in_flight_grace_ms)
+      values (terms.transaction_id, terms.transaction_id, terms.package_type, terms.supplier,
+        terms.package_code, terms.volume_bytes, terms.cost_usd_e4, terms.in_flight_grace_ms);
+    end $$;
+`;

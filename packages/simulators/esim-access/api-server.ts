@@ -1,0 +1,179 @@
+/** The vendor's API over HTTP. Every answer is an envelope; business errors go out with HTTP 200, as the vendor's do. Must not log bodies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from 'koa';
+import { toBuffer } from 'qrcode';
+import { answer, appOf, BodyTooLargeError, parseObject, readBody, type Stats } from '../kit/server.ts';
+import { authenticate, type AuthOptions } from './auth.ts';
+import type { Operation, Outcome, SupplierContext } from './context.ts';
+import { SupplierError, type ErrorCode } from './errors.ts';
+import { qrNameOf } from './numbers.ts';
+import { queryBalance, queryWebhook, saveWebhook } from './operations/account.ts';
+import {
+  activationCodeOf,
+  cancelEsim,
+  queryEsims,
+  queryUsage,
+  revokeEsim,
+  sendSms,
+  suspendEsim,
+  unsuspendEsim,
+} from './operations/esims.ts';
+import { listLocations, listPackages } from './operations/package-list.ts';
+import { LONGEST_TRANSACTION_ID, placeOrder, topUpEsim } from './operations/purchase.ts';
+import type { Params } from './params.ts';
+
+const API_PREFIX = '/api/v1/open/';
+const BODY_LIMIT_BYTES = 1_048_576;
+const REQUESTS_PER_SECOND = 8;
+/** How many eSIMs have a picture of their QR code. */
+const RECENT_ESIMS = 5000;
+
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['package/list', listPackages],
+  ['location/list', listLocations],
+  ['balance/query', queryBalance],
+  ['webhook/save', saveWebhook],
+  ['webhook/query', queryWebhook],
+  ['esim/order', placeOrder],
+  ['esim/query', queryEsims],
+  ['esim/cancel', cancelEsim],
+  ['esim/suspend', suspendEsim],
+  ['esim/unsuspend', unsuspendEsim],
+  ['esim/revoke', revokeEsim],
+  ['esim/topup', topUpEsim],
+  ['esim/sendSms', sendSms],
+  ['esim/usage/query', queryUsage],
+]);
+const PURCHASES: readonly string[] = ['esim/order', 'esim/topup'];
+
+interface Answer {
+  status: number;
+  json: string;
+  code: ErrorCode | '0';
+  outcome?: Outcome;
+}
+
+function refusal(code: ErrorCode, message: string, status = 200): Answer {
+  const json = JSON.stringify({ success: false, errorCode: code, errorMsg: message, obj: null });
+  return { status, code, json };
+}
+
+function success({ faults }: SupplierContext, outcome: Outcome): Answer {
+  const obj = outcome.objJson ?? JSON.stringify(outcome.obj);
+  const code = faults.current.nullErrorCode ? 'null' : '"0"';
+  const json = `{"success":true,"errorCode":${code},"errorMsg":null,"obj":${obj}}`;
+  return { status: 200, code: '0', json, outcome };
+}
+
+/** An empty body, or an empty string in JSON, counts as {}; anything but an object is 000104. */
+function parseBody(body: Buffer): Params {
+  const params = body.toString('utf8') === '""' ? {} : parseObject(body);
+  if (params === undefined) throw new SupplierError('000104');
+  return params;
+}
+
+/** A purchase that was refused still counts as a request with its transactionId. */
+function countRefusal({ storage }: SupplierContext, name: string, { transactionId }: Params): void {
+  if (!PURCHASES.includes(name) || typeof transactionId !== 'string') return;
+  if (transactionId === '' || transactionId.length > LONGEST_TRANSACTION_ID) return;
+  const order = storage.orders.find({ transactionId });
+  const topUp = storage.topUps.get(transactionId);
+  if (order !== undefined) storage.orders.put({ ...order, requests: order.requests + 1 });
+  if (topUp !== undefined) storage.topUps.put({ ...topUp, requests: topUp.requests + 1 });
+  if (order === undefined && topUp === undefined) storage.addTry(transactionId);
+}
+
+/** Answers whether a call is within the vendor's limit over a sliding second, and counts it when it is. */
+function createRateLimit(): (nowMs: number) => boolean {
+  let recent: number[] = [];
+  return (nowMs) => {
+    recent = recent.filter((atMs) => nowMs - atMs < 1000);
+    if (recent.length >= REQUESTS_PER_SECOND) return false;
+    recent.push(nowMs);
+    return true;
+  };
+}
+
+/**
+ * For `--public-host self`: the picture behind qrCodeUrl, to see in a browser. Undefined when the path is
+ * none of its eSIMs'.
+ */
+async function qrPicture(context: SupplierContext, path: string): Promise<Buffer | undefined> {
+  const name = /^\/qr\/([0-9a-f]{32})(?:\.png)?$/.exec(path)?.[1];
+  if (name === undefined) return undefined;
+  const esims = context.storage.esims.list({}, { isNewestFirst: true, limit: RECENT_ESIMS });
+  const esim = esims.find(({ esimTranNo }) => qrNameOf(esimTranNo) === name);
+  if (esim === undefined) return undefined;
+  return toBuffer(activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
+}
+
+/** The supplier's API. `onBug` gets faults of the simulator itself, without request data. */
+export function createApiApp(options: {
+  context: SupplierContext;
+  auth: AuthOptions;
+  stats: Stats;
+  onBug: (error: unknown) => void;
+}) {
+  const { context, auth, stats } = options;
+  const { faults, now } = context;
+  const isWithinLimit = createRateLimit();
+
+  const perform = async (name: string, operation: Operation, params: Params): Promise<Answer> => {
+    try {
+      const { latencyMs, lateCommitMs } = faults.current;
+      if (latencyMs > 0) await sleep(latencyMs);
+      if (faults.hits('wrongSignature')) throw new SupplierError('101003');
+      if (faults.hits('busy')) throw new SupplierError('900001');
+      if (PURCHASES.includes(name) && faults.hits('commitLate')) await sleep(lateCommitMs);
+      return success(context, await operation(context, params));
+    } catch (error) {
+      if (error instanceof SupplierError) countRefusal(context, name, params);
+      throw error;
+    }
+  };
+
+  const perhapsPerform = async ({ req }: Context, name: string): Promise<Answer> => {
+    const body = await readBody(req, BODY_LIMIT_BYTES);
+    const operation = OPERATIONS.get(name);
+    if (operation === undefined) return refusal('000103', 'there is no such operation', 404);
+    if (req.method !== 'POST') throw new SupplierError('000103');
+    authenticate(auth, req.headers, body, now());
+    if (faults.current.rateLimit && !isWithinLimit(now())) {
+      return refusal('900001', 'request rate limit exceeded', 429);
+    }
+    return perform(name, operation, parseBody(body));
+  };
+
+  const answerOf = async (request: Context, name: string): Promise<Answer> => {
+    try {
+      return await perhapsPerform(request, name);
+    } catch (error) {
+      if (error instanceof SupplierError) {
+        return refusal(error.code, error.message, error.code === '000001' ? 500 : 200);
+      }
+      if (error instanceof BodyTooLargeError) return refusal('000107', error.message, 413);
+      options.onBug(error);
+      return refusal('000001', 'server error', 500);
+    }
+  };
+
+  return appOf(async (request) => {
+    const { path } = request;
+    const isApi = path.startsWith(API_PREFIX);
+    const picture = request.method === 'GET' && !isApi ? await qrPicture(context, path) : undefined;
+    if (picture !== undefined) {
+      request.type = 'image/png';
+      request.body = picture;
+      return;
+    }
+    await stats.during(async () => {
+      const name = isApi ? path.slice(API_PREFIX.length) : '';
+      const { status, json, code, outcome } = await answerOf(request, name);
+      stats.count(OPERATIONS.has(name) ? name : 'unknown', code);
+      const waitMs = (outcome?.answersAtMs ?? 0) - now();
+      if (waitMs > 0) await sleep(waitMs);
+      if (outcome?.loseAnswer === true) stats.loseAnswer(request);
+      else answer(request, status, json);
+    });
+  });
+}

@@ -1,0 +1,105 @@
+/** The supplier simulator. What it answered survives a restart on the same data folder. */
+import { createFaultBoard, isOff } from '../kit/faults.ts';
+import { createStats } from '../kit/server.ts';
+import { createSimulator, type Simulator, type SimulatorOptions } from '../kit/simulator.ts';
+import { createApiApp } from './api-server.ts';
+import { createCatalogue, type Catalogue } from './catalogue.ts';
+import type { SupplierContext } from './context.ts';
+import { createSupplierControl } from './control/server.ts';
+import { FAULTS } from './faults.ts';
+import { createNumberSeries } from './numbers.ts';
+import { releaseOrders } from './operations/purchase.ts';
+import { openStorage, type Storage } from './storage.ts';
+import { createWebhookScheduler } from './webhooks/scheduler.ts';
+import { createWebhookSender } from './webhooks/sender.ts';
+
+export interface EsimAccessSimulatorOptions extends SimulatorOptions {
+  accessCode: string;
+  /** Key of signed requests; null or absent: the access code. */
+  secretKey?: string | null;
+  /** With a secret set, take the access code as key too. */
+  acceptEitherKey?: boolean;
+  requireSignature?: boolean;
+  /** How long allocation takes by default; the fault `allocationMs` changes it. */
+  allocationMs?: number;
+  /** How long after allocation a new eSIM goes into use; null: never by itself. */
+  activateAfterMs?: number | null;
+  /** Host of QR addresses; `self`: served by this simulator. */
+  publicHost?: string;
+  smdpHost?: string;
+  /** Balance of a new data folder, USD x 10,000. */
+  balance?: number;
+  /** Codes of the countries and regions that it sells in beside the magic packages; all when absent. */
+  locations?: readonly string[];
+}
+
+/** A catalogue never changes, so all simulators of a process that sell in the same locations share one. */
+const catalogues = new Map<string, Catalogue>();
+
+function catalogueOf(locations: readonly string[] | undefined): Catalogue {
+  const key = locations?.join() ?? 'all';
+  const catalogue = catalogues.get(key) ?? createCatalogue(locations);
+  catalogues.set(key, catalogue);
+  return catalogue;
+}
+
+function buildContext(options: EsimAccessSimulatorOptions, storage: Storage, url: () => string) {
+  const { now = Date.now, publicHost = 'qr.sandbox.example' } = options;
+  const faults = createFaultBoard({
+    defaults: FAULTS.parse({ allocationMs: options.allocationMs }),
+    seed: options.seed ?? 1,
+    meta: storage.database.meta,
+    onSet: ({ neverAllocate }) => {
+      if (neverAllocate === undefined || !isOff(neverAllocate)) return;
+      releaseOrders(context, storage.orders.list({ heldBy: 'fault' }));
+    },
+  });
+  const qrBase = /^https?:/.test(publicHost) ? publicHost.replace(/\/+$/, '') : `https://${publicHost}`;
+  const newest = { isNewestFirst: true };
+  const orderNo = storage.orders.find({}, newest)?.orderNo;
+  const tranNos = [
+    storage.esims.find({}, newest)?.esimTranNo,
+    storage.topUps.find({}, newest)?.topUpEsimTranNo,
+  ];
+  const tranNo = tranNos
+    .flatMap((each) => each ?? [])
+    .sort()
+    .at(-1);
+  const context: SupplierContext = {
+    now,
+    catalogue: catalogueOf(options.locations),
+    storage,
+    faults,
+    nextOrderNo: createNumberSeries(orderNo?.slice(1), 0),
+    nextTranNo: createNumberSeries(tranNo, 11),
+    activateAfterMs: options.activateAfterMs === undefined ? 5000 : options.activateAfterMs,
+    smdpHost: options.smdpHost ?? 'rsp.sandbox.example',
+    qrBaseUrl: () => (publicHost === 'self' ? `${url()}/qr` : qrBase),
+    webhooks: createWebhookScheduler({ now, storage, faults, sender: createWebhookSender() }),
+  };
+  return context;
+}
+
+/** A simulator that has not been started. */
+export function createEsimAccessSimulator(options: EsimAccessSimulatorOptions): Simulator {
+  return createSimulator(options, ({ url, onBug }) => {
+    const storage = openStorage(options.dataDir, options.balance ?? 100_000_000_000);
+    const context = buildContext(options, storage, url);
+    const stats = createStats();
+    const auth = {
+      accessCode: options.accessCode,
+      secretKey: options.secretKey ?? null,
+      acceptEitherKey: options.acceptEitherKey ?? false,
+      requireSignature: options.requireSignature ?? false,
+    };
+    return {
+      api: createApiApp({ context, auth, stats, onBug }),
+      control: createSupplierControl(context, stats, onBug),
+      onListening: () => context.webhooks.start(),
+      close: () => {
+        context.webhooks.stop();
+        storage.database.close();
+      },
+    };
+  });
+}

@@ -1,0 +1,244 @@
+/**
+ * POST /esim/query and /esim/usage/query, /esim/cancel, suspend, unsuspend, revoke and sendSms. 200010 while
+ * profiles are still being allocated; a change that the eSIM's state does not allow is 200002.
+ */
+import { z } from 'zod';
+import { activationMs, type Outcome, type SupplierContext } from '../context.ts';
+import { SupplierError, UNSEEN_CODE } from '../errors.ts';
+import { withState, type FoundEsim } from '../esim-state.ts';
+import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf } from '../numbers.ts';
+import { ESIM, read, text, TEXT, TIME_MS, whole, type Params } from '../params.ts';
+import type { EsimRow, TopUpRow } from '../storage.ts';
+import { replyTime } from '../wire.ts';
+
+const MAX_USAGE_QUERIES = 10;
+const NAMED = z.object(ESIM);
+const SMS = z.object({ message: text(500) });
+const USAGE = z.object({
+  esimTranNoList: z.array(z.string('a list of strings'), 'a list of strings').min(1).max(MAX_USAGE_QUERIES),
+});
+const QUERY = z.object({
+  pager: z.object({ pageNum: whole(1, 10_000), pageSize: whole(1, 500) }, 'an object'),
+  ...ESIM,
+  orderNo: TEXT,
+  startTime: TIME_MS,
+  endTime: TIME_MS,
+});
+
+/** The newest eSIM with this ICCID, since a profile may be used again. */
+export function esimByIccid({ storage }: SupplierContext, iccid: string): EsimRow | undefined {
+  return storage.esims.find({ iccid }, { isNewestFirst: true });
+}
+
+/** The eSIM of `esimTranNo` or `iccid`, or 310403; undefined when the request has neither. */
+export function findEsim(context: SupplierContext, params: Params): FoundEsim | undefined {
+  const { esimTranNo, iccid } = read(NAMED, params);
+  if (esimTranNo === undefined && iccid === undefined) return undefined;
+  const row =
+    esimTranNo === undefined ? esimByIccid(context, iccid ?? '') : context.storage.esims.get(esimTranNo);
+  if (row === undefined || (iccid !== undefined && row.iccid !== iccid)) {
+    throw new SupplierError('310403', 'no eSIM with this esimTranNo or iccid');
+  }
+  return withState(row, context.now());
+}
+
+/** As findEsim; 000105 when the request names none. */
+export function requireEsim(context: SupplierContext, params: Params): FoundEsim {
+  const found = findEsim(context, params);
+  if (found === undefined) throw new SupplierError('000105', 'one of esimTranNo and iccid is needed');
+  return found;
+}
+
+/** The LPA string a phone installs from. */
+export function activationCodeOf({ smdpHost }: SupplierContext, esimTranNo: string): string {
+  return `LPA:1$${smdpHost}$${matchingIdOf(esimTranNo)}`;
+}
+
+function packageLine({ plan, createdAtMs, transactionId }: EsimRow | TopUpRow, esimTranNo: string) {
+  const { packageName, packageCode, slug, duration, volume, locationCode } = plan;
+  const createTime = replyTime(createdAtMs);
+  return {
+    packageName,
+    packageCode,
+    slug,
+    duration,
+    volume,
+    locationCode,
+    createTime,
+    esimTranNo,
+    transactionId,
+  };
+}
+
+/** The fields of a live answer, in its order. */
+function wireEsim(context: SupplierContext, row: EsimRow) {
+  const { plan, state } = withState(row, context.now());
+  const tranNo = row.esimTranNo;
+  const timeOrNull = (atMs: number | null) => (atMs === null ? null : replyTime(atMs));
+  const shortUrl = `${context.qrBaseUrl()}/${qrNameOf(tranNo)}`;
+  return {
+    esimTranNo: tranNo,
+    orderNo: row.orderNo,
+    transactionId: row.transactionId,
+    imsi: imsiOf(tranNo),
+    iccid: row.iccid,
+    smsStatus: plan.smsStatus,
+    msisdn: '',
+    ac: activationCodeOf(context, tranNo),
+    qrCodeUrl: `${shortUrl}.png`,
+    shortUrl,
+    smdpStatus: state.smdpStatus,
+    eid: state.isOnDevice ? eidOf(tranNo) : '',
+    activeType: plan.activeType,
+    dataType: plan.dataType,
+    activateTime: timeOrNull(state.activatedAtMs),
+    expiredTime: replyTime(state.expiresAtMs),
+    installationTime: timeOrNull(state.installedAtMs),
+    totalVolume: row.totalVolume,
+    totalDuration: row.totalDuration,
+    durationUnit: 'DAY',
+    orderUsage: row.orderUsage,
+    esimStatus: state.esimStatus,
+    pin: pinOf(tranNo),
+    puk: pukOf(tranNo),
+    apn: 'sandbox',
+    ipExport: plan.ipExport,
+    supportTopUpType: plan.supportTopUpType,
+    fupPolicy: plan.fupPolicy,
+    packageList: [
+      packageLine(row, tranNo),
+      ...context.storage.topUps
+        .list({ esimTranNo: tranNo })
+        .map((topUp) => packageLine(topUp, topUp.topUpEsimTranNo)),
+    ],
+  };
+}
+
+/** `/esim/query`: a page of eSIMs by orderNo, iccid, esimTranNo or time of order, oldest first. */
+export function queryEsims(context: SupplierContext, params: Params): Outcome {
+  const { esims, orders } = context.storage;
+  const { pager, orderNo, iccid, esimTranNo, startTime, endTime } = read(QUERY, params);
+  if ((startTime === undefined) !== (endTime === undefined)) {
+    throw new SupplierError('000105', 'startTime and endTime belong together');
+  }
+  if (orderNo !== undefined && orders.get(orderNo) === undefined) {
+    throw new SupplierError('310272', `orderNo [${orderNo}] does not exist`);
+  }
+  const nowMs = context.now();
+  const namesEsim = iccid !== undefined || esimTranNo !== undefined;
+  // A list leaves out what is still being allocated.
+  const allocatedAtMs = namesEsim || orderNo !== undefined ? undefined : { to: nowMs };
+  const createdAtMs = { from: startTime, to: endTime };
+  const where = { orderNo, iccid, esimTranNo, createdAtMs, allocatedAtMs };
+  const { pageNum, pageSize } = pager;
+  const rows = esims.list(where, { limit: pageSize, offset: (pageNum - 1) * pageSize });
+  const total = esims.count(where);
+  if (namesEsim && total === 0) throw new SupplierError('310403');
+  if (rows.some((row) => row.allocatedAtMs === null || row.allocatedAtMs > nowMs)) {
+    throw new SupplierError('200010');
+  }
+  const esimList = rows.map((row) => wireEsim(context, row));
+  return { obj: { esimList, pager: { pageSize, pageNum, total } } };
+}
+
+/** Usage as a report that may lag says it. */
+function reportedUsage(context: SupplierContext, row: EsimRow): number {
+  const isFresh = row.usageAtMs !== null && context.now() < row.usageAtMs + context.faults.current.usageLagMs;
+  return isFresh ? row.laggingUsage : row.orderUsage;
+}
+
+/** `/esim/usage/query`: usage of at most ten eSIMs; unknown numbers are left out. */
+export function queryUsage(context: SupplierContext, params: Params): Outcome {
+  const { esimTranNoList } = read(USAGE, params);
+  const lastUpdateTime = replyTime(context.now() - context.faults.current.usageLagMs);
+  const rows = esimTranNoList.flatMap((tranNo) => context.storage.esims.get(tranNo) ?? []);
+  const esimUsageList = rows.map((row) => ({
+    esimTranNo: row.esimTranNo,
+    dataUsage: reportedUsage(context, row),
+    totalData: row.totalVolume,
+    lastUpdateTime,
+  }));
+  return { obj: { esimUsageList } };
+}
+
+const ENDED: ReadonlySet<string> = new Set([
+  'CANCEL',
+  'REVOKE',
+  'UNUSED_EXPIRED',
+  'USED_EXPIRED',
+  'GETTING_RESOURCE',
+]);
+/** The SM-DP+ status describes the phone. Suspending or revoking the eSIM at the network does not change it. */
+const ON_THE_PHONE: ReadonlySet<string | null> = new Set(['DOWNLOAD', 'INSTALLATION', 'DISABLED', 'DELETED']);
+
+/** Writes an eSIM's new state; `refund` goes back to the balance in the same transaction. */
+function write(context: SupplierContext, before: EsimRow, after: EsimRow, refund = 0): Outcome {
+  const { storage, webhooks, faults } = context;
+  storage.database.transact(() => {
+    storage.esims.put(after);
+    if (refund > 0) storage.setBalance(storage.balance() + refund);
+    webhooks.esimChanged(before, after);
+  });
+  return { obj: {}, loseAnswer: faults.hits('loseAnswer') };
+}
+
+/** An eSIM that is stopped before its first use does not start by itself. */
+function stopped({ row, state }: FoundEsim, forcedStatus: string): EsimRow {
+  const forcedSmdp = ON_THE_PHONE.has(row.forcedSmdp) ? row.forcedSmdp : null;
+  return { ...row, activatesAtMs: state.activatedAtMs, forcedStatus, forcedSmdp };
+}
+
+/** `/esim/cancel`: only while unused and not downloaded; what was paid goes back. */
+export function cancelEsim(context: SupplierContext, params: Params): Outcome {
+  if (context.faults.hits('cancelUnseen')) throw new SupplierError(UNSEEN_CODE);
+  const esim = requireEsim(context, params);
+  if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
+    throw new SupplierError('200002');
+  }
+  return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
+}
+
+/** The eSIM with its service paused, or 200002. */
+export function suspended(esim: FoundEsim): EsimRow {
+  const { esimStatus } = esim.state;
+  if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
+  return stopped(esim, 'SUSPENDED');
+}
+
+/** `/esim/suspend`: pauses service. */
+export function suspendEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  return write(context, esim.row, suspended(esim));
+}
+
+/**
+ * The eSIM with its service going on, or 200002. One that no device has starts its wait for first use again.
+ */
+export function resumed(context: SupplierContext, { row, state, plan }: FoundEsim): EsimRow {
+  if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
+  const activatesAtMs =
+    state.activatedAtMs ?? (state.isOnDevice ? null : activationMs(context, plan.packageCode, context.now()));
+  return { ...row, forcedStatus: null, activatesAtMs };
+}
+
+/** `/esim/unsuspend`: service goes on. */
+export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  return write(context, esim.row, resumed(context, esim));
+}
+
+/** `/esim/revoke`: takes the profile away for good, without a refund. */
+export function revokeEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
+  return write(context, esim.row, stopped(esim, 'REVOKE'));
+}
+
+/** `/esim/sendSms`: free, to installed eSIMs whose plan has SMS. */
+export function sendSms(context: SupplierContext, params: Params): Outcome {
+  const { plan, state } = requireEsim(context, params);
+  read(SMS, params);
+  if (plan.smsStatus === 0) throw new SupplierError('200008', 'the eSIM has no SMS');
+  if (state.activatedAtMs === null || ENDED.has(state.esimStatus)) throw new SupplierError('200002');
+  return { obj: {} };
+}

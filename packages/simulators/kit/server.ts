@@ -1,0 +1,144 @@
+/**
+ * What the servers of a simulator share: a Koa app on a port, a bounded body, a close with a deadline, an
+ * account of its calls.
+ */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa, { type Context, type Middleware } from 'koa';
+import getRawBody from 'raw-body';
+
+/** Longer than the keep-alive of any client pool, so that the client closes first. */
+const KEEP_ALIVE_MS = 120_000;
+
+export class BodyTooLargeError extends Error {
+  constructor() {
+    super('request body is too large');
+    this.name = 'BodyTooLargeError';
+  }
+}
+
+/** The raw body; throws BodyTooLargeError above `limit` bytes. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  try {
+    return await getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
+  } catch (error) {
+    throw isObject(error) && error['type'] === 'entity.too.large' ? new BodyTooLargeError() : error;
+  }
+}
+
+/** The JSON object of a body, {} of an empty one; undefined for anything else. */
+export function parseObject(body: Buffer | string): Record<string, unknown> | undefined {
+  try {
+    const parsed = body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as unknown);
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export const JSON_TYPE = 'application/json;charset=UTF-8';
+
+/**
+ * Answers with text. After a body that was too large the connection closes, since the rest of it is not read.
+ */
+export function answer(context: Context, status: number, text: string, contentType = JSON_TYPE): void {
+  if (status === 413) context.set('connection', 'close');
+  context.status = status;
+  context.set('content-type', contentType);
+  context.body = text;
+}
+
+/** Cuts the connection in place of an answer. */
+export function cut(context: Context): void {
+  context.respond = false;
+  context.req.socket.destroy();
+}
+
+/** An app of these steps. What a step throws cuts the connection. */
+export function appOf(...steps: Middleware[]): Koa {
+  const app = new Koa();
+  app.use((context, next) => next().catch(() => cut(context)));
+  for (const step of steps) app.use(step);
+  return app.on('error', () => undefined);
+}
+
+export interface RunningServer {
+  /** `http://host:port`. */
+  url: string;
+  /** False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on the same port. */
+  setListening(isListening: boolean): Promise<void>;
+  /** Stops accepting, lets running requests finish for `drainMs`, then cuts what is left. */
+  close(drainMs: number): Promise<void>;
+}
+
+function listenOn(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeWithin(server: Server, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cutAll = setTimeout(() => server.closeAllConnections(), drainMs);
+    server.close(() => {
+      clearTimeout(cutAll);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Listens on host and port (0: any free one); rejects when the address is taken. */
+export async function listen(app: Koa, address: { host: string; port: number }): Promise<RunningServer> {
+  const limits = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 10_000, requestTimeout: 30_000 };
+  const handle = app.callback();
+  const server = createServer(limits, (request, response) => void handle(request, response));
+  await listenOn(server, address.port, address.host);
+  const { port } = server.address() as AddressInfo;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return {
+    url: `http://${host}:${port}`,
+    setListening: async (isListening) => {
+      if (isListening === server.listening) return;
+      await (isListening ? listenOn(server, port, address.host) : closeWithin(server, 0));
+    },
+    close: (drainMs) => closeWithin(server, drainMs),
+  };
+}
+
+export type Stats = ReturnType<typeof createStats>;
+
+/** How often each operation was called and how it ended, since the process began. */
+export function createStats() {
+  const calls: Record<string, number> = {};
+  /** By operation and error code, HTTP status or network fault. */
+  const codes: Record<string, Record<string, number>> = {};
+  let lostAnswers = 0;
+  let inFlight = 0;
+  return {
+    /** Counts a request until it has been answered. */
+    during: async (work: () => Promise<void>): Promise<void> => {
+      inFlight += 1;
+      await work().finally(() => (inFlight -= 1));
+    },
+    count: (operation: string, code: string) => {
+      calls[operation] = (calls[operation] ?? 0) + 1;
+      const ofOperation = (codes[operation] ??= {});
+      ofOperation[code] = (ofOperation[code] ?? 0) + 1;
+    },
+    loseAnswer: (context: Context) => {
+      lostAnswers += 1;
+      cut(context);
+    },
+    snapshot: () => ({ calls, codes, lostAnswers, inFlight }),
+  };
+}

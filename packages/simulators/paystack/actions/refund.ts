@@ -1,0 +1,124 @@
+/**
+ * The life of a refund (pending, processing, then processed, failed or needs-attention) and of a dispute. Refunds under way and done never
+ * exceed what came; a failed one is credited back, so its amount may be refunded again.
+ */
+import type { GatewayContext } from '../context.ts';
+import { disputeData, refundEventData } from '../present/refund.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';
+import { giveBack } from './charge.ts';
+
+/** What may still be refunded. */
+export function refundable(context: GatewayContext, transaction: TransactionRow): number {
+  const underWay = context.refunds
+    .list({ transactionId: transaction.id })
+    .filter(({ status }) => status !== 'processed' && status !== 'failed')
+    .reduce((sum, { amount }) => sum + amount, 0);
+  return transaction.received - transaction.givenBack - underWay;
+}
+
+/** The transaction that a refund or dispute belongs to. */
+export function transactionOf(
+  context: GatewayContext,
+  { transactionId }: RefundRow | DisputeRow,
+): TransactionRow {
+  const row = context.transactions.get(transactionId);
+  if (row === undefined) throw new Error(`transaction ${transactionId} is gone`);
+  return row;
+}
+
+/** Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails. */
+export function moveRefund(
+  context: GatewayContext,
+  before: RefundRow,
+  wanted: RefundRow['status'],
+): RefundRow {
+  const nowMs = context.now();
+  let transaction = transactionOf(context, before);
+  const isCovered = transaction.received - transaction.givenBack >= before.amount;
+  const status = wanted === 'processed' && !isCovered ? 'failed' : wanted;
+  const isDone = status === 'processed';
+  const row: RefundRow = {
+    ...before,
+    status,
+    heldBy: null,
+    updatedAtMs: nowMs,
+    refundedAtMs: isDone ? nowMs : null,
+  };
+  context.refunds.put(row);
+  if (isDone) transaction = giveBack(context, transaction, 'refund', row.amount);
+  emitRefund(context, row, transaction);
+  return row;
+}
+
+/** Sends the event of a refund's status. */
+export function emitRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
+  const data = refundEventData(context, row, transaction);
+  context.webhooks.emit(`refund.${row.status}`, data, { reference: transaction.reference });
+}
+
+/** Has a refund go on by itself after the usual delay. */
+export function planRefund(context: GatewayContext, refund: RefundRow): void {
+  context.plan('refund', refund.id, context.now() + context.faults.current.refundDelayMs);
+}
+
+/** The next step of a refund: to processing, and from there to where it ends. */
+export function stepRefund(context: GatewayContext, id: number): void {
+  const refund = context.refunds.get(id);
+  if (refund === undefined || refund.heldBy !== null) return;
+  if (refund.status === 'pending') planRefund(context, moveRefund(context, refund, 'processing'));
+  else if (refund.status === 'processing') moveRefund(context, refund, refund.outcome);
+}
+
+/** Releases the refunds that the fault `pending` held. */
+export function releaseRefunds(context: GatewayContext): void {
+  for (const held of context.refunds.list({ heldBy: 'fault' })) {
+    const refund = { ...held, heldBy: null };
+    context.refunds.put(refund);
+    planRefund(context, refund);
+  }
+}
+
+/** Sends `charge.dispute.<event>`. */
+export function emitDispute(
+  context: GatewayContext,
+  event: 'create' | 'remind' | 'resolve',
+  row: DisputeRow,
+): void {
+  const transaction = transactionOf(context, row);
+  const data = disputeData(context, row, transaction);
+  context.webhooks.emit(`charge.dispute.${event}`, data, { reference: transaction.reference });
+}
+
+/** The customer's bank asks for the money back. */
+export function openDispute(context: GatewayContext, transaction: TransactionRow, amount: number): void {
+  const nowMs = context.now();
+  const dispute = context.disputes.add({
+    transactionId: transaction.id,
+    amount,
+    status: 'awaiting-merchant-feedback',
+    resolution: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    resolvedAtMs: null,
+  });
+  emitDispute(context, 'create', dispute);
+}
+
+/** The dispute ends; unless the bank declined it, the money goes back. */
+export function resolveDispute(context: GatewayContext, before: DisputeRow, resolution: string): void {
+  const nowMs = context.now();
+  const dispute: DisputeRow = {
+    ...before,
+    status: 'resolved',
+    resolution,
+    updatedAtMs: nowMs,
+    resolvedAtMs: nowMs,
+  };
+  context.disputes.put(dispute);
+  const transaction = transactionOf(context, dispute);
+  const left = transaction.received - transaction.givenBack;
+  if (resolution !== 'declined' && left > 0) {
+    giveBack(context, transaction, 'reversal', Math.min(left, dispute.amount));
+  }
+  emitDispute(context, 'resolve', dispute);
+}

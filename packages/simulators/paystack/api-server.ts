@@ -1,0 +1,162 @@
+/**
+ * The gateway's API over HTTP, and its hosted page. Every answer is an envelope, unless a fault says
+ * otherwise. Must not log bodies.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { answer, appOf, BodyTooLargeError, parseObject, readBody, type Stats } from '../kit/server.ts';
+import { checkoutRoutes } from './checkout/server.ts';
+import type { GatewayContext } from './context.ts';
+import { GatewayError, invalid, notFound, refusalJson, serverError } from './errors.ts';
+import { isDone, takeNetworkFault, type OperationName } from './faults.ts';
+import { sendInTrouble } from './network-answers.ts';
+import { checkCharge, createCharge, submitOtp } from './operations/charge.ts';
+import { initialize } from './operations/initialize.ts';
+import type { ApiRequest, Operation } from './operations/operation.ts';
+import { createRefund, fetchRefund, listDisputes, listRefunds, retryRefund } from './operations/refunds.ts';
+import {
+  fetchTimeout,
+  listDomains,
+  registerDomain,
+  unregisterDomain,
+  updateTimeout,
+} from './operations/settings.ts';
+import { fetchTransaction, listTransactions, timeline, verify } from './operations/transactions.ts';
+import type { Params } from './params.ts';
+import { toJson } from './wire.ts';
+
+const BODY_LIMIT_BYTES = 1_048_576;
+
+type Row = [name: OperationName, method: string, path: string, operation: Operation];
+
+/** The first row that fits counts. */
+const OPERATIONS: readonly Row[] = [
+  ['transaction/initialize', 'POST', '/transaction/initialize', initialize],
+  ['transaction/verify', 'GET', '/transaction/verify/:id', verify],
+  ['transaction/timeline', 'GET', '/transaction/timeline/:id', timeline],
+  ['transaction/list', 'GET', '/transaction', listTransactions],
+  ['transaction/fetch', 'GET', '/transaction/:id', fetchTransaction],
+  ['charge', 'POST', '/charge', createCharge],
+  ['charge/submit_otp', 'POST', '/charge/submit_otp', submitOtp],
+  ['charge/check', 'GET', '/charge/:id', checkCharge],
+  ['refund', 'POST', '/refund', createRefund],
+  ['refund/list', 'GET', '/refund', listRefunds],
+  ['refund/fetch', 'GET', '/refund/:id', fetchRefund],
+  ['refund/retry', 'POST', '/refund/retry_with_customer_details/:id', retryRefund],
+  ['dispute/list', 'GET', '/dispute', listDisputes],
+  ['apple-pay/register', 'POST', '/apple-pay/domain', registerDomain],
+  ['apple-pay/list', 'GET', '/apple-pay/domain', listDomains],
+  ['apple-pay/unregister', 'DELETE', '/apple-pay/domain', unregisterDomain],
+  ['timeout/fetch', 'GET', '/integration/payment_session_timeout', fetchTimeout],
+  ['timeout/update', 'PUT', '/integration/payment_session_timeout', updateTimeout],
+];
+
+function unauthorized(message: string, code: string): GatewayError {
+  const nextStep = 'Provide the secret key of this integration as Authorization: Bearer SECRET_KEY';
+  return new GatewayError(message, { code, status: 401, nextStep });
+}
+
+/** Checks the bearer token, in the same time for any key; throws the documented 401. */
+function authenticate(header: string | undefined, secretKey: string): void {
+  if (header === undefined || header === '') {
+    throw unauthorized('No Authorization Header was found', 'missing_key');
+  }
+  const key = /^Bearer +(\S+)$/.exec(header)?.[1];
+  if (key === undefined) {
+    throw unauthorized('Format is Authorization: Bearer [secret key]', 'invalid_Key');
+  }
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(digest(key), digest(secretKey))) throw unauthorized('Invalid key', 'invalid_Key');
+}
+
+/** The JSON object of the body, or why it is none. */
+async function bodyOf(request: IncomingMessage): Promise<Params | Error> {
+  try {
+    return parseObject(await readBody(request, BODY_LIMIT_BYTES)) ?? invalid('Invalid JSON body');
+  } catch (error) {
+    return error instanceof BodyTooLargeError ? error : invalid('Invalid JSON body');
+  }
+}
+
+/** What the work answers, or the refusal that it throws. */
+function resultOf(work: () => string, onBug: (error: unknown) => void): { status: number; json: string } {
+  try {
+    return { status: 200, json: work() };
+  } catch (error) {
+    if (error instanceof GatewayError) return { status: error.status, json: refusalJson(error) };
+    if (error instanceof BodyTooLargeError) {
+      return { status: 413, json: refusalJson(invalid(error.message, 'body_too_large')) };
+    }
+    onBug(error);
+    return { status: 500, json: refusalJson(serverError()) };
+  }
+}
+
+/** The gateway's API and its hosted page. */
+export function createApiApp(options: {
+  context: GatewayContext;
+  secretKey: string;
+  stats: Stats;
+  /** Does what is due before anything is answered. */
+  runDue: () => void;
+  /** Reports a fault of the simulator itself; gets no request data. */
+  onBug: (error: unknown) => void;
+}) {
+  const { context, stats, runDue } = options;
+
+  const perform = (
+    { headers }: Context,
+    operation: Operation | undefined,
+    request: Omit<ApiRequest, 'body'> & { body: Params | Error },
+  ): string => {
+    authenticate(headers.authorization, options.secretKey);
+    if (context.faults.hits('error')) throw serverError();
+    if (operation === undefined) throw notFound();
+    const { body } = request;
+    if (body instanceof Error) throw body;
+    runDue();
+    const { message, data, meta } = operation(context, { ...request, body });
+    return toJson({ status: true, message, data, meta });
+  };
+
+  const call = (name?: OperationName, operation?: Operation) => async (koa: Context) => {
+    const body = await bodyOf(koa.req);
+    const { id = '' } = (koa['params'] ?? {}) as { id?: string };
+    const request = { id, query: new URLSearchParams(koa.querystring), body };
+    const fault = takeNetworkFault(context.faults, name);
+    const isAnswered = fault === null || isDone(fault);
+    const { latencyMs } = context.faults.current;
+    if (isAnswered && latencyMs > 0) await sleep(latencyMs);
+    const result = isAnswered
+      ? resultOf(() => perform(koa, operation, request), options.onBug)
+      : { status: 0, json: '' };
+    stats.count(name ?? 'unknown', fault === null ? String(result.status) : fault.kind);
+    if (fault !== null) {
+      const named = id === '' && !(body instanceof Error) ? body['reference'] : id;
+      const reference = typeof named === 'string' ? named : null;
+      await sendInTrouble(koa, fault, { operation: name, reference, ...result });
+      return;
+    }
+    const isEffect = koa.method !== 'GET' && result.status === 200;
+    if (isEffect && context.faults.hits('loseAnswer')) stats.loseAnswer(koa);
+    else answer(koa, result.status, result.json);
+  };
+
+  const router = new Router();
+  for (const [name, method, path, operation] of OPERATIONS) {
+    router.register(path, [method], call(name, operation));
+  }
+  const checkout = checkoutRoutes(context);
+  return appOf(
+    (koa, next) => {
+      if (!koa.path.startsWith('/checkout/')) return stats.during(next);
+      runDue();
+      return checkout(koa);
+    },
+    router.routes() as Middleware,
+    call(),
+  );
+}

@@ -1,0 +1,173 @@
+/** The gateway's control interface: its routes. */
+import { z } from 'zod';
+import {
+  checked,
+  ControlError,
+  ControlText,
+  createControlApp,
+  readLimit,
+  whole,
+  type RouteRow,
+} from '../../kit/control.ts';
+import { faultRoutes } from '../../kit/faults.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { Stats } from '../../kit/server.ts';
+import type { GatewayContext } from '../context.ts';
+import { GatewayError } from '../errors.ts';
+import { FAULTS } from '../faults.ts';
+import { timeOf } from '../params.ts';
+import { iso } from '../wire.ts';
+import { CHARGE_CHANGES, endRefund, REFUND_ENDS, requireCharge } from './changes.ts';
+import { chargeSummary, chargeView, eventView, refundView } from './charges-view.ts';
+
+/** Ten years: more than any schedule lasts. */
+const LONGEST_SKIP_MS = 315_360_000_000;
+
+interface ControlOptions {
+  context: GatewayContext;
+  clock: Clock;
+  stats: Stats;
+  runDue: () => void;
+  advance: (byMs: number) => Promise<void>;
+  /** Has the API listen, or refuse connections, as the faults say. */
+  applyReach: () => Promise<void>;
+  onBug: (error: unknown) => void;
+}
+
+/** `from` or `to` of a query. */
+function momentOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+  try {
+    return timeOf(query.get(name), name);
+  } catch (error) {
+    if (error instanceof GatewayError) throw new ControlError(400, [`${name} must be an ISO time`]);
+    throw error;
+  }
+}
+
+const STATEMENT_COLUMNS = ['kind', 'reference', 'amountMinor', 'currency', 'feesMinor', 'at'] as const;
+
+/** Every movement of the merchant's balance in [from, to), as JSON or CSV. What was returned to its sender was never the merchant's. */
+function statementOf({ statement }: GatewayContext, query: URLSearchParams): unknown {
+  const atMs = { from: momentOf(query, 'from'), before: momentOf(query, 'to') };
+  const format = query.get('format') ?? 'json';
+  if (format !== 'json' && format !== 'csv') throw new ControlError(400, ['format must be json or csv']);
+  const rows = statement.list({ atMs }, { by: 'atMs' });
+  const lines = rows.map(({ kind, reference, amountMinor, currency, feesMinor, ...row }) => ({
+    kind,
+    reference,
+    amountMinor,
+    currency,
+    feesMinor,
+    at: iso(row.atMs),
+  }));
+  if (format === 'json') return lines;
+  // No value can hold a comma, a quote or a line break.
+  const text = lines.map((line) => STATEMENT_COLUMNS.map((column) => line[column]).join(','));
+  return new ControlText('text/csv;charset=UTF-8', [STATEMENT_COLUMNS.join(','), ...text, ''].join('\r\n'));
+}
+
+function chargeRoutes({ context }: ControlOptions): RouteRow[] {
+  const view = (reference: string) => chargeView(context, requireCharge(context, reference));
+  return [
+    [
+      'GET',
+      '/charges',
+      ({ query }) => {
+        const [status, email, currency] = ['status', 'email', 'currency'].map(
+          (name) => query.get(name) ?? undefined,
+        );
+        const createdAtMs = { from: momentOf(query, 'from'), to: momentOf(query, 'to') };
+        const page = { isNewestFirst: true, limit: readLimit(query) };
+        return context.transactions.list({ status, email, currency, createdAtMs }, page).map(chargeSummary);
+      },
+    ],
+    ['GET', '/charges/:id', ({ id }) => view(id)],
+    ...Object.entries(CHARGE_CHANGES).map(([name, changeOf]): RouteRow => [
+      'POST',
+      `/charges/:id/${name}`,
+      async ({ id, body }) => {
+        const change = changeOf(await body({}));
+        const row = requireCharge(context, id);
+        context.database.transact(() => change(context, row));
+        return view(id);
+      },
+    ]),
+    ...Object.entries(REFUND_ENDS).map(([name, status]): RouteRow => [
+      'POST',
+      `/refunds/:id/${name}`,
+      ({ id }) => refundView(endRefund(context, id, status)),
+    ]),
+    ['GET', '/statement', ({ query }) => statementOf(context, query)],
+  ];
+}
+
+const WEB_ADDRESSES = 'must be a list of at most 10 http or https addresses';
+const URLS = z.strictObject({
+  urls: z
+    .array(
+      z
+        .string(WEB_ADDRESSES)
+        .refine((url) => /^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url), WEB_ADDRESSES),
+      WEB_ADDRESSES,
+    )
+    .max(10, WEB_ADDRESSES),
+});
+
+function webhookRoutes({ context }: ControlOptions): RouteRow[] {
+  return [
+    [
+      'GET',
+      '/webhooks',
+      ({ query }) =>
+        context.events
+          .list(
+            { reference: query.get('reference') ?? undefined, event: query.get('event') ?? undefined },
+            { isNewestFirst: true, limit: readLimit(query) },
+          )
+          .map((event) => eventView(context, event)),
+    ],
+    [
+      'POST',
+      '/webhooks/:id/resend',
+      ({ id }) => {
+        if (!context.webhooks.resend(Number(id))) throw new ControlError(404, ['no webhook with this id']);
+        return { resent: Number(id) };
+      },
+    ],
+    ['GET', '/webhook-urls', () => ({ urls: context.webhooks.urls() })],
+    [
+      'PUT',
+      '/webhook-urls',
+      async ({ body }) => {
+        context.webhooks.saveUrls(checked(URLS, await body()).urls);
+        return { urls: context.webhooks.urls() };
+      },
+    ],
+  ];
+}
+
+const SKIP = z.strictObject({
+  advanceMs: whole(0, LONGEST_SKIP_MS, `must be whole milliseconds from 0 to ${LONGEST_SKIP_MS}`),
+});
+
+function machineRoutes({ context, clock, advance, applyReach }: ControlOptions): RouteRow[] {
+  const time = () => ({ now: iso(clock.now()), aheadMs: clock.aheadMs() });
+  return [
+    ...faultRoutes(FAULTS, context.faults, applyReach),
+    ['GET', '/clock', time],
+    [
+      'POST',
+      '/clock',
+      async ({ body }) => {
+        await advance(checked(SKIP, await body()).advanceMs);
+        return time();
+      },
+    ],
+  ];
+}
+
+/** The control interface. */
+export function createGatewayControl(options: ControlOptions) {
+  const routes = [...chargeRoutes(options), ...webhookRoutes(options), ...machineRoutes(options)];
+  return createControlApp({ routes, stats: options.stats, onBug: options.onBug, before: options.runDue });
+}

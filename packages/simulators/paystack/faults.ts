@@ -1,0 +1,125 @@
+/** The gateway's faults, with their defaults. docs/SANDBOX.md describes each. */
+import { z } from 'zod';
+import { AMOUNT, CHANCE, DURATION_MS, FLAG, oneOf, SHARE } from '../kit/control.ts';
+import { WEBHOOK_MODE } from '../kit/events.ts';
+import { isOff, type FaultBoard } from '../kit/faults.ts';
+import { WEBHOOK_BYTES } from './wire.ts';
+
+const OPERATION = oneOf([
+  'transaction/initialize',
+  'transaction/verify',
+  'transaction/list',
+  'transaction/fetch',
+  'transaction/timeline',
+  'charge',
+  'charge/submit_otp',
+  'charge/check',
+  'refund',
+  'refund/list',
+  'refund/fetch',
+  'refund/retry',
+  'dispute/list',
+  'apple-pay/register',
+  'apple-pay/list',
+  'apple-pay/unregister',
+  'timeout/fetch',
+  'timeout/update',
+]);
+export type OperationName = z.output<typeof OPERATION>;
+
+export const NETWORK_KINDS = [
+  'connect-refused',
+  'timeout-before',
+  'timeout-after',
+  'reset',
+  '429',
+  '500',
+  'html-502',
+  'bad-json',
+  'failed-200',
+  'duplicate-reference',
+  'trickle',
+] as const;
+export type NetworkKind = (typeof NETWORK_KINDS)[number];
+
+/** Kinds whose name says whether the work is done. */
+const DONE_BY_NAME: Partial<Record<NetworkKind, boolean>> = {
+  'connect-refused': false,
+  'timeout-before': false,
+  'timeout-after': true,
+};
+/** Kinds that leave it open, and have done it unless `done` says otherwise. */
+const USUALLY_DONE: readonly NetworkKind[] = ['reset', 'bad-json', 'trickle'];
+
+/** Without `next` and `share` it hits every call. */
+const NETWORK = z
+  .strictObject(
+    {
+      kind: oneOf(NETWORK_KINDS),
+      operation: OPERATION.optional(),
+      next: AMOUNT.optional(),
+      share: SHARE.optional(),
+      done: FLAG.optional(),
+      trickleMs: DURATION_MS.optional(),
+    },
+    'must be an object with a kind, or null',
+  )
+  .refine(({ next, share }) => next === undefined || share === undefined, 'takes next or share, not both')
+  .refine(({ kind, done }) => done === undefined || (DONE_BY_NAME[kind] ?? done) === done, {
+    error: 'has a done that contradicts its kind',
+  });
+export type NetworkFault = z.output<typeof NETWORK>;
+
+const A_WORD = 'must be a word of small letters, or null';
+export const RETRY_SCHEDULES = ['test', 'test-72h', 'live'] as const;
+
+export const FAULTS = z.strictObject({
+  webhooks: WEBHOOK_MODE.default('deliver'),
+  latencyMs: DURATION_MS.default(0),
+  loseAnswer: CHANCE.default(0),
+  error: CHANCE.default(0),
+  shortTransfer: oneOf(['settle', 'return']).default('settle'),
+  refund: oneOf(['process', 'fail', 'needs-attention', 'refuse', 'pending']).default('process'),
+  refundDelayMs: DURATION_MS.default(300),
+  refundShows: oneOf(['success', 'reversed', 'reversal-pending']).default('success'),
+  unknownReference: oneOf([400, 404]).default(404),
+  otherIntegration: FLAG.default(false),
+  chargeFailedEvents: FLAG.default(false),
+  shapeDrift: FLAG.default(false),
+  unknownStatus: z
+    .string(A_WORD)
+    .regex(/^[a-z][a-z_-]{0,39}$/, A_WORD)
+    .nullable()
+    .default(null),
+  webhookBytes: oneOf(WEBHOOK_BYTES).default('compact'),
+  retries: oneOf(RETRY_SCHEDULES).default('test'),
+  rejectedAmount: oneOf(['minor', 'major']).default('minor'),
+  network: NETWORK.nullable().default(null),
+});
+export type GatewayFaults = z.output<typeof FAULTS>;
+
+/** Whether the work is done although its answer is in trouble. */
+export function isDone({ kind, done }: NetworkFault): boolean {
+  return DONE_BY_NAME[kind] ?? done ?? USUALLY_DONE.includes(kind);
+}
+
+/** The network fault that hits this call, if any; uses up a `next`. */
+export function takeNetworkFault(
+  faults: FaultBoard<GatewayFaults>,
+  operation: OperationName | undefined,
+): NetworkFault | null {
+  const fault = faults.current.network;
+  if (fault === null || (fault.operation !== undefined && fault.operation !== operation)) return null;
+  if (fault.share !== undefined) return faults.roll('network', fault.share) ? fault : null;
+  if (fault.next === undefined) return fault;
+  if (isOff({ next: fault.next })) return null;
+  faults.set({ network: { ...fault, next: fault.next - 1 } });
+  return fault;
+}
+
+/** Whether nothing at all may connect. */
+export function isUnreachable({ network }: GatewayFaults): boolean {
+  if (network?.kind !== 'connect-refused') return false;
+  const { operation, next, share } = network;
+  return operation === undefined && next === undefined && (share === undefined || share === 1);
+}

@@ -1,0 +1,70 @@
+/** How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be written. */
+import { isObject } from '../kit/server.ts';
+
+export const WEBHOOK_BYTES = ['compact', 'pretty', 'escaped', 'reordered'] as const;
+
+/** Added to ids while shapes drift: above 2^53 and above 2^63. */
+const DRIFT_OFFSET = 2n ** 63n;
+
+// Not yet in TypeScript's library.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+
+/** bigint goes out as a plain JSON number, however large. */
+function exact(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? rawJSON(String(value)) : value;
+}
+
+/** JSON without spaces. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, exact);
+}
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, each]) => [name, reversed(each)]),
+  );
+}
+
+function escaped(json: string): string {
+  return json
+    .replaceAll('/', '\\/')
+    .replaceAll(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** JSON in one of several ways that parse to the same value. */
+export function toBytes(value: unknown, way: (typeof WEBHOOK_BYTES)[number]): string {
+  switch (way) {
+    case 'compact':
+      return toJson(value);
+    case 'pretty':
+      return JSON.stringify(value, exact, 2);
+    case 'escaped':
+      return escaped(toJson(value));
+    case 'reordered':
+      return toJson(reversed(value));
+  }
+}
+
+/** An id as it goes out. */
+export function wireId(id: number, isDrifting: boolean): number | bigint {
+  return isDrifting ? BigInt(id) + DRIFT_OFFSET : id;
+}
+
+/** The id behind digits that went out, whether shapes drifted then or not. */
+export function idOf(digits: string): number {
+  const id = BigInt(digits);
+  return Number(id >= DRIFT_OFFSET ? id - DRIFT_OFFSET : id);
+}
+
+/** `2024-08-22T09:14:24.000Z`. */
+export function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+export function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : iso(atMs);
+}

@@ -1,0 +1,179 @@
+/** Everything an API process needs, for every environment that is switched on. */
+import { createAuthenticator } from '../../accounts/keys/authenticate.ts';
+import { createPasswords } from '../../accounts/users/passwords.ts';
+import { createRequestLog } from '../../accounts/keys/request-log.ts';
+import { isRightCode } from '../../accounts/users/second-factors.ts';
+import { createCatalogueMemory } from '../../catalogue/memory.ts';
+import { completeBodies } from '../../esims/message-bodies.ts';
+import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
+import type { WorldConfig } from '../config/config.ts';
+import { requireRanges } from '../../platform/http/addresses.ts';
+import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
+import { createEvents, type Events } from '../../platform/telemetry/events.ts';
+import { createJobEngine } from '../temporal/job-engine.ts';
+import { createPayloadCodec } from '../../platform/temporal/payload-codec.ts';
+import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { check, composeTerms, openConnections } from './connections.ts';
+import { systemClock, openAccounts, worldConfigs, type ProcessContext } from './context.ts';
+import { composeOps } from './ops-use-cases.ts';
+import { composeRedisServices, type RedisServices } from './redis-services.ts';
+import type { UseCases, WorldUseCases } from './use-cases.ts';
+import { composeAuth, composeUsers } from './user-use-cases.ts';
+import { composeSandboxSupplier } from './vendors.ts';
+import { composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+import { createWorldUseCases } from './world-use-cases.ts';
+
+export function composeApi(context: ProcessContext) {
+  const { config, secrets, logger } = context;
+  const events = createEvents(logger);
+  const redis = composeRedisServices(config, secrets, logger);
+  const accountsDb = openAccounts(context);
+  const pollDb = openAccounts(context, { maxConnections: 1, purpose: 'keys' });
+  const authenticator = createAuthenticator({
+    db: accountsDb,
+    pollDb,
+    clock: systemClock,
+    brand: config.brand,
+    onError: notRefreshed(events, 'api keys'),
+  });
+  const worlds = worldConfigs(config).map((world) => composeApiWorld(context, world, redis));
+  const passwords = context.passwords ?? createPasswords();
+  const auth = composeAuth(context, { db: accountsDb, events, passwords });
+  const people = { db: accountsDb, clock: systemClock, events, passwords };
+  const ops = composeOps(context, {
+    ...people,
+    isRightCode: (attempt) => isRightCode({ ...people, auth, publicUrl: config.publicUrl }, attempt),
+  });
+  const byEnvironment = Object.fromEntries(
+    worlds.map(({ useCases }) => [useCases.environment, useCases]),
+  ) as { test: WorldUseCases; live?: WorldUseCases };
+  const users = composeUsers(context, {
+    db: accountsDb,
+    clock: systemClock,
+    events,
+    auth,
+    operators: ops.useCases.sessions,
+    worlds: new Map(worlds.map(({ useCases: { environment }, forKeys }) => [environment, forKeys])),
+  });
+  const requestLog = createRequestLog({
+    db: accountsDb,
+    onError: (error) => events.requestsNotKept({ detail: String(error) }),
+    tidy: users.tidy,
+  });
+  const useCases: UseCases = {
+    accounts: authenticator,
+    worlds: byEnvironment,
+    ops: ops.useCases,
+    users: users.useCases,
+    requestLog,
+  };
+  return {
+    useCases,
+    redis,
+    checks: async () => [
+      ...(await Promise.all(worlds.flatMap((world) => world.checks()))),
+      await redis.check(),
+    ],
+    /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
+    start: async () => {
+      await Promise.all(worlds.map((world) => world.start()));
+      authenticator.start();
+      requestLog.start();
+    },
+    /** Closes pools and connections, last of all. */
+    close: async () => {
+      await Promise.all([authenticator.stop(), requestLog.stop(), users.close()]);
+      await Promise.allSettled([
+        ...worlds.map((world) => world.close()),
+        ops.close(),
+        accountsDb.destroy(),
+        pollDb.destroy(),
+        redis.close(),
+      ]);
+    },
+  };
+}
+
+function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
+  const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
+  const { temporal, checks, close, ...ports } = openConnections(context, world, redis);
+  const { db, events, installData } = ports;
+  // This process orders nothing: it only reads from the supplier.
+  const supplier = ports.supplier.forReads;
+  const sandboxSupplier = composeSandboxSupplier(world);
+  const supplierEvents = {
+    source: supplier,
+    isSender: requireRanges(world.supplierEvents.addresses),
+  };
+  const catalogue = createCatalogueMemory({
+    db,
+    onError: notRefreshed(events, `${environment} catalogue`),
+  });
+  const webhooks = composeWebhooks(context, environment, systemClock);
+  const useCases = createWorldUseCases({
+    ...ports,
+    supplier,
+    sandboxSupplier,
+    supplierEvents,
+    environment,
+    engine: createPurchaseEngine(temporal, timings),
+    jobEngine: createJobEngine(temporal, events.jobNotBegun),
+    webhookEngine: composeWebhookEngine(db, temporal, events),
+    ...webhooks,
+    completeBodies: (bodies) => completeBodies({ db, installData }, bodies),
+    clock: systemClock,
+    catalogue,
+    settings: {
+      timings,
+      esimFreshMs,
+      topUpsFreshMs,
+      closedPaymentFreshMs,
+      rateMaxAgeMs: context.config.rates.maxAgeMs,
+      mobileMoneyCurrency: context.config.mobileMoneyCurrency,
+      unpaidLimits: context.config.unpaidLimits,
+      travellerEmails: {
+        isAvailable: context.secrets.mail !== undefined,
+        maxADay: environment === 'test' ? MAX_TEST_EMAILS_A_DAY : null,
+      },
+    },
+    idSecret: Buffer.from(context.secrets.idSecret),
+    terms: composeTerms(context, environment),
+  });
+  return {
+    useCases,
+    /** For making keys, with an endpoint for their messages. */
+    forKeys: { ...webhooks, db },
+    /** Reads the catalogue and starts polling. */
+    start: () => catalogue.start(),
+    checks: () => [
+      ...checks(),
+      check(`catalogue ${environment}`, () => {
+        if (catalogue.current().regions.length === 0) throw new Error('nothing is on sale yet');
+        return Promise.resolve();
+      }),
+    ],
+    close: () => {
+      catalogue.stop();
+      sandboxSupplier?.close();
+      return close();
+    },
+  };
+}
+
+/** Undefined unless the Temporal UI's origin is set. */
+export function composeCodecEndpoint({ config, secrets }: ProcessContext): CodecEndpoint | undefined {
+  const { temporalUiOrigin: uiOrigin } = config;
+  if (uiOrigin === undefined) return undefined;
+  const { codecKeys: keys } = secrets.temporal;
+  return {
+    uiOrigin,
+    codecs: new Map(
+      worldConfigs(config).map(({ namespace }) => [namespace, createPayloadCodec({ keys, namespace })]),
+    ),
+  };
+}
+
+function notRefreshed(events: Events, what: string): (error: unknown) => void {
+  return (error) =>
+    events.memoryNotRefreshed({ what, detail: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,132 @@
+/** Finance's commands use the rows of one environment, and Temporal if its address is known; no vendor. */
+import type { Clock } from '../../domain/clock.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
+import { createOperatorActions } from '../../operations/actions.ts';
+import { createBatchRepairs } from '../../operations/batch-repairs.ts';
+import { stuckLimits } from '../../operations/stuck-rules.ts';
+import { createBooks } from '../../reconciliation/books.ts';
+import type { ReconcileEngine } from '../../reconciliation/engine.ts';
+import { createDifferences } from '../../reconciliation/reconcile.ts';
+import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
+import type { FinanceWorldConfig } from '../config/config.ts';
+import { openDatabase } from '../../platform/database/database.ts';
+import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
+import { createEvents } from '../../platform/telemetry/events.ts';
+import { createLogger } from '../../platform/telemetry/logger.ts';
+import { createJobEngine } from '../temporal/job-engine.ts';
+import { connectClient, type TemporalClient, type TemporalServer } from '../../platform/temporal/connect.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
+import { createWorkflowStates } from '../temporal/workflow-states.ts';
+import { systemClock } from './context.ts';
+import { composeWebhookEngine } from './webhooks.ts';
+
+export interface FinanceServers {
+  readonly databaseUrl: string;
+  /** Without it nothing can be changed, and workflows are unknown. */
+  readonly temporal: TemporalServer | undefined;
+}
+
+type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
+
+export type FinanceWorld = ReturnType<typeof composeFinance>;
+
+/** A batch works on eight items at a time. */
+const CONNECTIONS = 8;
+/** A person waits, and lists are longer than a buyer's. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/** Nothing connects before it is needed. */
+export function composeFinance(servers: FinanceServers, config: FinanceWorldConfig) {
+  const { environment, schema, namespace, timings, approvalLimits } = config;
+  const db = openDatabase<WorldDatabase>({
+    url: servers.databaseUrl,
+    schema,
+    role: `simway_${schema}`,
+    maxConnections: CONNECTIONS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    applicationName: `simway-finance-${environment}`,
+  });
+  const temporal = servers.temporal && connectClient({ ...servers.temporal, namespace });
+  const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
+  return {
+    ...createFinanceWorld({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
+    close: async () => {
+      await Promise.allSettled([db.destroy(), temporal?.close()]);
+    },
+  };
+}
+
+type FinanceEngines = ReturnType<typeof enginesOn>;
+
+/** The same on any connection and any engines. */
+export function createFinanceWorld({
+  environment,
+  db,
+  clock,
+  timings,
+  approvalLimits,
+  engines,
+}: FinanceWorldDeps) {
+  const limits = stuckLimits(timings);
+  const actions = createOperatorActions({
+    ...{ db, clock, timings },
+    engine: engines.operator,
+    limits: approvalLimits,
+  });
+  const stuck = { db, workflows: engines.workflows, clock, limits };
+  const replayDeps = {
+    ...{ db, clock, limits, actions },
+    engine: engines.purchases,
+    webhookEngine: engines.webhooks,
+  };
+  return {
+    environment,
+    db,
+    clock,
+    stuck,
+    actions,
+    replayDeps,
+    batchRepairs: createBatchRepairs({ db, clock, stuck, actions, replayDeps, engine: engines.jobs }),
+    books: createBooks({ db }),
+    differences: createDifferences({ db, clock }),
+    /** Done by the workers. */
+    reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
+  };
+}
+
+interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'timings' | 'approvalLimits'> {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly engines: FinanceEngines;
+}
+
+function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig) {
+  // A command prints its result, so it writes no log.
+  const nowhere = { write: () => undefined };
+  const events = createEvents(createLogger({ level: 'silent', destination: nowhere }));
+  return {
+    workflows: createWorkflowStates(temporal),
+    operator: createOperatorEngine(temporal.client, timings),
+    purchases: createPurchaseEngine(temporal, timings),
+    webhooks: composeWebhookEngine(db, temporal, events),
+    reconcile: createReconcileEngine(temporal, (asked) => keepRequest(db, asked)),
+    jobs: createJobEngine(temporal, events.jobNotBegun),
+  };
+}
+
+const away = (): Promise<never> =>
+  Promise.reject(new EngineUnavailable('This needs Temporal: set TEMPORAL_ADDRESS'));
+
+const NO_ENGINES: FinanceEngines = {
+  workflows: { findUncarried: away, ofTransaction: away },
+  operator: { perform: away, restartAndPerform: away, performAfterClose: away },
+  purchases: {
+    ...{ purchase: away, fundWallet: away, firstAnswer: away },
+    ...{ check: away, checkSoon: away, supplierAnnounced: away },
+  },
+  webhooks: { deliver: away, handOver: away },
+  reconcile: { reconcile: away },
+  // Its row is enough: the sweep starts it.
+  jobs: { begin: () => Promise.resolve() },
+};

@@ -1,0 +1,69 @@
+import { peopleUseCases } from '../../accounts/operators/people.ts';
+import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/use-cases.ts';
+import { sessionUseCases, type SessionDeps } from '../../accounts/operators/sessions.ts';
+import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
+import type { RateDeps } from '../../catalogue/rates.ts';
+import { operatorUseCases } from '../../operations/operator-use-cases.ts';
+import { differenceUseCases, reportUseCases } from '../../reconciliation/operator-use-cases.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { bindAll, guardAll } from '../../platform/bind.ts';
+import { composeFinance, type FinanceWorld } from './finance.ts';
+
+/** What operators may do over HTTP. The middleware checks a route's permission before the route calls any of these. */
+export interface OpsUseCases extends OperatorAccessCases {
+  /** `live` is undefined while the live environment is switched off. */
+  readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
+}
+
+/** Each environment has its own connections: no report delays a purchase. Connects at the first sign-in. */
+export function composeOps(
+  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
+  deps: SessionDeps,
+) {
+  const { db: accounts } = deps;
+  const test = composeFinance(secrets, config.worlds.test);
+  const live = config.worlds.live && composeFinance(secrets, config.worlds.live);
+  const shared = { accounts, configuredRates: config.rates.fixed };
+  const useCases: OpsUseCases = {
+    sessions: bindAll(deps, sessionUseCases),
+    people: bindAll(deps, peopleUseCases),
+    temporalUi: temporalUiOf(config),
+    worlds: {
+      test: createOpsWorld({ ...test, ...shared }),
+      live: live && createOpsWorld({ ...live, ...shared }),
+    },
+  };
+  return {
+    useCases,
+    close: async () => {
+      await Promise.allSettled([test.close(), live?.close()]);
+    },
+  };
+}
+
+interface OpsWorldDeps extends Omit<FinanceWorld, 'close'>, Pick<RateDeps, 'configuredRates'> {
+  readonly accounts: AccountsDb;
+  /** How long a caller waits for a reconciliation. */
+  readonly reconcileWithinMs?: number;
+}
+
+/** What operators may do in one environment, by noun. */
+export type OpsWorld = ReturnType<typeof createOpsWorld>;
+
+export function createOpsWorld(deps: OpsWorldDeps) {
+  return {
+    operations: bindAll(deps, operatorUseCases),
+    pricing: bindAll(deps, pricingUseCases),
+    reconciliation: {
+      ...bindAll(deps, differenceUseCases),
+      ...guardAll(reportUseCases(deps)),
+      toCsv: deps.books.toCsv,
+    },
+  };
+}
+
+function temporalUiOf({ temporalUiUrl: url, worlds: { test, live } }: Config): TemporalUi | null {
+  if (url === undefined) return null;
+  return { url, namespaces: { test: test.namespace, live: live?.namespace ?? null } };
+}

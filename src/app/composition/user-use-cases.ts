@@ -1,0 +1,89 @@
+/** Signing in at the dashboard, and what members manage. */
+import { createAuth, type Auth } from '../../accounts/users/better-auth.ts';
+import { memberUseCases, type MemberCases, type MemberDeps } from '../../accounts/members.ts';
+import type { Passwords } from '../../accounts/users/passwords.ts';
+import type { OperatorSessions } from '../../accounts/operators/sessions.ts';
+import { deleteEndedSignIns } from '../../accounts/store/users.ts';
+import { createUserMails } from '../../accounts/users/mails.ts';
+import { userUseCases, type UserCases } from '../../accounts/users/users.ts';
+import type { Environment } from '../../domain/account.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { createMemberKey, requireAllowed } from '../../webhooks/create-checked-key.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
+import { bindAll, type Bound } from '../../platform/bind.ts';
+import { composeMailer, type composeWebhooks } from './webhooks.ts';
+
+const memberKeyUseCases = { createKey: createMemberKey };
+
+export interface UserUseCases {
+  readonly auth: UserCases;
+  readonly account: MemberCases & Bound<typeof memberKeyUseCases>;
+}
+
+type ForKeys = ReturnType<typeof composeWebhooks> & { readonly db: WorldDb };
+
+interface UsersDeps {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly auth: Auth;
+  readonly operators: OperatorSessions;
+  /** Those that are switched on. */
+  readonly worlds: ReadonlyMap<Environment, ForKeys>;
+}
+
+/** One for users and operators. */
+export const composeAuth = (
+  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
+  {
+    db,
+    events,
+    passwords,
+  }: { readonly db: AccountsDb; readonly events: Events; readonly passwords: Passwords },
+): Auth =>
+  createAuth({
+    db,
+    passwords,
+    secret: Buffer.from(secrets.idSecret),
+    publicUrl: config.publicUrl,
+    issuer: config.brand,
+    onError: (detail) => events.signInFailed({ detail }),
+  });
+
+export function composeUsers(
+  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
+  { db, clock, events, auth, operators, worlds }: UsersDeps,
+) {
+  const { publicUrl, brand, showsMails, apiKeyLifeDays: lifeDays } = config;
+  const mails = createUserMails({ db, clock, events, mailer: composeMailer(secrets), publicUrl, showsMails });
+  const worldOf = (environment: Environment): ForKeys => {
+    const world = worlds.get(environment);
+    if (!world)
+      throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here');
+    return world;
+  };
+  const memberDeps: MemberDeps = {
+    db,
+    clock,
+    sendMail: mails.send,
+    requireWebsite: async (environment, url) =>
+      requireAllowed('websiteUrl', 'the website', await worldOf(environment).urlGuard.reach(url)),
+  };
+  const userDeps = { db, clock, auth, operators, publicUrl, events, sendMail: mails.send };
+  const useCases: UserUseCases = {
+    auth: bindAll({ ...userDeps, environments: [...worlds.keys()] }, userUseCases),
+    account: {
+      ...bindAll(memberDeps, memberUseCases),
+      ...bindAll({ accounts: db, clock, brand, lifeDays, worldOf }, memberKeyUseCases),
+    },
+  };
+  return {
+    useCases,
+    tidy: () => deleteEndedSignIns(db, clock.now()),
+    /** Waits for mails under way. */
+    close: mails.close,
+  };
+}

@@ -1,0 +1,145 @@
+/** What a worker needs for one environment. */
+import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
+import { createActivities } from '../../../activities/index.ts';
+import type { Environment } from '../../domain/account.ts';
+import { supplierEventsPath } from '../../esims/http/supplier-events-routes.ts';
+import { installUrl } from '../../esims/install-links.ts';
+import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
+import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';
+import { createOperatorActions } from '../../operations/actions.ts';
+import type { ReplayDeps } from '../../operations/replay.ts';
+import type { ApprovalLimits } from '../../operations/rules.ts';
+import { stuckLimits } from '../../operations/stuck-rules.ts';
+import { findStuck } from '../../operations/stuck.ts';
+import { applyInbox } from '../../payments/gateway-events.ts';
+import { monitorPaceOf } from '../../payments/monitor-rules.ts';
+import { createPaymentMonitor } from '../../payments/payment-monitor.ts';
+import { createReconciliation } from '../../reconciliation/reconcile.ts';
+import type { WebhookSweeper } from '../../webhooks/engine.ts';
+import type { WorldConfig } from '../config/config.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
+import { createJobEngine } from '../temporal/job-engine.ts';
+import type { TemporalClient } from '../../platform/temporal/connect.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createWorkflowStates } from '../temporal/workflow-states.ts';
+import { composeTerms, openConnections } from './connections.ts';
+import { systemClock, type ProcessContext } from './context.ts';
+import type { RedisServices } from './redis-services.ts';
+import { composeRateSources, scenarioOf } from './vendors.ts';
+import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+
+export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
+
+export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
+  const { environment, timings, approvalLimits } = world;
+  const { temporal, checks, close, ...connected } = openConnections(context, world, redis);
+  const { db, gateway, statementGateway, events, installTokens } = connected;
+  const { forOrders: supplier, inBackground: backgroundSupplier, forChecks } = connected.supplier;
+  const engine = createPurchaseEngine(temporal, timings);
+  const webhookEngine = composeWebhookEngine(db, temporal, events);
+  const ports = { ...connected, clock: systemClock };
+  const esims = { ...ports, supplier: backgroundSupplier, webhookEngine, engine };
+  const reconciliation = createReconciliation({
+    ...ports,
+    supplier: backgroundSupplier,
+    gateway: statementGateway,
+    settings: world.reconcile,
+  });
+  return {
+    world,
+    db,
+    temporal,
+    events,
+    activities: createActivities({
+      ...ports,
+      supplier,
+      backgroundSupplier,
+      checksSupplier: forChecks,
+      returnUrl: `${context.config.publicUrl}/pay/return`,
+      scenarioOf: environment === 'test' ? scenarioOf : undefined,
+      refundTimings: timings,
+      unpaidLimits: context.config.unpaidLimits,
+      applyInbox: () => applyInbox({ db, gateway, engine, events }),
+      reconcile: reconciliation.runForWorkflow,
+      rateSources: composeRateSources(context.config),
+      webhookEngine,
+      ...composeSending(context, environment, webhookEngine),
+      engine,
+      repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
+      jobEngine: createJobEngine(temporal, events.jobNotBegun),
+      batchPacer: redis.batchPacer(world),
+      installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
+      terms: composeTerms(context, environment),
+    }),
+    vendors: { supplier: supplier.name, gateway: gateway.name },
+    /** What must work for the worker to do its work; one entry each. */
+    checks,
+    /** Finds money that no event reported; undefined without a gateway. */
+    monitorPayments:
+      world.gateway &&
+      createPaymentMonitor({
+        ...ports,
+        engine,
+        pace: monitorPaceOf(timings),
+        pacer: redis.monitorPacerFor(gateway.name, environment),
+      }),
+    /** Asks the supplier about what its events name; notifies of eSIMs that expire soon. */
+    followEsims: {
+      events: () => applySupplierEvents(esims),
+      expiry: () => notifyExpiring(esims),
+    },
+    /** Has the supplier send its events to our API; undefined where no address is set. */
+    registerForEvents: composeRegistration(world, connected.supplier.inBackground, events),
+    /** Stuck purchases and payments. */
+    stuck: () =>
+      findStuck({
+        db,
+        workflows: createWorkflowStates(temporal),
+        clock: systemClock,
+        limits: stuckLimits(timings),
+      }),
+    close,
+  };
+}
+
+/** What operators may do, for the workers: they carry out batch repairs. */
+function composeRepairs({
+  temporal,
+  timings,
+  limits: approvalLimits,
+  ...deps
+}: Pick<ReplayDeps, 'db' | 'engine' | 'webhookEngine'> & {
+  readonly temporal: TemporalClient;
+  readonly timings: WorldConfig['timings'];
+  readonly limits: ApprovalLimits;
+}) {
+  const { db } = deps;
+  const clock = systemClock;
+  const engine = createOperatorEngine(temporal.client, timings);
+  const actions = createOperatorActions({ db, engine, clock, timings, limits: approvalLimits });
+  return { actions, replayDeps: { ...deps, clock, actions, limits: stuckLimits(timings) } };
+}
+
+/** What is sent to merchants and their travellers. */
+function composeSending(context: ProcessContext, environment: Environment, sweeper: WebhookSweeper) {
+  return {
+    webhooks: {
+      ...composeWebhooks(context, environment, systemClock),
+      ...context.config.webhooks[environment],
+      sweeper,
+      limits: context.config.webhookLimits,
+      random: Math.random,
+    },
+    notices: { environment, mailer: composeMailer(context.secrets) },
+  };
+}
+
+function composeRegistration(
+  { environment, supplierEvents: { url: base } }: WorldConfig,
+  source: SupplierEventSource & Pick<EsimSupplier, 'name'>,
+  events: Events,
+): (() => Promise<void>) | undefined {
+  if (base === undefined) return undefined;
+  const url = `${base}${supplierEventsPath(source.name, environment)}`;
+  return createRegistration({ source, url, events, clock: systemClock });
+}

@@ -1,0 +1,66 @@
+/** The shapes that settings come in. Each turns a text of the environment into what it means. */
+import { z } from 'zod';
+import { LOG_LEVELS } from '../../platform/telemetry/logger.ts';
+
+/** Names every wrong variable, never its value. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The environment is not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+export const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+export const text = z.string().min(1).optional();
+export const encryptionKey = z.string().regex(/^[0-9a-fA-F]{64}$/, 'takes 64 hexadecimal digits');
+export const logLevel = z.enum(LOG_LEVELS).default('info');
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+
+/** A host name, without a port. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);
+
+/** Of a vendor that takes real money: a third party on the way must not read or change what we send. */
+export const secureUrl = z.string().refine((value) => {
+  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+}, 'takes https://…');
+
+const partsOf = (line: string): string[] =>
+  line
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/** By commas. */
+export const list = z.string().default('').transform(partsOf);
+
+/** `name=value` pairs by commas. `read` returns undefined for a value that is wrong. */
+export function pairs<T>(example: string, read: (value: string, name: string) => T | undefined) {
+  return z.string().transform((line, context): Readonly<Record<string, T>> => {
+    const found = partsOf(line).map((part) => {
+      const [, name = '', value = ''] = /^([\w-]+)\s*=\s*(\S+)$/.exec(part) ?? [];
+      return [name, name === '' ? undefined : read(value, name)] as const;
+    });
+    // Commas alone are a mistake, not an empty list.
+    if (found.some(([, value]) => value === undefined) || (line !== '' && found.length === 0))
+      context.addIssue({ code: 'custom', message: `takes pairs such as ${example}` });
+    return Object.fromEntries(found) as Record<string, T>;
+  });
+}
+
+/** JSON that `schema` reads. */
+export function json<Schema extends z.ZodType>(fallback: string, example: string, schema: Schema) {
+  return z
+    .string()
+    .default(fallback)
+    .transform((line, context): z.output<Schema> => {
+      try {
+        return schema.parse(JSON.parse(line));
+      } catch {
+        context.addIssue({ code: 'custom', message: `takes JSON such as ${example}` });
+        return z.NEVER;
+      }
+    });
+}

@@ -1,0 +1,361 @@
+/**
+ * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on public routes too.
+ * What fails here counts against the client address, never against the account, so a thief cannot use up its owner's limit.
+ */
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { SIGN_IN, unknownSession, type Member, type BrowserRequest } from '../../domain/callers.ts';
+import { invalidToken, type BeforeKeyLookup } from '../../accounts/keys/authenticate.ts';
+import { memberMay, permissionOfScope } from '../../domain/member-roles.ts';
+import { hasCookie } from '../../accounts/users/sessions.ts';
+import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
+import { DomainError, problemsText } from '../../domain/errors.ts';
+import type { UseCases } from '../composition/use-cases.ts';
+import { compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
+import { MAX_API_KEY_CHARACTERS } from '../../platform/http/limits.ts';
+import { routeOf, type Middleware, type Next, type RequestKoa } from '../../platform/http/request.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { FailureLimit } from '../../platform/http/middleware/rate-limit.ts';
+
+const FAILURES: ReadonlySet<string> = new Set([
+  'UNAUTHORIZED',
+  'INVALID_TOKEN',
+  'SESSION_EXPIRED',
+  'IP_NOT_WHITELISTED',
+  // Of another site, or about an account of others; and without the headers that name one.
+  'FORBIDDEN',
+  'VALIDATION_ERROR',
+]);
+
+const isFailure = (error: unknown): boolean => error instanceof DomainError && FAILURES.has(error.code);
+
+export function authenticate({
+  accounts,
+  checkPerson,
+  checkUser,
+  failures,
+}: {
+  readonly accounts: UseCases['accounts'];
+  /** For routes that are for people. */
+  readonly checkPerson: (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void>;
+  /** For routes that are for users, and in place of a key. */
+  readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
+  readonly failures: FailureLimit;
+}): Middleware {
+  const isAllowed = addressChecker();
+  const checkCaller = async (ctx: RequestKoa, next: Next): Promise<void> => {
+    const attempt = { isCounted: false };
+    // Throws RATE_LIMIT_EXCEEDED where the address had too many.
+    const beforeKeyLookup = async (): Promise<void> => {
+      await failures.count(ctx);
+      attempt.isCounted = true;
+    };
+    try {
+      if (isForPeople(ctx)) await checkPerson(ctx, beforeKeyLookup);
+      else if (isForUsers(ctx)) ctx.state.principal = await checkUser(ctx);
+      else ctx.state.principal = await identify(ctx, { accounts, checkUser, beforeKeyLookup });
+      if (ctx.state.principal && !isAllowed(ctx.state.principal, ctx.state.clientAddress)) {
+        throw new DomainError('IP_NOT_WHITELISTED', 'This key may not be used from your address');
+      }
+    } catch (error) {
+      if (isFailure(error) && !attempt.isCounted) await failures.count(ctx);
+      if (!isFailure(error) && attempt.isCounted) await failures.giveBack(ctx);
+      throw asWalletError(ctx, error);
+    }
+    if (attempt.isCounted) await failures.giveBack(ctx);
+    return next(ctx);
+  };
+  return (ctx, next) => {
+    const principal = recall(ctx, accounts);
+    if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return checkCaller(ctx, next);
+    ctx.state.principal = principal;
+    return next(ctx);
+  };
+}
+
+/** The holder of a key that is in memory, where memory alone may answer. */
+function recall(ctx: RequestKoa, accounts: UseCases['accounts']): Principal | undefined {
+  const header = ctx.req.headers['x-api-key'];
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !mayUseKey(ctx))
+    return undefined;
+  return accounts.recall(header);
+}
+
+const mayUseKey = (ctx: RequestKoa): boolean =>
+  !isForPeople(ctx) && !isForUsers(ctx) && routeOf(ctx)?.key !== 'vendor';
+
+/** Whether the route is for people, who send no API key. */
+export function isForPeople(ctx: RequestKoa): boolean {
+  const rule = routeOf(ctx)?.key;
+  return rule === 'session' || rule === 'login';
+}
+
+/** Whether the route is for users who sign in at the dashboard. */
+export function isForUsers(ctx: RequestKoa): boolean {
+  const rule = routeOf(ctx)?.key;
+  return rule === 'anybody' || rule === 'user' || rule === 'member';
+}
+
+async function identify(
+  ctx: RequestKoa,
+  {
+    accounts,
+    checkUser,
+    beforeKeyLookup,
+  }: {
+    readonly accounts: UseCases['accounts'];
+    readonly checkUser: (ctx: RequestKoa) => Promise<Principal | undefined>;
+    readonly beforeKeyLookup: BeforeKeyLookup;
+  },
+): Promise<Principal | undefined> {
+  if (!mayUseKey(ctx)) return undefined;
+  const rule = routeOf(ctx)?.key;
+  const header = ctx.req.headers['x-api-key'];
+  if (header === undefined) {
+    const member = rule === 'public' || rule === undefined ? undefined : await checkUser(ctx);
+    if (member || rule !== 'required') return member;
+    throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
+  }
+  // Node joins a repeated header with ", ", which no key contains.
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();
+  return accounts.authenticate(header, beforeKeyLookup);
+}
+
+/** Wallet routes answer every failed authentication with UNAUTHORIZED. */
+function asWalletError(ctx: RequestKoa, error: unknown): unknown {
+  const isWallet = routeOf(ctx)?.keyErrors === 'wallet';
+  if (!isWallet || !(error instanceof DomainError) || error.code !== 'INVALID_TOKEN') return error;
+  return new DomainError('UNAUTHORIZED', error.message);
+}
+
+/** A key is mostly used from one place, so each list remembers its compiled form and its last answer. */
+function addressChecker(): (principal: Principal, address: string) => boolean {
+  const known = new WeakMap<
+    readonly string[],
+    { readonly check: (address: string) => boolean; address: string; allowed: boolean }
+  >();
+  return ({ allowedAddresses }, address) => {
+    const list = known.get(allowedAddresses);
+    if (list?.address === address) return list.allowed;
+    const check = list?.check ?? compileRanges(allowedAddresses);
+    const allowed = check(address);
+    known.set(allowedAddresses, { check, address, allowed });
+    return allowed;
+  };
+}
+
+/** A token has 47 characters. */
+const BEARER = /^Bearer ([!-~]{1,200})$/i;
+
+/** Tokens of sessions that were valid a moment ago: not this many people sign in at once. */
+const KNOWN_TOKENS = 1_000;
+
+/** What reverse proxies add. Other clients do not send these. */
+const PROXY_HEADERS = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+] as const;
+
+export interface UserSettings {
+  /** Addresses or ranges that operators may sign in and act from. */
+  readonly opsAddresses: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** Where browsers reach the service. */
+  readonly publicUrl: string;
+}
+
+function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 'publicUrl'>) {
+  const isAllowed = requireRanges(opsAddresses);
+  const isTrusted = requireRanges(trustedProxies);
+  return {
+    isAllowed: (ctx: RequestKoa): boolean => isAllowed(ctx.state.clientAddress),
+    isThroughUntrustedProxy: (ctx: RequestKoa): boolean => isThroughUntrustedProxy(ctx, isTrusted),
+  };
+}
+
+/**
+ * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and IP_NOT_WHITELISTED; NOT_FOUND
+ * without `ops`. Throws RangeError on an entry that is neither address nor range, so that a typing error shows at start.
+ */
+export function createPersonCheck(
+  { ops, users }: Pick<UseCases, 'ops' | 'users'>,
+  { opsAddresses, trustedProxies, publicUrl }: UserSettings,
+): (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void> {
+  const addresses = operatorAddresses({ opsAddresses, trustedProxies });
+  // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres checks these tokens too.
+  const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
+  return async (ctx, beforeKeyLookup) => {
+    if (!ops) throw new DomainError('NOT_FOUND', 'No such route');
+    if (addresses.isThroughUntrustedProxy(ctx))
+      throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
+    if (!addresses.isAllowed(ctx))
+      throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
+    if (routeOf(ctx)?.key !== 'session') return;
+    const { authorization, cookie } = ctx.req.headers;
+    if (authorization === undefined) {
+      const browser = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
+      const operator = (await users?.auth.findSession(browser))?.operator;
+      if (!operator) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
+      requireSameOrigin(ctx, publicUrl);
+      ctx.state.session = operator;
+      return;
+    }
+    const token = tokenOf(authorization);
+    const sha256 = hash('sha256', token);
+    if (!known.get(sha256)) await beforeKeyLookup();
+    try {
+      ctx.state.session = await ops.sessions.authenticate(token);
+      known.set(sha256, true);
+    } catch (error) {
+      if (isFailure(error)) known.delete(sha256);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a proxy on the same machine, the whole
+ * internet would come from 127.0.0.1.
+ */
+function isThroughUntrustedProxy({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
+  return (
+    PROXY_HEADERS.some((name) => req.headers[name] !== undefined) &&
+    !isTrusted(peerAddress(req.socket.remoteAddress) ?? '')
+  );
+}
+
+function tokenOf(authorization: string): string {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw unknownSession();
+  return token;
+}
+
+/**
+ * Lets in a user of the dashboard by the cookie of their session. Returns the member as whom they ask, where the route is about an account. Throws
+ * UNAUTHORIZED, SESSION_EXPIRED; FORBIDDEN for a request of another site, and for an account of others; NOT_FOUND without `users`.
+ */
+export function createUserCheck(
+  users: UseCases['users'],
+  settings: UserSettings,
+): (ctx: RequestKoa) => Promise<Principal | undefined> {
+  const { publicUrl } = settings;
+  const addresses = operatorAddresses(settings);
+  const browserRequestOf = (ctx: RequestKoa): BrowserRequest => ({
+    cookie: ctx.req.headers.cookie,
+    clientAddress: ctx.state.clientAddress,
+    isForOperators: addresses.isAllowed(ctx) && !addresses.isThroughUntrustedProxy(ctx),
+  });
+  return async (ctx) => {
+    const rule = routeOf(ctx)?.key;
+    if (!users) {
+      if (rule === 'required' || rule === 'optional') return undefined;
+      throw new DomainError('NOT_FOUND', 'No such route');
+    }
+    const browser = browserRequestOf(ctx);
+    ctx.state.browser = browser;
+    if (rule === 'anybody') {
+      requireNoOtherSite(ctx, publicUrl);
+      return undefined;
+    }
+    // A catalogue that anybody may read asks for no account.
+    if (rule === 'optional' && ctx.req.headers[ACCOUNT_HEADER] === undefined) return undefined;
+    const session = await users.auth.findSession(browser);
+    if (!session) {
+      if (rule === 'required' || rule === 'optional') return undefined;
+      throw new DomainError('UNAUTHORIZED', SIGN_IN.user);
+    }
+    requireSameOrigin(ctx, publicUrl);
+    ctx.state.userSession = session;
+    if (rule === 'user') return undefined;
+    const { accountId, environment } = placeOf(ctx);
+    const member = await users.auth.findMember(session, accountId);
+    ctx.state.member = member;
+    return principalOf(member, environment);
+  };
+}
+
+const ACCOUNT_HEADER = 'simway-account';
+const ENVIRONMENT_HEADER = 'simway-environment';
+const ANYWHERE = ['0.0.0.0/0', '::/0'] as const;
+
+/** The account and the environment that the page shows. */
+function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readonly accountId: string } {
+  const accountId = req.headers[ACCOUNT_HEADER];
+  const environment = ENVIRONMENTS.find((one) => one === req.headers[ENVIRONMENT_HEADER]);
+  const problems = [
+    ...(typeof accountId === 'string' && accountId !== '' ? [] : ['Simway-Account: is required']),
+    ...(environment ? [] : [`Simway-Environment: must be one of ${ENVIRONMENTS.join(', ')}`]),
+  ];
+  if (typeof accountId !== 'string' || !environment || problems.length > 0)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+  return { accountId, environment };
+}
+
+/** A member acts like a key with these scopes. Its id is that of the user, which no key has. */
+function principalOf({ account, userId, role }: Member, environment: Principal['environment']): Principal {
+  const scopes = memberMay(role, 'purchase') ? (['read', 'purchase'] as const) : (['read'] as const);
+  return { account, keyId: userId, environment, scopes, allowedAddresses: ANYWHERE };
+}
+
+const isReading = ({ method }: RequestKoa): boolean => method === 'GET' || method === 'HEAD';
+
+/** Refuses what another site has a browser send with our cookie. Throws FORBIDDEN. */
+function requireSameOrigin(ctx: RequestKoa, publicUrl: string): void {
+  if (isReading(ctx) || isFromOurPage(ctx, publicUrl)) return;
+  throw new DomainError('FORBIDDEN', 'This request did not come from the dashboard');
+}
+
+/** The same where no session is needed. Lets programs through: they send neither header and no cookie of ours. */
+function requireNoOtherSite(ctx: RequestKoa, publicUrl: string): void {
+  const { headers } = ctx.req;
+  const isProgram = headers['sec-fetch-site'] === undefined && headers.origin === undefined;
+  if (isProgram && !hasCookie(headers.cookie, publicUrl)) return;
+  requireSameOrigin(ctx, publicUrl);
+}
+
+function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boolean {
+  if (headers['sec-fetch-site'] === 'same-origin') return true;
+  const { origin, host } = headers;
+  if (headers['sec-fetch-site'] !== undefined || origin === undefined) return false;
+  return origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host);
+}
+
+export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
+  const checkRoleOrMember = async (ctx: RequestKoa, next: Next): Promise<void> => {
+    const { session, member } = ctx.state;
+    const route = routeOf(ctx);
+    if (session) await checkRole(ctx, ops);
+    else if (route && member)
+      await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
+    refuseLive(ctx);
+    return next(ctx);
+  };
+  return (ctx, next) => {
+    if (ctx.state.session || ctx.state.member) return checkRoleOrMember(ctx, next);
+    refuseKey(routeOf(ctx), ctx.state.principal);
+    refuseLive(ctx);
+    return next(ctx);
+  };
+}
+
+function refuseLive(ctx: RequestKoa): void {
+  if (routeOf(ctx)?.testKeysOnly && ctx.state.principal?.environment === 'live')
+    throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
+}
+
+function refuseKey(route: Route | undefined, principal: Principal | undefined): void {
+  const scope = route?.scope;
+  if (scope !== undefined && principal && !principal.scopes.includes(scope))
+    throw new DomainError('FORBIDDEN', `This key lacks the permission "${scope}"`);
+}
+
+async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {
+  const { session, requestId, path } = ctx.state;
+  const permission = routeOf(ctx)?.permission;
+  if (!ops || !session || permission === undefined) throw new Error('a route for people has no permission');
+  if (permission === 'own') return;
+  await ops.sessions.authorise(session, permission, { subject: `${ctx.method} ${path}`, requestId });
+}

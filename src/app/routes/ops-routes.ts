@@ -1,0 +1,75 @@
+/** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
+import { z } from 'zod';
+import { peopleRoutes } from '../../accounts/http/people-routes.ts';
+import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
+import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
+import { accountsRoutes } from '../../operations/http/accounts-routes.ts';
+import { auditRoutes } from '../../operations/http/audit-routes.ts';
+import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
+import { repairRoutes } from '../../operations/http/routes.ts';
+import { operatorSearchRoutes } from '../../operations/http/search-routes.ts';
+import { overviewRoutes } from '../../reconciliation/http/overview-routes.ts';
+import { booksRoutes } from '../../reconciliation/http/routes.ts';
+import { makeOpsDocument } from '../../platform/http/docs/openapi.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { within, type Route } from '../../platform/http/route.ts';
+import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
+import { EXAMPLES } from './examples.ts';
+
+const DESCRIPTION = `For the people who operate this service: stuck purchases, timelines, operator actions, reconciliation and the books.
+
+Sign in, and send the token as \`Authorization: Bearer …\`. What your role may do is in \`getMe\`. \`environment\` selects the live or the sandbox environment.
+Amounts are numbers with two decimals, of \`USD4\` with four.`;
+
+const TAGS = [
+  { name: 'Signing in', description: 'Sessions and your own password' },
+  { name: 'People', description: 'Who may sign in, and what they may do' },
+  { name: 'Purchases', description: 'Stuck purchases, details and timelines' },
+  { name: 'Actions', description: 'Operator actions on one purchase' },
+  { name: 'Batch repairs', description: 'One action on many purchases, approved by a second person' },
+  { name: 'Reconciliation', description: 'Our books compared with those of the vendors' },
+  { name: 'Books', description: 'Reports for finance' },
+  { name: 'Rates and prices', description: 'What packages are sold at' },
+  { name: 'Accounts', description: 'Who buys here' },
+  { name: 'Audit', description: 'Who did what' },
+];
+
+/** What routes for operators take, in the environment that the query names. */
+type OpsCases = OpsUseCases & OpsWorld;
+
+export function opsRoutes({ version }: { readonly version: string }): readonly Route<OpsCases>[] {
+  const info = { title: 'eSIM Reseller Operations API', version, description: DESCRIPTION };
+  // Made on the first request: most processes never get one.
+  let document: Buffer | undefined;
+  const documentRoute = opsRoutesFor<unknown>()({
+    method: 'GET',
+    path: '/ops/openapi.json',
+    permission: 'own',
+    responses: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
+    docs: {
+      operationId: 'getOpsDocument',
+      tag: 'Signing in',
+      summary: 'Read this document',
+      description: 'The OpenAPI description of everything under /ops.',
+    },
+    handle: () => {
+      document ??= Buffer.from(toJson(makeOpsDocument({ routes, examples: EXAMPLES, info, tags: TAGS })));
+      return Promise.resolve({ status: 200, body: document });
+    },
+  });
+  const routes: readonly Route<OpsCases>[] = [
+    ...peopleRoutes,
+    ...within('operations', repairRoutes),
+    ...within('operations', batchRepairRoutes),
+    ...within('reconciliation', booksRoutes),
+    ...within('pricing', pricingRoutes),
+    ...within('reconciliation', overviewRoutes),
+    ...within('operations', operatorSearchRoutes),
+    ...within('operations', accountsRoutes),
+    ...within('operations', accountAccessRoutes),
+    ...within('operations', auditRoutes),
+    documentRoute,
+  ];
+  return routes;
+}

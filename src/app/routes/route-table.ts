@@ -1,0 +1,99 @@
+/** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
+import { ownAccountRoutes } from '../../accounts/http/own-account-routes.ts';
+import { authRoutes } from '../../accounts/http/auth-routes.ts';
+import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate-routes.ts';
+import { catalogueRoutes } from '../../catalogue/http/routes.ts';
+import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
+import { installRoutes } from '../../esims/http/install-routes.ts';
+import { esimRoutes } from '../../esims/http/routes.ts';
+import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
+import { walletEntriesRoutes } from '../../ledger/http/entries-routes.ts';
+import { walletRoutes } from '../../ledger/http/routes.ts';
+import { fundingRoutes } from '../../payments/http/funding-routes.ts';
+import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
+import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
+import { batchRoutes } from '../../purchases/http/batch-routes.ts';
+import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
+import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
+import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
+import { purchaseRoutes } from '../../purchases/http/routes.ts';
+import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
+import { searchRoutes } from '../../purchases/http/search-routes.ts';
+import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
+import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
+import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
+import { WEBHOOK_EVENTS, EVENTS, eventBodySchema } from '../../webhooks/events.ts';
+import { feedRoutes } from '../../webhooks/http/feed-routes.ts';
+import { webhookRoutes } from '../../webhooks/http/routes.ts';
+import { docsRoutes } from '../../platform/http/docs/routes.ts';
+import { createRenderCache } from '../../platform/http/render-cache.ts';
+import { within, type Route } from '../../platform/http/route.ts';
+import type { UserUseCases } from '../composition/user-use-cases.ts';
+import type { WorldUseCases } from '../composition/use-cases.ts';
+import { EXAMPLES } from './examples.ts';
+import { opsRoutes } from './ops-routes.ts';
+
+export function createRouteTable(info: {
+  readonly version: string;
+  readonly brand: string;
+}): readonly Route[] {
+  const renderCache = createRenderCache();
+  const forKeys: readonly Route<WorldUseCases>[] = [
+    ...within('catalogue', catalogueRoutes(renderCache)),
+    ...within('purchases', purchaseRoutes),
+    ...within('esims', esimRoutes),
+    ...within('esims', installRoutes),
+    ...within('purchases', batchRoutes),
+    ...within('purchases', transactionsRoutes),
+    ...within('purchases', esimTimelineRoutes),
+    ...within('figures', figuresRoutes(renderCache)),
+    ...within('figures', spendingRoutes),
+    ...within('purchases', searchRoutes),
+    ...within('purchases', confirmPaymentRoutes),
+    ...within('purchases', quoteRoutes),
+    ...within('wallet', walletRoutes),
+    ...within('wallet', walletEntriesRoutes),
+    ...within('payments', fundingRoutes),
+    ...within('webhooks', webhookRoutes),
+    ...within('esims', sandboxRoutes),
+    ...within('webhooks', feedRoutes),
+    ...within('catalogue', exchangeRateRoutes),
+  ];
+  const forUsers: readonly Route<UserUseCases>[] = [
+    ...within('auth', authRoutes),
+    ...within('account', ownAccountRoutes),
+  ];
+  const fromElsewhere: readonly Route<WorldUseCases>[] = [
+    ...within('payments', returnPageRoutes),
+    ...within('esims', installPageRoutes),
+    ...within('payments', gatewayEventRoutes),
+    ...within('esims', supplierEventRoutes),
+  ];
+  const api = [...forKeys, ...forUsers];
+  const events = WEBHOOK_EVENTS.map((event) => ({
+    event,
+    ...EVENTS[event],
+    body: eventBodySchema(event),
+  }));
+  return [
+    ...api,
+    ...docsRoutes(api, { ...info, events, examples: EXAMPLES }),
+    ...fromElsewhere,
+    ...opsRoutes(info),
+  ];
+}
+
+const DOCUMENT_PATHS = { api: '/api/openapi.json', ops: '/ops/openapi.json' } as const;
+export const DOCUMENT_NAMES = Object.keys(DOCUMENT_PATHS) as (keyof typeof DOCUMENT_PATHS)[];
+
+/** An OpenAPI document as JSON, as the service answers it: `api` for merchants, `ops` for everything under /ops. */
+export async function openApiDocument(
+  name: keyof typeof DOCUMENT_PATHS,
+  info: { readonly version: string; readonly brand: string },
+): Promise<string> {
+  const route = createRouteTable(info).find(({ path }) => path === DOCUMENT_PATHS[name]);
+  if (!route) throw new Error(`there is no document ${name}`);
+  // These two handlers read nothing of their request.
+  const { body } = await route.handle({} as Parameters<typeof route.handle>[0]);
+  return body.toString();
+}

@@ -1,0 +1,32 @@
+/** What routes may call. Bound to their dependencies in app/composition. */
+import type { CatalogueRevision } from '../catalogue/use-cases.ts';
+import type { Bound } from '../platform/bind.ts';
+import { exportBatch, getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
+import { buy } from './buy.ts';
+import { getEsimTimeline } from './esim-timeline.ts';
+import { getSpending } from './figures/spending.ts';
+import { getStatistics, listTopDestinations } from './figures/statistics.ts';
+import { listTransactions } from './list-transactions.ts';
+import { createQuote } from './quotes.ts';
+import { searchOwn } from './search.ts';
+import { confirmPayment, getTransaction } from './transactions.ts';
+
+export const purchaseUseCases = {
+  buy,
+  createQuote,
+  confirmPayment,
+  getTransaction,
+  listTransactions,
+  getEsimTimeline,
+  searchOwn,
+  orderBatch,
+  listBatches,
+  getBatch,
+  exportBatch,
+};
+
+export type PurchaseCases = Bound<typeof purchaseUseCases>;
+
+export const figuresUseCases = { getStatistics, getSpending, listTopDestinations };
+
+export type FiguresCases = Bound<typeof figuresUseCases> & CatalogueRevision;
