@@ -44,7 +44,7 @@ async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insu
   const answer = await until(
     () => buyer.buy(PACKAGE, { idempotencyKey }),
     ({ status }) => status !== 503 && status !== 409,
-    { withinMs: 60_000, everyMs: 500, what: 'an answer to the purchase' },
+    { everyMs: 500, what: 'an answer to the purchase' },
   );
   return answer.status === 201 ? heldOrNot(answer) : refusedOrNot(answer);
 }
@@ -52,7 +52,7 @@ async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insu
 /** SUCCESS means paid. PROCESSING may still be refused; its end shows which. */
 async function heldOrNot(answer: Answer): Promise<'held' | 'insufficient'> {
   if (answer.body.status === 'SUCCESS') return 'held';
-  const row = await untilClosed(stack, answer.body.transactionId, { withinMs: 60_000 });
+  const row = await untilClosed(stack, answer.body.transactionId);
   if (row.status === 'SUCCESS') return 'held';
   if (row.reason === 'INSUFFICIENT_BALANCE') return 'insufficient';
   throw new Error(`ended ${row.status} ${row.reason ?? ''}`);

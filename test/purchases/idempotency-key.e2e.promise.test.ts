@@ -47,7 +47,7 @@ beforeAll(async () => {
   await until(
     async () => (await fetch(`${stack.adminUrl}/readyz`)).status,
     (status) => status === 200,
-    { what: 'both environments ready', withinMs: 60_000 },
+    { what: 'both environments ready' },
   );
 }, 180_000);
 afterAll(async () => {

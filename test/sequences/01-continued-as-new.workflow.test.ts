@@ -17,7 +17,6 @@ import {
   expectEndsSoon,
   loseWorkflow,
   paidPurchase,
-  SOON,
   startSequences,
   untilContinuedAsNew,
   untilOrdered,
@@ -65,7 +64,7 @@ const untilRefundDone = (transactionId: string) =>
         .where('transaction_id', '=', transactionId)
         .execute(),
     (refunds) => refunds.length === 1 && refunds[0]?.status === 'DONE',
-    { what: `the refund of ${transactionId} done`, ...SOON },
+    { what: `the refund of ${transactionId} done` },
   );
 
 /** What runs for a purchase, whichever workflow that is. */

@@ -20,7 +20,7 @@ describe('a top-up without an answer', () => {
       timings: SHORT_ANSWER_TIMINGS,
     });
     await stack.faults({ loseAnswer: 0, refusalsFirst: true, outOfStock: 1 });
-    const row = await untilClosed(stack, transactionId, { withinMs: 20_000 });
+    const row = await untilClosed(stack, transactionId);
     expect(row).toMatchObject({ status: 'SUCCESS' });
     expect(await holdOf(stack, transactionId)).toBe('POSTED');
     expect(BigInt(row.top_up_total_volume_bytes ?? 0)).toBeGreaterThan(0n);
@@ -33,7 +33,7 @@ describe('a top-up without an answer', () => {
       esimId,
       timings: SHORT_ANSWER_TIMINGS,
     });
-    expect(await untilClosed(stack, transactionId, { withinMs: 20_000 })).toMatchObject({
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'SUCCESS',
     });
     expect(await requestsOf(transactionId)).toBe(1);
@@ -44,7 +44,7 @@ describe('a top-up without an answer', () => {
     const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 1_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, esimId, timings });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
-    expect(await untilClosed(stack, transactionId, { withinMs: 40_000 })).toMatchObject({
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'SUCCESS',
     });
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);

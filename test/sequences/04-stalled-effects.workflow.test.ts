@@ -41,7 +41,7 @@ const deliveredBy = (attempt: () => Attempt, transactionId: string) =>
       return findPurchaseRow(stack, transactionId);
     },
     (row) => row?.status === 'SUCCESS',
-    { what: 'delivered', withinMs: 60_000 },
+    { what: 'delivered' },
   );
 
 describe('a worker that stops before it sends', () => {

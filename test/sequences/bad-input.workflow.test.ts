@@ -23,7 +23,6 @@ import {
   LONG_CHECKOUT,
   paidPurchase,
   resetWorkflow,
-  SOON,
   startSequences,
   untilOrdered,
 } from './support.ts';
@@ -101,7 +100,7 @@ async function expectEndsOnce(stage: StageName, id: string): Promise<void> {
   await until(
     async () => (await stack.temporal.workflow.getHandle(id).describe()).status.name,
     (status) => status !== 'RUNNING',
-    { what: `the workflow of ${id} has ended`, ...SOON },
+    { what: `the workflow of ${id} has ended` },
   );
   const events = await timelineOf(stack, id);
   for (const what of ['payment-received', 'delivered', 'failed'])
@@ -202,7 +201,7 @@ describe('a supplier that answers a state which it never had before', () => {
         method === 'CARD' ? await paidPurchase(sequences) : (await buyer.buy('SIM-OK')).body.transactionId;
       await say(id, 'HALF_READY');
       await stack.clearFaults();
-      await until(alarms, (count) => count > before, { what: 'an alarm', ...SOON });
+      await until(alarms, (count) => count > before, { what: 'an alarm' });
       await say(id, null);
       await expectEndsSoon(stack, id, 'SUCCESS');
       expect((await stack.supplierOrders(id)).map(({ count }) => count)).toEqual([1]);
@@ -216,7 +215,7 @@ describe('a row that was changed by hand', () => {
     until(
       async () => jsonOf(await hereFinance(stack.env, 'stuck --json')) as { transactionId: string }[],
       (items) => items.some(({ transactionId }) => transactionId === id),
-      { what: `${id} on the stuck list`, withinMs: 20_000 },
+      { what: `${id} on the stuck list` },
     );
   const setStatus = (id: string, status: string) =>
     sql`update purchases set status = ${status}, closed_at = null where transaction_id = ${id}`.execute(
@@ -234,7 +233,7 @@ describe('a row that was changed by hand', () => {
     expect(await movedBy(stack, transactionId)).toEqual({});
     await setStatus(transactionId, 'PENDING');
     await operator.act(transactionId, 'cancel');
-    await untilClosed(stack, transactionId, SOON);
+    await untilClosed(stack, transactionId);
   });
 
   it.each(['PROCESSING', 'PENDING', 'FAILED'])(

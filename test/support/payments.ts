@@ -51,6 +51,14 @@ export function paidOf(answer: Answer): Paid {
   };
 }
 
+/** On a busy machine a charge is opened after the buyer's answer. */
+export const untilCharged = (stack: Stack, reference: string) =>
+  until(
+    () => fetch(`${stack.gatewayControlUrl}/charges/${reference}`),
+    ({ ok }) => ok,
+    { what: `a charge ${reference} at the gateway` },
+  );
+
 /** Uses the gateway's control interface. */
 export async function atGateway(
   stack: Stack,
@@ -58,13 +66,9 @@ export async function atGateway(
   deed: 'pay' | 'fail' | 'abandon' | 'reverse' | 'dispute',
   body: object = {},
 ): Promise<void> {
+  await untilCharged(stack, reference);
   const url = `${stack.gatewayControlUrl}/charges/${reference}/${deed}`;
-  const answer = await until(
-    () => fetch(url, { method: 'POST', body: JSON.stringify(body) }),
-    // On a busy machine it is opened after the buyer's answer.
-    ({ status }) => status !== 404,
-    { what: `a charge ${reference} at the gateway` },
-  );
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${deed}: ${answer.status} ${await answer.text()}`);
 }
 

@@ -315,7 +315,7 @@ describe('what docker-compose.yml starts', () => {
       await until(
         () => isHealthy(name),
         (healthy) => healthy,
-        { what: `${name} healthy`, withinMs: 60_000 },
+        { what: `${name} healthy` },
       );
     expect(await buyAsNewMerchant()).toMatchObject({ status: 'SUCCESS' });
     const page = await fetch(here('http://api:3000/dashboard'));

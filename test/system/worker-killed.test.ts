@@ -277,7 +277,7 @@ async function expectEnded(running: Running, ends: 'SUCCESS' | 'FAILED'): Promis
   const row = await until(
     () => rowOf(running),
     (found) => found !== undefined && found.closed_at !== null,
-    { what: 'the purchase closed', withinMs: 30_000 },
+    { what: 'the purchase closed' },
   );
   expect(row!.status).toBe(ends);
   const id = row!.transaction_id;

@@ -144,7 +144,6 @@ async function purchase(under: Simulator, kind: string, operation: string, rando
   await until(
     () => statementOf(under, references, from),
     (lines) => lines.join() === 'charge 100000,refund 40000',
-    { withinMs: 20_000 },
   );
   const held = await Promise.all(references.map((each) => under.control.held(each)));
   expect(held.filter((each) => each !== null && each.receivedMinor > 0)).toEqual([
