@@ -18,8 +18,15 @@ RUN npm ci --omit=dev --ignore-scripts \
 FROM ${NODE_IMAGE} AS dashboard
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY dashboard/package.json dashboard/package.json
+RUN npm ci --ignore-scripts
+# Its client is written from the routes.
+COPY activities activities
+COPY workflows workflows
+COPY src src
+COPY packages packages
 COPY dashboard dashboard
-RUN npm ci --ignore-scripts && npm run build:dashboard
+RUN npm run build:dashboard
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

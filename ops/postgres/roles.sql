@@ -37,6 +37,10 @@ begin
     union all
     select format('alter routine %s owner to simway_owner', oid::regprocedure) from pg_proc
      where pronamespace::regnamespace::text in ('accounts', 'test', 'live')
+    union all
+    -- Types of their own alone: those of tables follow their tables.
+    select format('alter type %s owner to simway_owner', oid::regclass) from pg_class
+     where relnamespace::regnamespace::text in ('accounts', 'test', 'live') and relkind = 'c'
   loop
     execute change;
   end loop;

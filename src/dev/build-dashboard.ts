@@ -7,18 +7,20 @@ import { promisify } from 'node:util';
 import type { ServiceLog } from './child.ts';
 
 const FOLDER = join(import.meta.dirname, '../../dashboard');
+/** The client that the build contains is written from the routes, which are here. */
+const ROUTES = join(import.meta.dirname, '..');
 /** In the folder: the hash of what it was built from. */
 const BUILT_FROM = 'dist/built-from';
 const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
-const BUILD_TIMEOUT_MS = 120_000;
+const BUILD_TIMEOUT_MS = 600_000;
 
-/** Builds the dashboard where its sources differ from those of the last build: some seconds, otherwise nothing. */
+/** Builds the dashboard where its sources or the routes differ from those of the last build: some seconds, otherwise nothing. */
 export async function buildDashboard(
   log: Pick<ServiceLog, 'info'>,
   /** For tests. */
-  { folder = FOLDER, build = buildByVite } = {},
+  { folder = FOLDER, routes = ROUTES, build = buildByVite } = {},
 ): Promise<void> {
-  const hash = await hashOfSources(folder);
+  const hash = await hashOf([folder, routes]);
   const builtFrom = join(folder, BUILT_FROM);
   const built = await readFile(builtFrom, 'utf8').catch(() => undefined);
   if (built === hash) return;
@@ -34,21 +36,25 @@ async function buildByVite(folder: string): Promise<void> {
     dirname(createRequire(join(folder, 'package.json')).resolve('vite/package.json')),
     'bin/vite.js',
   );
-  await promisify(execFile)(process.execPath, [vite, 'build', folder, '--logLevel', 'warn'], {
-    timeout: BUILD_TIMEOUT_MS,
-    // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
-    env: { NODE_ENV: 'production' },
-  });
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, args, {
+      timeout: BUILD_TIMEOUT_MS,
+      // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
+      env: { NODE_ENV: 'production' },
+    });
+  await run(join(folder, 'generate-client.js'));
+  await run(vite, 'build', folder, '--logLevel', 'warn');
 }
 
-async function hashOfSources(root: string): Promise<string> {
+async function hashOf(roots: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const path of (await filesIn(root)).toSorted())
-    hash.update(path.slice(root.length)).update(await readFile(path));
+  for (const root of roots)
+    for (const path of (await filesIn(root)).toSorted())
+      hash.update(path.slice(root.length)).update(await readFile(path));
   return hash.digest('hex');
 }
 
-/** Without the generated types, which a build does not read. */
+/** Without the generated client, which follows from the routes. */
 async function filesIn(folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {

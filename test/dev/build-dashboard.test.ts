@@ -10,11 +10,12 @@ let builds: number;
 
 beforeEach(async () => {
   builds = 0;
-  folder = await makeTestFolder();
+  folder = join(await makeTestFolder(), 'dashboard');
   await write('index.html', '<div id="root"></div>');
   await write('src/main.tsx', 'start();');
+  await write('../routes/purchases.ts', '');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(join(folder, path, '..'), { recursive: true });
@@ -26,6 +27,7 @@ async function start(build = () => write('dist/index.html', 'built')): Promise<v
     { info: () => undefined },
     {
       folder,
+      routes: join(folder, '../routes'),
       build: () => {
         builds += 1;
         return build();
@@ -44,6 +46,7 @@ it.each([
   ['a changed file', () => write('src/main.tsx', 'startAgain();')],
   ['a new file', () => write('src/ui/more.tsx', '')],
   ['a renamed file', () => rename(join(folder, 'src/main.tsx'), join(folder, 'src/other.tsx'))],
+  ['a changed route', () => write('../routes/purchases.ts', 'export {};')],
   ['a removed file', () => rm(join(folder, 'index.html'))],
 ])('builds again after %s', async (_what, change) => {
   await start();
@@ -53,7 +56,7 @@ it.each([
   expect(builds).toBe(2);
 });
 
-it('takes no generated type, no package and no built file for a source', async () => {
+it('takes no generated client, no package and no built file for a source', async () => {
   await start();
   await write('src/api/generated/api.ts', 'export interface paths {}');
   await write('node_modules/vite/package.json', '{}');

@@ -60,6 +60,7 @@ export function changeEsim(context: SupplierContext, id: string, body: unknown) 
   const before = requireEsimRow(context, id);
   const { orderUsage, esimStatus, smdpStatus } = someOf(ESIM, body);
   const nowMs = context.now();
+  context.webhooks.sendDue();
   let row = esimStatus === undefined ? { ...before } : withStatus(before, esimStatus, nowMs);
   if (orderUsage !== undefined) row = { ...row, orderUsage, usageAtMs: nowMs };
   if (smdpStatus !== undefined) row.forcedSmdp = smdpStatus;

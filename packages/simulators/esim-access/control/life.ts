@@ -182,6 +182,7 @@ function route<Schema extends typeof PLAIN>(
     async ({ id, body }) => {
       const wanted = checked(schema, await body({}));
       const { requestId } = wanted;
+      context.webhooks.sendDue();
       context.storage.database.transact(() => {
         const esim = requireDelivered(context, id);
         if (requestId === undefined || context.storage.keepAction(requestId)) act(esim, wanted);

@@ -91,6 +91,8 @@ export function createWebhookScheduler(options: {
   };
   const alarm = createAlarm({ now, nextAtMs: agenda.nextAtMs, run: sendDue });
   return {
+    /** What is due leaves before what a change of now brings along. */
+    sendDue,
     /** Empty when none is saved. */
     url,
     /** An order was taken or freed. */
