@@ -16,6 +16,8 @@ const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) =>
 const STARTED_MS = Date.now();
 /** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;
+/** Ends a command that hangs; the longest page takes 30 s. */
+const PAGE_SECONDS = 300;
 /** Output of the example endpoint of the pages. */
 const EXAMPLE_HOOK = 'http://127.0.0.1:4000/hooks';
 
@@ -38,7 +40,7 @@ const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[
 ];
 
 /** Programs that run until they are stopped. */
-const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node src\/sandbox\/)/;
+const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node packages\/simulators\/)/;
 
 const PRELUDE = String.raw`
 set -euo pipefail
@@ -145,7 +147,7 @@ describe('every command of', () => {
   it.each(withCommands)(
     '%s',
     async (page) => {
-      const child = spawn('bash', ['-c', scriptOf(page)], {
+      const child = spawn('timeout', [String(PAGE_SECONDS), 'bash', '-c', scriptOf(page)], {
         cwd: CHECKOUT,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -155,7 +157,7 @@ describe('every command of', () => {
       const [code] = (await once(child, 'close')) as [number | null];
       expect(code, printed.slice(-TAIL_CHARACTERS)).toBe(0);
     },
-    120_000,
+    (PAGE_SECONDS + 10) * 1_000,
   );
 });
 
