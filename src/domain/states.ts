@@ -18,6 +18,13 @@ export const ATTENTION_REASONS = [
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
+/** Money that a bank disputes or has taken back always needs a person, also once the purchase is closed. */
+export const DISPUTE_REASONS = [
+  'PAYMENT_REVERSED',
+  'PAYMENT_DISPUTED',
+] as const satisfies readonly AttentionReason[];
+export type DisputeReason = (typeof DISPUTE_REASONS)[number];
+
 /** Of one order at a supplier. `sent` covers every doubt: an answer never came. */
 export const SUPPLIER_ORDER_STATES = [
   'planned',

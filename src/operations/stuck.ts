@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { DISPUTE_REASONS } from '../payments/rules.ts';
+import { DISPUTE_REASONS } from '../domain/states.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { WorkflowStates } from './engine.ts';
 import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';

@@ -120,10 +120,6 @@ export function convertBetween(amountMinor: bigint, fromMicros: bigint, toMicros
   return divideHalfUp(amountMinor * toMicros, fromMicros);
 }
 
-/** Money that a bank disputes or has taken back always needs a person, also once the purchase is closed. */
-export const DISPUTE_REASONS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
-export type DisputeReason = (typeof DISPUTE_REASONS)[number];
-
 export const DISPUTE_OUTCOMES = ['won', 'lost'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 

@@ -10,8 +10,7 @@ import {
   stuckLimits,
   stuckRule,
 } from '../../src/operations/stuck-rules.ts';
-import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
-import { DISPUTE_REASONS } from '../../src/payments/rules.ts';
+import { ATTENTION_REASONS, type AttentionReason, DISPUTE_REASONS } from '../../src/domain/states.ts';
 
 describe('limits', () => {
   it('follow the pace of the environment', () => {

@@ -3,6 +3,8 @@
  * nothing. Rows are locked in the order of src/payments/store/lock-order.ts.
  */
 import { sql } from 'kysely';
+import { DISPUTE_REASONS } from '../../../src/domain/states.ts';
+import { membersOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
 export const deliveryFunctions = (world: World) => sql`
@@ -25,7 +27,7 @@ const itself = () => sql`
 
   -- A bank has its money back, or asks for it.
   create function is_contested(attention_reason text) returns boolean language sql immutable as $$
-    select coalesce(attention_reason in ('PAYMENT_REVERSED', 'PAYMENT_DISPUTED'), false)
+    select coalesce(attention_reason in (${membersOf(DISPUTE_REASONS)}), false)
   $$;
 
   -- Money is held, and its payment is neither disputed nor reversed.

@@ -5,7 +5,8 @@
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
-import { DISPUTE_REASONS, outcomeRefusal, type DisputeReason } from '../../payments/rules.ts';
+import { DISPUTE_REASONS, type DisputeReason } from '../../domain/states.ts';
+import { outcomeRefusal } from '../../payments/rules.ts';
 import {
   bookTaken,
   closeDispute,

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
-import { DISPUTE_REASONS } from '../../payments/rules.ts';
+import { DISPUTE_REASONS } from '../../domain/states.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { StuckLimits } from '../stuck-rules.ts';

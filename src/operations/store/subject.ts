@@ -5,7 +5,7 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
 import { partInPrice, sendableMinor } from '../../payments/store/account.ts';
-import { DISPUTE_REASONS } from '../../payments/rules.ts';
+import { DISPUTE_REASONS } from '../../domain/states.ts';
 import { findEarnedMinor } from '../../payments/store/risk.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';

@@ -8,15 +8,19 @@ import { asFailureReason, type FailureReason, type Refusal } from '../../domain/
 import type { Fence } from '../../domain/fence.ts';
 import { owedAccount } from '../../ledger/store/owed.ts';
 import { createFence } from '../../platform/fence.ts';
-import type { GatewayMethod, PaymentPurpose, PurchaseStatus } from '../../domain/states.ts';
+import {
+  type GatewayMethod,
+  type PaymentPurpose,
+  type PurchaseStatus,
+  DISPUTE_REASONS,
+  type DisputeReason,
+} from '../../domain/states.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentInstructions } from '../port.ts';
 import {
-  DISPUTE_REASONS,
   DEFAULT_UNPAID_LIMITS,
   chargeReference,
   paymentWindowMs,
-  type DisputeReason,
   type FundingInput,
   type PaymentTimings,
   type UnpaidLimits,

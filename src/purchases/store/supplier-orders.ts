@@ -6,7 +6,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason } from '../../domain/refusals.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
-import { DISPUTE_REASONS, type DisputeReason } from '../../payments/rules.ts';
+import { DISPUTE_REASONS, type DisputeReason } from '../../domain/states.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable, SupplierOrdersTable } from './tables.ts';
