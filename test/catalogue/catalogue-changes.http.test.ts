@@ -17,8 +17,8 @@ interface Changes {
   };
 }
 
-const read = async (query: string, key = 'usd') => {
-  const reply = await api.ask(`/api/esim/packages/changes${query}`, { key });
+const read = async (query: string, key = 'usd', example?: string) => {
+  const reply = await api.ask(`/api/esim/packages/changes${query}`, { key, example });
   expect(reply.status).toBe(200);
   return (reply.json as Changes).data;
 };
@@ -40,7 +40,7 @@ describe('changes of the catalogue', () => {
     const codes: string[] = [];
     let query = '?limit=1';
     for (let more = true; more;) {
-      const page = await read(query);
+      const page = await read(query, 'usd', codes.length === 0 ? 'a new package' : undefined);
       codes.push(...page.items.map((item) => item.packageCode));
       query = `?limit=1&since=${page.nextCursor}`;
       more = page.hasMore;
@@ -51,7 +51,7 @@ describe('changes of the catalogue', () => {
   });
 
   it('can be followed from the current end; the cursor stays the same while there is nothing new', async () => {
-    const { items, nextCursor } = await read('?since=now');
+    const { items, nextCursor } = await read('?since=now', 'usd', 'nothing new');
     expect(items).toEqual([]);
     expect(await read(`?since=${nextCursor}`)).toEqual({ items: [], nextCursor, hasMore: false });
     const { nextCursor: afterAll } = await read('?limit=500');

@@ -48,13 +48,13 @@ interface Install {
   readonly activationCode: string;
 }
 
-const readInstall = async (id: string): Promise<Install> =>
-  (await api.ask(`/api/esim/${id}/install`, { key: 'ngn' })).json as Install;
+const readInstall = async (id: string, example?: string): Promise<Install> =>
+  (await api.ask(`/api/esim/${id}/install`, { key: 'ngn', example })).json as Install;
 const pathOf = ({ installUrl }: Install): string => new URL(installUrl).pathname;
 const page = async (id: string, query = '', ask: Ask = {}): Promise<Reply> =>
   api.ask(`${pathOf(await readInstall(id))}${query}`, ask);
-const revoke = (id: string, key = 'ngn'): Promise<Reply> =>
-  api.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE' });
+const revoke = (id: string, key = 'ngn', example?: string): Promise<Reply> =>
+  api.ask(`/api/esim/${id}/install/link`, { key, method: 'DELETE', example });
 const titleOf = ({ text }: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(text)?.[1]?.trim();
 const codeOf = ({ text }: Reply): string | undefined => /data-code="(\w+)"/.exec(text)?.[1];
 
@@ -62,7 +62,10 @@ describe('GET /api/esim/{esimId}/install', () => {
   test('has all install data, and what is left of the allowance, with its age', async () => {
     const checkedAt = new Date(Date.now() - 60_000);
     const id = await esim({ checked_at: checkedAt, usage_as_of: checkedAt });
-    const { status, json, text } = await api.ask(`/api/esim/${id}/install`, { key: 'ngn' });
+    const { status, json, text } = await api.ask(`/api/esim/${id}/install`, {
+      key: 'ngn',
+      example: 'ready',
+    });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       installState: 'READY',
@@ -92,7 +95,7 @@ describe('GET /api/esim/{esimId}/install', () => {
     ['PENDING', '', 'NOT_DELIVERED'],
   ] as const)('for %s and %s says %s and has no install data', async (status, smdp_status, installState) => {
     const id = await esim({ status, smdp_status });
-    const install = await readInstall(id);
+    const install = await readInstall(id, installState.toLowerCase().replace('_', ' '));
     expect(install).toMatchObject({
       installState,
       activationCode: '',
@@ -156,7 +159,7 @@ describe('DELETE /api/esim/{esimId}/install/link', () => {
     const first = await readInstall(id);
     expect((await api.ask(pathOf(first))).status).toBe(200);
     for (let round = 0; round < 2; round += 1) {
-      const { status, json } = await revoke(id);
+      const { status, json } = await revoke(id, 'ngn', 'revoked');
       expect([status, json]).toMatchObject([200, { revoked: true }]);
     }
     expect((await api.ask(pathOf(first))).status).toBe(404);
@@ -424,7 +427,10 @@ describe('refreshing from the supplier', () => {
 test('GET /api/esim/{esimId}/diagnosis answers the code, sentences, and how old the facts are', async () => {
   const checkedAt = new Date(Date.now() - 120_000);
   const id = await esim({ smdp_status: 'DISABLED', checked_at: checkedAt, usage_as_of: checkedAt });
-  const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, { key: 'ngn' });
+  const { status, json, text } = await api.ask(`/api/esim/${id}/diagnosis`, {
+    key: 'ngn',
+    example: 'switched off',
+  });
   expect([status, json]).toMatchObject([
     200,
     {

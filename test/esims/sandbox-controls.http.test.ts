@@ -22,14 +22,17 @@ const ALL = ['install', 'use', 'clock', ...PLAIN_SANDBOX_ACTIONS];
 
 describe('requests to the simulator', () => {
   test.each([
-    ['install', undefined, { name: 'install', stage: 'CONNECTED' }],
-    ['install', { stage: 'DOWNLOAD' }, { name: 'install', stage: 'DOWNLOAD' }],
-    ['use', { bytes: 1_099_511_627_776 }, { name: 'use', bytes: 1_099_511_627_776 }],
-    ['clock', { advanceSeconds: 34_560_000 }, { name: 'clock', advanceMs: 34_560_000_000 }],
-    ...PLAIN_SANDBOX_ACTIONS.map((name) => [name, undefined, { name }] as const),
-  ] as const)('%s with %j', async (action, body, asked) => {
+    ['install', undefined, { name: 'install', stage: 'CONNECTED' }, undefined],
+    ['install', { stage: 'CONNECTED' }, { name: 'install', stage: 'CONNECTED' }, 'all the way'],
+    ['install', { stage: 'DOWNLOAD' }, { name: 'install', stage: 'DOWNLOAD' }, 'broken off'],
+    ['use', { bytes: 234_881_024 }, { name: 'use', bytes: 234_881_024 }, 'some data'],
+    ['use', { bytes: 1_099_511_627_776 }, { name: 'use', bytes: 1_099_511_627_776 }, undefined],
+    ['clock', { advanceSeconds: 86_400 }, { name: 'clock', advanceMs: 86_400_000 }, 'one day'],
+    ['clock', { advanceSeconds: 34_560_000 }, { name: 'clock', advanceMs: 34_560_000_000 }, undefined],
+    ...PLAIN_SANDBOX_ACTIONS.map((name) => [name, undefined, { name }, `after ${name}`] as const),
+  ] as const)('%s with %j', async (action, body, asked, example) => {
     const before = (await api.ask(`/api/esim/${esimId}`, { key: 'ngn' })).json as { esimTranNo: string };
-    const reply = await act(action, { body });
+    const reply = await act(action, { body, example });
     expect(reply.status).toBe(200);
     expect(Object.keys(reply.json as object).toSorted()).toEqual(Object.keys(before).toSorted());
     expect(api.shop.vendors.acted).toEqual([

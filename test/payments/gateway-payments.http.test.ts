@@ -60,16 +60,19 @@ const buyBase = (paymentMethod: string, ask: Ask = {}): Promise<Reply> =>
     body: { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod },
     ...ask,
   });
-const buyTopUp = async (paymentMethod: string): Promise<Reply> => {
+const buyTopUp = async (paymentMethod: string, ask: Ask = {}): Promise<Reply> => {
   await buyBase('WALLET');
   return post('/api/esim/buy', {
     body: { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', paymentMethod, esimId: ESIM },
+    ...ask,
   });
 };
-const read = (transactionId: string): Promise<Reply> =>
-  api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
-const confirm = (body: unknown, key = 'ngn'): Promise<Reply> =>
-  api.ask('/api/esim/confirm-payment', { key, body });
+const read = (transactionId: string, example?: string): Promise<Reply> =>
+  api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn', example });
+const confirm = (body: unknown, ask: Ask = {}): Promise<Reply> =>
+  post('/api/esim/confirm-payment', { body, ...ask });
+/** Of an answer, where the same request has many. */
+const answer = (name: string | undefined): Ask => ({ example: { answer: name } });
 
 /** The gateway has the money, and the caller confirms. */
 async function pay(transactionId: string): Promise<void> {
@@ -82,6 +85,7 @@ function timelineOf(...steps: string[]): object {
 }
 
 describe.each(METHODS)('%s', (method) => {
+  const byCard = (example: string): string | undefined => (method === 'CARD' ? example : undefined);
   const expected = {
     BASE: {
       transactionId: FIRST,
@@ -103,14 +107,18 @@ describe.each(METHODS)('%s', (method) => {
     '%s: is PENDING with payment instructions in buy, reads and confirm alike',
     async (type) => {
       const balanceMinor = type === 'BASE' ? 5_000_000n : 5_000_000n - 1_917_813n;
-      const bought = type === 'BASE' ? await buyBase(method) : await buyTopUp(method);
+      const bought =
+        type === 'BASE'
+          ? await buyBase(method, { example: `new eSIM, ${method}` })
+          : await buyTopUp(method, { example: `top-up, ${method}` });
       expect([bought.status, bought.json]).toEqual([type === 'BASE' ? 201 : 200, expected[type]]);
       const { transactionId } = expected[type];
-      expect((await read(transactionId)).json).toEqual({
+      const example = type === 'BASE' ? `${method}, not paid yet` : undefined;
+      expect((await read(transactionId, example)).json).toEqual({
         ...expected[type],
         ...timelineOf('opened'),
       });
-      const confirmed = await confirm({ transactionId });
+      const confirmed = await confirm({ transactionId }, answer(example));
       expect([confirmed.status, confirmed.json]).toEqual([
         200,
         { ...expected[type], ...timelineOf('opened') },
@@ -135,13 +143,17 @@ describe.each(METHODS)('%s', (method) => {
     api.shop.vendors.supplier = 'is allocating';
     await pay(FIRST);
     const processing = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
-    expect((await read(FIRST)).json).toEqual({
+    expect((await read(FIRST, byCard('paid, not delivered yet'))).json).toEqual({
       ...processing,
       ...timelineOf('opened', 'payment-received', 'ordered-at-supplier'),
     });
     api.shop.vendors.supplier = 'delivers';
     await confirm({ transactionId: FIRST });
-    for (const reply of [await read(FIRST), await confirm({ gatewayReference: FIRST })]) {
+    const delivered = byCard('delivered, paid by card');
+    for (const reply of [
+      await read(FIRST, delivered),
+      await confirm({ gatewayReference: FIRST }, answer(delivered)),
+    ]) {
       expect(reply.json).toMatchObject({
         status: 'SUCCESS',
         esimDetails: { esimId: ESIM, activationCode: 'LPA:1$rsp.example.com$MATCHING-0001' },
@@ -153,7 +165,11 @@ describe.each(METHODS)('%s', (method) => {
   test('shows the totals of a paid top-up in reads and confirm', async () => {
     await buyTopUp(method);
     await pay(SECOND);
-    for (const reply of [await read(SECOND), await confirm({ trackingReference: SECOND })]) {
+    const delivered = byCard('top-up, delivered');
+    for (const reply of [
+      await read(SECOND, delivered),
+      await confirm({ trackingReference: SECOND }, answer(delivered)),
+    ]) {
       expect(reply.json).toMatchObject({
         status: 'SUCCESS',
         message: 'Top-up successful',
@@ -168,7 +184,7 @@ describe.each(METHODS)('%s', (method) => {
   test('is FAILED with its reason and without instructions when not paid in time', async () => {
     await buyBase(method);
     await api.shop.engine.expire(api.idOf(FIRST), 'purchase');
-    expect((await confirm({ transactionId: FIRST })).json).toEqual({
+    expect((await confirm({ transactionId: FIRST }, answer(byCard('never paid')))).json).toEqual({
       transactionId: FIRST,
       status: 'FAILED',
       reason: 'PAYMENT_EXPIRED',
@@ -178,7 +194,8 @@ describe.each(METHODS)('%s', (method) => {
   });
 
   test('funds a wallet: 201 with payment instructions, and no package', async () => {
-    const funded = await post('/api/wallet/fund', { body: { amount: 5000.5, paymentMethod: method } });
+    const body = { amount: 5000.5, paymentMethod: method };
+    const funded = await post('/api/wallet/fund', { body, example: method });
     expect([funded.status, funded.json]).toEqual([
       201,
       {
@@ -208,6 +225,7 @@ describe('confirm-payment', () => {
     'finds a payment by %s',
     async (name) => {
       await buyBase('CARD');
+      await confirm({ [name]: FIRST }, { example: { request: `by ${name}` } });
       expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
         transactionId: FIRST,
         status: 'PENDING',
@@ -229,7 +247,7 @@ describe('confirm-payment', () => {
     await buyBase('CARD');
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
     for (const transactionId of [FIRST, FUNDING, SECOND]) {
-      const reply = await confirm({ transactionId }, 'usd');
+      const reply = await confirm({ transactionId }, { key: 'usd' });
       expect([reply.status, reply.json]).toEqual([
         404,
         generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
@@ -240,13 +258,14 @@ describe('confirm-payment', () => {
   test('answers the status of a funding: waiting, done, failed with its reason', async () => {
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'BANK_TRANSFER' } });
     const funding = { transactionId: FUNDING, amount: 100, currency: 'NGN', ...timelineOf('opened') };
-    expect((await confirm({ trackingReference: FUNDING })).json).toEqual({
+    const waiting = 'funding of the wallet, not paid yet';
+    expect((await confirm({ trackingReference: FUNDING }, answer(waiting))).json).toEqual({
       ...funding,
       status: 'PENDING',
       ...howToPay('BANK_TRANSFER', FUNDING),
     });
-    const read = await api.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
-    expect([read.status, read.json]).toEqual([
+    const found = await read(FUNDING, waiting);
+    expect([found.status, found.json]).toEqual([
       200,
       {
         ...funding,
@@ -256,7 +275,9 @@ describe('confirm-payment', () => {
       },
     ]);
     await pay(FUNDING);
-    expect((await confirm({ transactionId: FUNDING })).json).toEqual({
+    const done = 'funding of the wallet, done';
+    await read(FUNDING, done);
+    expect((await confirm({ transactionId: FUNDING }, answer(done))).json).toEqual({
       ...funding,
       ...timelineOf('opened', 'wallet-credited'),
       status: 'SUCCESS',

@@ -1,12 +1,15 @@
-// The examples of the reference match their routes: requests are valid, answers have the route's schema, refusals are possible ones.
+// The examples of the reference match their routes: requests are valid, answers have the route's schema, refusals are possible ones. Each test that
+// names an example compares it with what it gets (test/support/http/examples.ts).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
-import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
-import { EXAMPLES } from '../../src/app/routes/examples.ts';
+import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
+import { errorCodesOf, type ExamplesByOperation } from '../../src/platform/http/docs/openapi.ts';
+import examples from '../../src/app/routes/examples.json' with { type: 'json' };
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
+import { RECORD } from '../support/http/examples.ts';
 
 interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
@@ -30,28 +33,38 @@ afterAll(() => api.close());
 
 const named = (media: Media | undefined) =>
   Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value] as const);
+const recorded: ExamplesByOperation = examples;
+
+describe.each(
+  [...routes, ...pricingRoutes].map((route) => [`${route.method} ${route.path}`, route] as const),
+)('%s', (_name, route) => {
+  const ours = recorded[route.docs?.operationId ?? ''];
+
+  test('has example requests that its schema accepts', () => {
+    const requests = Object.entries(ours?.request ?? {});
+    expect(requests.length > 0, RECORD).toBe(route.body !== undefined);
+    for (const [name, value] of requests) {
+      expect(
+        route.body?.safeParse(parseJson(JSON.stringify(value))).error,
+        `${name}: ${RECORD}`,
+      ).toBeUndefined();
+      expect(route.missing?.({ query: new Map(), body: value as Record<string, unknown> })).toBeUndefined();
+    }
+  });
+
+  test('has examples for every answer, with the fields of its schema and no others', () => {
+    for (const [status, { schema }] of Object.entries(route.responses)) {
+      const answers = Object.entries(ours?.[Number(status)] ?? {});
+      expect(answers.length, `${status}: ${RECORD}`).toBeGreaterThan(0);
+      for (const [name, value] of answers) expect(schema.parse(value), `${name}: ${RECORD}`).toEqual(value);
+    }
+  });
+});
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_name, route) => {
     const documented = () => paths[route.path]![route.method.toLowerCase()]!;
-
-    test('has example requests that its schema accepts', () => {
-      const examples = named(documented().requestBody?.content['application/json']);
-      expect(examples.length > 0).toBe(route.body !== undefined);
-      for (const [name, value] of examples) {
-        expect(route.body?.safeParse(parseJson(JSON.stringify(value))).error, name).toBeUndefined();
-        expect(route.missing?.({ query: new Map(), body: value as Record<string, unknown> })).toBeUndefined();
-      }
-    });
-
-    test('has examples for every answer, with the fields of its schema and no others', () => {
-      for (const [status, { schema, contentType = 'application/json' }] of Object.entries(route.responses)) {
-        const examples = named(documented().responses[status]?.content?.[contentType]);
-        expect(examples.length, status).toBeGreaterThan(0);
-        for (const [name, value] of examples) expect(schema.parse(value), name).toEqual(value);
-      }
-    });
 
     test('has an example for every code it can refuse with, under its status, in one of its own shapes', () => {
       for (const code of errorCodesOf(route)) {
@@ -76,9 +89,7 @@ function isBodyOf(value: unknown, code: ErrorCode, shapes: (typeof routes)[numbe
   );
 }
 
-test('no other operation has examples, except some under /ops, which their own tests check', () => {
-  const idsOf = (of: typeof routes) => of.map((route) => route.docs?.operationId);
-  const ops = table.filter(({ path }) => path.startsWith('/ops/'));
-  const others = Object.keys(EXAMPLES).filter((id) => !idsOf(ops).includes(id));
-  expect(others.sort()).toEqual(idsOf(routes).sort());
+test('no other operation has examples', () => {
+  const ids = [...routes, ...pricingRoutes].map((route) => route.docs?.operationId);
+  expect(Object.keys(recorded).sort(), RECORD).toEqual(ids.sort());
 });

@@ -38,7 +38,7 @@ const NIGERIA = {
 };
 
 test('regions are a bare array, all or by kind', async () => {
-  const all = await api.ask('/api/esim/regions', { key: 'ngn' });
+  const all = await api.ask('/api/esim/regions', { key: 'ngn', example: 'a country and regions' });
   expect((all.json as unknown[]).length).toBe(3);
   expect(all.json).toContainEqual(NIGERIA);
   expectJson(await api.ask('/api/esim/regions?type=1', { key: 'ngn' }), 200, [NIGERIA]);
@@ -51,7 +51,7 @@ test('regions are a bare array, all or by kind', async () => {
 });
 
 test('packages (BASE) have the catalogue shape in the account currency', async () => {
-  const reply = await api.ask('/api/esim/packages?regionCode=NG', { key: 'ngn' });
+  const reply = await api.ask('/api/esim/packages?regionCode=NG', { key: 'ngn', example: 'BASE' });
   expectJson(reply, 200, [
     {
       packageCode: 'NG-5GB-30D',
@@ -92,7 +92,7 @@ const OPERATORS = [
 
 test('packages (TOPUP) have the top-up shape in USD unless another currency is requested, and may be empty', async () => {
   const query = 'type=TOPUP&regionCode=NG&packageCode=NG-5GB-30D';
-  expectJson(await api.ask(`/api/esim/packages?${query}`, { key: 'ngn' }), 200, [
+  expectJson(await api.ask(`/api/esim/packages?${query}`, { key: 'ngn', example: 'TOPUP' }), 200, [
     {
       ...TOP_UP,
       locationNetworkList: [{ locationName: 'Nigeria', locationCode: 'NG', operatorList: OPERATORS }],
@@ -101,7 +101,7 @@ test('packages (TOPUP) have the top-up shape in USD unless another currency is r
   const naira = await api.ask(`/api/esim/packages?${query}&currency=NGN`, { key: 'ngn' });
   expect(naira.json).toMatchObject([{ price: 3835.63, currencyCode: 'NGN' }]);
   const none = '/api/esim/packages?type=TOPUP&regionCode=EU-42&packageCode=EU-42-5GB-30D';
-  expectJson(await api.ask(none, { key: 'ngn' }), 200, []);
+  expectJson(await api.ask(none, { key: 'ngn', example: 'TOPUP, the package takes none' }), 200, []);
 });
 
 test.each([
@@ -135,36 +135,41 @@ test('package details have the detail shape, with and without a key', async () =
       },
     ],
   };
-  expectJson(await api.ask('/api/esim/packages/NG-5GB-30D'), 200, details);
+  expectJson(await api.ask('/api/esim/packages/NG-5GB-30D', { example: 'in US dollars' }), 200, details);
   expectJson(await api.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' }), 200, details);
   const naira = await api.ask('/api/esim/packages/NG-5GB-30D?currency=NGN');
   expect(naira.json).toMatchObject({ price: 19178.13, currencyCode: 'NGN' });
 });
 
 test('buy (BASE) answers 201 with install details on SUCCESS', async () => {
-  expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body: BUY_BASE }), 201, {
-    transactionId: 'txn-00000000000000000000000000000001',
-    status: 'SUCCESS',
-    package: {
-      packageCode: 'NG-5GB-30D',
-      packageName: 'Nigeria 5GB 30Days',
-      price: 19178.13,
-      currency: 'NGN',
+  expectJson(
+    await api.ask('/api/esim/buy', { key: 'ngn', body: BUY_BASE, example: 'new eSIM, WALLET' }),
+    201,
+    {
+      transactionId: 'txn-00000000000000000000000000000001',
+      status: 'SUCCESS',
+      package: {
+        packageCode: 'NG-5GB-30D',
+        packageName: 'Nigeria 5GB 30Days',
+        price: 19178.13,
+        currency: 'NGN',
+      },
+      esimDetails: {
+        esimId: 'esim-00000000000000000000000000000001',
+        iccid: ICCID,
+        qrCodeUrl: 'https://qr.example.com/0001.png',
+        activationCode: 'LPA:1$rsp.example.com$MATCHING-0001',
+        smdpAddress: 'rsp.example.com',
+        matchingId: 'MATCHING-0001',
+      },
     },
-    esimDetails: {
-      esimId: 'esim-00000000000000000000000000000001',
-      iccid: ICCID,
-      qrCodeUrl: 'https://qr.example.com/0001.png',
-      activationCode: 'LPA:1$rsp.example.com$MATCHING-0001',
-      smdpAddress: 'rsp.example.com',
-      matchingId: 'MATCHING-0001',
-    },
-  });
+  );
 });
 
 test('buy (BASE) answers 201 without install details while PROCESSING', async () => {
   api.shop.vendors.supplier = 'is allocating';
-  expectJson(await api.ask('/api/esim/buy', { key: 'usd', body: BUY_BASE }), 201, {
+  const example = { answer: 'new eSIM, WALLET, not delivered yet' };
+  expectJson(await api.ask('/api/esim/buy', { key: 'usd', body: BUY_BASE, example }), 201, {
     transactionId: 'txn-00000000000000000000000000000001',
     status: 'PROCESSING',
     package: { packageCode: 'NG-5GB-30D', packageName: 'Nigeria 5GB 30Days', price: 12.5, currency: 'USD' },
@@ -174,7 +179,7 @@ test('buy (BASE) answers 201 without install details while PROCESSING', async ()
 test('buy (TOPUP) answers 200 with the new totals and a message', async () => {
   const { esimId } = await buyBase();
   const body = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP', esimId };
-  expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body }), 200, {
+  expectJson(await api.ask('/api/esim/buy', { key: 'ngn', body, example: 'top-up, WALLET' }), 200, {
     transactionId: 'txn-00000000000000000000000000000002',
     status: 'SUCCESS',
     message: 'Top-up successful',
@@ -215,7 +220,7 @@ const LISTED = {
 test('my-esims is a flat page with exactly the listed fields', async () => {
   await buyBase();
   await buyBase();
-  const reply = await api.ask('/api/esim/my-esims?limit=1&search=', { key: 'ngn' });
+  const reply = await api.ask('/api/esim/my-esims?limit=1&search=', { key: 'ngn', example: 'one eSIM' });
   expectJson(reply, 200, {
     esims: [
       {
@@ -260,7 +265,7 @@ test('my-esims is a flat page with exactly the listed fields', async () => {
 
 test('eSIM details have the full shape', async () => {
   const { esimId } = await buyBase();
-  expectJson(await api.ask(`/api/esim/${esimId}`, { key: 'ngn' }), 200, {
+  expectJson(await api.ask(`/api/esim/${esimId}`, { key: 'ngn', example: 'delivered' }), 200, {
     ...LISTED,
     orderNo: 'B-txn-00000000000000000000000000000001',
     esimTranNo: expect.stringMatching(/^\d{12}$/) as unknown,
@@ -295,7 +300,10 @@ test('eSIM details have the full shape', async () => {
 test('transactions have the purchase result with its timeline, and the reason when it failed', async () => {
   const { transactionId } = await buyBase();
   const timelineOf = (...steps: string[]) => steps.map((what) => ({ at: TIME, what }));
-  const done = await api.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
+  const done = await api.ask(`/api/esim/transactions/${transactionId}`, {
+    key: 'ngn',
+    example: 'delivered, from the wallet',
+  });
   expect(done.json).toMatchObject({
     transactionId,
     status: 'SUCCESS',
@@ -309,7 +317,8 @@ test('transactions have the purchase result with its timeline, and the reason wh
   });
   const { transactionId: failedId } = paying.json as { transactionId: string };
   await api.shop.engine.expire(api.idOf(failedId), 'purchase');
-  expectJson(await api.ask(`/api/esim/transactions/${failedId}`, { key: 'ngn' }), 200, {
+  const failed = `/api/esim/transactions/${failedId}`;
+  expectJson(await api.ask(failed, { key: 'ngn', example: 'never paid' }), 200, {
     transactionId: failedId,
     status: 'FAILED',
     reason: 'PAYMENT_EXPIRED',
@@ -324,12 +333,12 @@ test('transactions have the purchase result with its timeline, and the reason wh
 });
 
 test('wallet and exchange rate have their envelopes', async () => {
-  expectJson(await api.ask('/api/wallet/balance', { key: 'ngn' }), 200, {
+  expectJson(await api.ask('/api/wallet/balance', { key: 'ngn', example: 'balance' }), 200, {
     success: true,
     data: { balance: 50_000, currency: 'NGN', onHold: 0, owed: 0, lastUpdated: TIME },
   });
   const rate = { rate: 1534.25, baseCurrency: 'USD', currency: 'NGN' };
-  expectJson(await api.ask('/api/settings/exchange-rate'), 200, {
+  expectJson(await api.ask('/api/settings/exchange-rate', { example: 'rate' }), 200, {
     success: true,
     message: 'Current exchange rate',
     data: rate,

@@ -1,5 +1,6 @@
 /** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their answers, and bad input. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
@@ -18,8 +19,8 @@ interface Bought {
 interface Listed {
   readonly data: { readonly items: readonly Record<string, unknown>[]; readonly nextCursor: string };
 }
-const ask = async <Answer = Listed>(target: string, key = 'ngn'): Promise<Answer> => {
-  const reply = await api.ask(target, { key });
+const ask = async <Answer = Listed>(target: string, key = 'ngn', example?: string): Promise<Answer> => {
+  const reply = await api.ask(target, { key, example });
   expect(reply.status).toBe(200);
   return reply.json as Answer;
 };
@@ -33,7 +34,7 @@ beforeAll(async () => {
 
 describe('the wallet', () => {
   it('explains its balance, newest first', async () => {
-    const { data } = await ask('/api/wallet/entries');
+    const { data } = await ask('/api/wallet/entries', 'ngn', 'a purchase and a funding');
     expect(data).toEqual({
       items: [
         {
@@ -95,7 +96,7 @@ describe('the wallet', () => {
 
 describe('the list of transactions', () => {
   it('has purchases and fundings, and is not read as the eSIM “transactions”', async () => {
-    const { data } = await ask('/api/esim/transactions');
+    const { data } = await ask('/api/esim/transactions', 'ngn', 'purchases and a funding');
     expect(data).toMatchObject({
       items: [
         { type: 'FUNDING', status: 'PENDING', amount: 100, packageName: null, closedAt: null },
@@ -170,9 +171,12 @@ describe('spending', () => {
   });
 
   it('has the destinations of the account and of these days only', async () => {
-    const destinations = async (key: string, days = '') =>
-      (await ask<{ topDestinations: unknown }>(`/api/esim/spending${days}`, key)).topDestinations;
-    expect(await destinations('ngn')).toEqual([{ regionCode: 'NG', regionName: 'Nigeria', purchases: 1 }]);
+    const destinations = async (key: string, days = '', example?: string) =>
+      (await ask<{ topDestinations: unknown }>(`/api/esim/spending${days}`, key, example)).topDestinations;
+    const [from, to] = [1, 0].map((ago) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10));
+    expect(await destinations('ngn', `?from=${from}&to=${to}`, 'two days')).toEqual([
+      { regionCode: 'NG', regionName: 'Nigeria', purchases: 1 },
+    ]);
     expect(await destinations('usd')).toEqual([]);
     expect(await destinations('ngn', '?from=2024-01-01&to=2024-12-31')).toEqual([]);
   });
@@ -190,8 +194,8 @@ interface FoundJson {
 }
 
 describe('the search', () => {
-  const search = async (text: string, key = 'ngn') =>
-    (await ask<FoundJson>(`/api/search?text=${encodeURIComponent(text)}`, key)).data.items;
+  const search = async (text: string, key = 'ngn', example?: string) =>
+    (await ask<FoundJson>(`/api/search?text=${encodeURIComponent(text)}`, key, example)).data.items;
 
   it('finds purchases, eSIMs, fundings and batches of the account by complete ids', async () => {
     const { transactionId, esimDetails } = bought;
@@ -202,7 +206,7 @@ describe('the search', () => {
       [esimDetails.esimId, 'id'],
       [esimDetails.iccid, 'iccid'],
     ] as const)
-      expect(await search(text)).toEqual([
+      expect(await search(text, 'ngn', `an eSIM by its ${foundBy}`)).toEqual([
         expect.objectContaining({ kind: 'esim', id: esimDetails.esimId, foundBy }),
       ]);
     const funded = await api.ask('/api/wallet/fund', {
@@ -274,6 +278,8 @@ describe('the timeline of an eSIM', () => {
     await api.ask(`${path}/install/link`, { key: 'ngn', method: 'DELETE' });
     const { data } = await ask<{ data: { items: { what: string; at: string }[]; isComplete: boolean } }>(
       `${path}/timeline`,
+      'ngn',
+      'bought, its install link revoked',
     );
     expect(data.items.map((item) => item.what)).toEqual(
       expect.arrayContaining(['wallet-held', 'delivered', 'install-link-revoked']),

@@ -34,7 +34,8 @@ afterAll(async () => {
 
 const order = (body: unknown, ask: Ask = {}): Promise<Reply> =>
   api.ask(PATH, { key: 'usd', method: 'POST', body, ...ask });
-const read = (path: string, key = 'usd'): Promise<Reply> => api.ask(`${PATH}${path}`, { key });
+const read = (path: string, key = 'usd', example?: string): Promise<Reply> =>
+  api.ask(`${PATH}${path}`, { key, example });
 const rows = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, index) => ({ reference: `r-${index}`, packageCode: PACKAGE, ...more }));
 
@@ -197,6 +198,7 @@ describe('a refused batch', () => {
     for (const path of ['/batch-1', '/%00', `/batch-${'f'.repeat(32)}`])
       expect((await read(path)).json).toEqual(missing);
     await carryOut(batchId);
+    expect((await read(`/${batchId}/csv`, 'usd', 'completed')).text).toContain(',SUCCESS,');
   });
 });
 
@@ -250,7 +252,10 @@ describe('a batch', () => {
     ]);
     expect(await api.shop.purchases('usd')).toBe(boughtBefore + 25);
     expect(await api.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
-    expect(dataOf(await read('')).items[0]).toMatchObject({ batchId, counts: { succeeded: 25 } });
+    expect(dataOf(await read('?limit=1', 'usd', 'one batch')).items[0]).toMatchObject({
+      batchId,
+      counts: { succeeded: 25 },
+    });
     const { terms } = await api.shop.owner
       .selectFrom('job_rows')
       .select((eb) => eb.fn.count('terms').as('terms'))
@@ -262,7 +267,8 @@ describe('a batch', () => {
   it('with an Idempotency-Key is ordered once and answered with the same bytes', async () => {
     const headers = { 'Idempotency-Key': randomBytes(8).toString('hex') };
     const before = (await stored()).length;
-    const first = await order({ rows: rows(2) }, { headers });
+    const example = { request: 'two travellers', answer: 'accepted' };
+    const first = await order({ rows: rows(2) }, { headers, example });
     await carryOut(dataOf(first).batchId);
     const again = await order({ rows: rows(2) }, { headers });
     expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
@@ -345,7 +351,7 @@ describe('e-mails to travellers', () => {
     expect(await statuses(batchId)).toEqual(['SENT', 'WAITING', '']);
     const [letter, ...more] = mailsTo('now@traveller.example');
     expect(more).toEqual([]);
-    const [first] = dataOf(await read(`/${batchId}`)).items;
+    const [first] = dataOf(await read(`/${batchId}`, 'usd', 'completed')).items;
     const text = Buffer.from(letter!.body, 'base64').toString().includes('shop.example')
       ? Buffer.from(letter!.body, 'base64').toString()
       : letter!.body;

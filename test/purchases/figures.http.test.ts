@@ -22,7 +22,7 @@ it('a purchase counts in both at once, and in those of no other account', async 
   const sold = await soldToNigeria(50);
   await api.ask('/api/esim/buy', { key: 'ngn', body: BASE });
   await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
-  const mine = await api.ask('/api/esim/statistics', { key: 'ngn' });
+  const mine = await api.ask('/api/esim/statistics', { key: 'ngn', example: 'a month' });
   expect([mine.status, mine.json]).toMatchObject([
     200,
     {
@@ -53,7 +53,7 @@ it('a purchase counts in both at once, and in those of no other account', async 
   });
   const before = await api.ask('/api/esim/statistics?to=2025-12-31', { key: 'ngn' });
   expect(before.json).toMatchObject({ from: '2025-12-02', to: '2025-12-31', purchases: { total: 0 } });
-  const destinations = await api.ask('/api/esim/top-destinations', { key: 'usd' });
+  const destinations = await api.ask('/api/esim/top-destinations', { key: 'usd', example: 'by sales' });
   expect(destinations.json).toMatchObject([
     { regionCode: 'NG', regionType: 'LC', packageCount: 1, purchases: sold + 1 },
   ]);

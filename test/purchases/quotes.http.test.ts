@@ -91,7 +91,7 @@ async function nothingBought(work: () => Promise<void>, key = 'usd'): Promise<vo
 describe('a quote', () => {
   it('has a price, a currency and an expiry, and charges nothing', async () => {
     await nothingBought(async () => {
-      const quote = await quoted(BASE, { key: 'ngn' });
+      const quote = await quoted(BASE, { key: 'ngn', example: 'new eSIM' });
       expect(quote).toMatchObject({
         packageCode: 'NG-5GB-30D',
         packageName: 'Nigeria 5GB 30Days',
@@ -111,7 +111,7 @@ describe('a quote', () => {
     const { quoteId } = await quoted();
     await change(quoteId, { price_minor: 11_11n });
     const before = await api.shop.balance('usd');
-    const bought = await buy({ quoteId });
+    const bought = await buy({ quoteId }, { example: { request: 'new eSIM, by a quote' } });
     expect(bought).toMatchObject({ status: 201, json: { status: 'SUCCESS', package: { price: 11.11 } } });
     expect(await api.shop.balance('usd')).toBe(before - 11_11n);
     await nothingBought(async () => expectRefusal(await buy({ quoteId }), 400, 'QUOTE_USED'));
@@ -119,7 +119,10 @@ describe('a quote', () => {
 
   it('is charged after cost, markup and rate have moved, whatever the list says', async () => {
     const transfer = { paymentMethod: 'BANK_TRANSFER' };
-    const [quote, charged] = [await quoted(BASE, { key: 'ngn' }), await quoted({ ...BASE, ...transfer })];
+    const [quote, charged] = [
+      await quoted(BASE, { key: 'ngn' }),
+      await quoted({ ...BASE, ...transfer }, { example: 'new eSIM, BANK_TRANSFER' }),
+    ];
     await api.shop.setBalance(10_000_000n, 'ngn');
     await move({ cost: 110n, markupBps: 4_000, naira: 1_800_000_000n });
     try {
@@ -274,6 +277,9 @@ describe('buy refuses', () => {
       }
     });
     expect((await buy({ maxPrice: 12.5, maxPriceCurrency: 'USD' })).status).toBe(201);
+    const example = { request: 'new eSIM, at most at this price' };
+    const inNaira = await buy({ maxPrice: 19_200, maxPriceCurrency: 'NGN' }, { key: 'ngn', example });
+    expect(inNaira.status).toBe(201);
   });
 
   it('a maxPrice in another currency', async () => {
@@ -314,7 +320,7 @@ it('a quote for a top-up is tied to its eSIM, and buys it', async () => {
   const bought = (await buy({})).json as { esimDetails: { esimId: string } };
   const { esimId } = bought.esimDetails;
   const topUp = { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', esimId };
-  const { quoteId, ...quote } = await quoted(topUp);
+  const { quoteId, ...quote } = await quoted(topUp, { example: 'top-up' });
   expect(quote).toMatchObject({ ...topUp, price: 2.5 });
   expectRefusal(await buy({ quoteId }), 400, 'QUOTE_MISMATCH');
   await api.shop.owner

@@ -30,8 +30,8 @@ interface Page {
 
 const pageOf = (reply: Reply): Page => (reply.json as { data: Page }).data;
 
-async function read(query = '', key = 'ngn'): Promise<Page> {
-  const reply = await api.ask(`${FEED}${query}`, { key });
+async function read(query = '', key = 'ngn', example?: string): Promise<Page> {
+  const reply = await api.ask(`${FEED}${query}`, { key, example });
   expect(reply.status, reply.text).toBe(200);
   return pageOf(reply);
 }
@@ -67,7 +67,7 @@ describe('a page', () => {
   it('has the webhook’s content, digit for digit, with the id of the event', async () => {
     await writeEvents(1);
     await readItems(1);
-    const reply = await api.ask(FEED, { key: 'ngn' });
+    const reply = await api.ask(FEED, { key: 'ngn', example: 'one event' });
     const [item] = pageOf(reply).items;
     expect(item?.id).toMatch(/^evt-[0-9a-f]{32}$/);
     expect(reply.text).toBe(
@@ -103,7 +103,7 @@ describe('a page', () => {
   });
 
   it('continues from its cursor, also at the end, where later events follow', async () => {
-    expect(await read()).toMatchObject({ items: [], hasMore: false });
+    expect(await read('', 'ngn', 'nothing new')).toMatchObject({ items: [], hasMore: false });
     await writeEvents(5);
     await readItems(5);
     const first = await read('?limit=2');

@@ -35,11 +35,13 @@ const ENDPOINT = {
 };
 
 test('adding one answers 201 with its secret, which no other answer shows', async () => {
-  const added = await add();
+  const added = await add(undefined, {
+    example: { request: 'for purchases', answer: 'with its secret' },
+  });
   expect([added.status, added.json]).toEqual([201, { ...ENDPOINT, secret: SECRET }]);
-  const read = await api.ask(`${PATH}/${EP}`, { key: 'ngn' });
+  const read = await api.ask(`${PATH}/${EP}`, { key: 'ngn', example: 'enabled' });
   expect([read.status, read.json]).toEqual([200, ENDPOINT]);
-  const list = await api.ask(PATH, { key: 'ngn' });
+  const list = await api.ask(PATH, { key: 'ngn', example: 'one endpoint' });
   expect([list.status, list.json]).toEqual([
     200,
     {
@@ -62,10 +64,8 @@ test('adding one answers 201 with its secret, which no other answer shows', asyn
 });
 
 test('events are accepted in any order, each once', async () => {
-  const added = await add({
-    url: URL_OF_SHOP,
-    events: ['wallet.low_balance', 'esim.purchased', 'wallet.low_balance'],
-  });
+  const events = ['wallet.low_balance', 'esim.purchased', 'wallet.low_balance'];
+  const added = await add({ url: URL_OF_SHOP, events });
   expect(added.json).toMatchObject({ events: ['esim.purchased', 'wallet.low_balance'] });
 });
 
@@ -88,22 +88,33 @@ test('endpoints are listed in pages', async () => {
 });
 
 test('endpoints can be changed, enabled again and deleted, and get a new secret', async () => {
-  await add();
+  const chosen = { url: URL_OF_SHOP, events: ['esim.purchased', 'payment.received'] };
+  await add(chosen, { example: { request: 'for events of your choice' } });
   const one = `${PATH}/${EP}`;
-  const patch = (body: unknown): Promise<Reply> => api.ask(one, { key: 'ngn', method: 'PATCH', body });
-  expect((await patch({ url: 'http://other.example.com/', events: [...WEBHOOK_EVENTS] })).json).toEqual({
+  const patch = (body: unknown, example: string): Promise<Reply> =>
+    api.ask(one, { key: 'ngn', method: 'PATCH', body, example });
+  const moved = { url: 'http://other.example.com/', events: [...WEBHOOK_EVENTS] };
+  expect((await patch(moved, 'move')).json).toEqual({
     ...ENDPOINT,
     url: 'http://other.example.com/',
     events: WEBHOOK_EVENTS,
   });
-  expect((await patch({ enabled: false })).json).toMatchObject({
+  expect((await patch({ enabled: false }, 'disable')).json).toMatchObject({
     enabled: false,
     disabledReason: 'BY_OWNER',
   });
-  expect((await patch({ enabled: true })).json).toMatchObject({ enabled: true, disabledReason: null });
-  const rotated = await api.ask(`${one}/rotate-secret`, { key: 'ngn', method: 'POST' });
+  await api.ask(one, { key: 'ngn', example: 'disabled' });
+  expect((await patch({ enabled: true }, 'enable')).json).toMatchObject({
+    enabled: true,
+    disabledReason: null,
+  });
+  const rotated = await api.ask(`${one}/rotate-secret`, {
+    key: 'ngn',
+    method: 'POST',
+    example: 'with its new secret',
+  });
   expect([rotated.status, rotated.json]).toMatchObject([200, { id: EP, secret: SECRET }]);
-  const deleted = await api.ask(one, { key: 'ngn', method: 'DELETE' });
+  const deleted = await api.ask(one, { key: 'ngn', method: 'DELETE', example: 'deleted' });
   expect([deleted.status, deleted.json]).toEqual([200, { id: EP, deleted: true }]);
   expect((await api.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
 });
@@ -111,7 +122,8 @@ test('endpoints can be changed, enabled again and deleted, and get a new secret'
 test('samples of every event are accepted for sending', async () => {
   await add();
   for (const event of WEBHOOK_EVENTS) {
-    const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event } });
+    const example = event === 'wallet.low_balance' ? { request: 'a wallet that runs low' } : undefined;
+    const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event }, example });
     expect([sample.status, sample.json]).toMatchObject([
       201,
       { endpointId: EP, event, status: 'PENDING', attempts: 0, transactionId: null },
@@ -120,6 +132,7 @@ test('samples of every event are accepted for sending', async () => {
   const failed = await api.ask(`${PATH}/${EP}/sample`, {
     key: 'ngn',
     body: { event: 'esim.purchased', status: 'FAILED' },
+    example: { request: 'a purchase that failed', answer: 'on its way' },
   });
   const { id } = failed.json as { id: string };
   const { json } = await api.ask(`/api/webhooks/messages/${id}`, { key: 'ngn' });
@@ -148,7 +161,8 @@ test('recovering answers how many are sent again', async () => {
   for (let n = 0; n < 2; n += 1) await api.ask('/api/esim/buy', { key: 'ngn', body: purchase });
   await api.shop.closeMessages('FAILED');
   const body = { from: AN_HOUR_AGO };
-  const recovered = await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
+  const example = { request: 'since a time', answer: 'sent again' };
+  const recovered = await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body, example });
   expect([recovered.status, recovered.json]).toEqual([200, { recovered: 2 }]);
   expect((await api.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
 });

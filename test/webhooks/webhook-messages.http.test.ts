@@ -57,7 +57,7 @@ const MESSAGE = {
 };
 
 test('one message is shown with the bytes that are sent', async () => {
-  const reply = await api.ask(`${MESSAGES}/${MSG}`, { key: 'ngn' });
+  const reply = await api.ask(`${MESSAGES}/${MSG}`, { key: 'ngn', example: 'delivered' });
   const { body, ...rest } = reply.json as { body: string };
   expect([reply.status, rest]).toEqual([200, MESSAGE]);
   expect(JSON.parse(body)).toMatchObject({
@@ -68,7 +68,8 @@ test('one message is shown with the bytes that are sent', async () => {
 });
 
 test('the attempts of a message are shown', async () => {
-  const reply = await api.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
+  const example = 'no answer in time, then one';
+  const reply = await api.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn', example });
   expect([reply.status, reply.json]).toMatchObject([
     200,
     {
@@ -85,7 +86,9 @@ test('the attempts of a message are shown', async () => {
 });
 
 test('a message is sent again with its own id', async () => {
-  const reply = await api.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
+  const ask = { key: 'ngn', method: 'POST', example: 'on its way' };
+  const reply = await api.ask(`${MESSAGES}/${MSG}/resend`, ask);
+  await api.ask(`${MESSAGES}/${MSG}`, { key: 'ngn', example: 'to be tried again' });
   expect([reply.status, reply.json]).toEqual([
     200,
     { ...MESSAGE, status: 'PENDING', nextAttemptAt: AT, closedAt: null },
@@ -97,7 +100,7 @@ describe('the list', () => {
     (reply.json as { data: { items: { id: string }[] } }).data.items.map((one) => one.id.slice(-1));
 
   test('has no bodies', async () => {
-    const reply = await api.ask(`${MESSAGES}?limit=1`, { key: 'ngn' });
+    const reply = await api.ask(`${MESSAGES}?limit=1`, { key: 'ngn', example: 'one message' });
     expect(reply.json).toMatchObject({
       data: { items: [{ id: FAILED_MSG }], pagination: { totalItems: 2 } },
     });
@@ -183,18 +186,20 @@ describe('access to messages', () => {
 
 describe('low balance', () => {
   const PATH = '/api/wallet/low-balance';
-  const put = (body: unknown, key = 'ngn'): Promise<Reply> => api.ask(PATH, { key, method: 'PUT', body });
+  const put = (body: unknown, key = 'ngn', example?: string): Promise<Reply> =>
+    api.ask(PATH, { key, method: 'PUT', body, example });
 
   test('is set, read, and switched off by 0 and by null; in the account’s currency and environment', async () => {
-    expect((await api.ask(PATH, { key: 'ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
-    const set = await put({ amount: 2500.5 });
+    const unset = await api.ask(PATH, { key: 'ngn', example: 'not set' });
+    expect(unset.text).toBe('{"amount":null,"currency":"NGN"}');
+    const set = await put({ amount: 2500.5 }, 'ngn', 'set');
     expect([set.status, set.text]).toEqual([200, '{"amount":2500.50,"currency":"NGN"}']);
-    expect((await api.ask(PATH, { key: 'ngn' })).text).toBe(set.text);
+    expect((await api.ask(PATH, { key: 'ngn', example: 'set' })).text).toBe(set.text);
     expect((await api.ask(PATH, { key: 'usd' })).text).toBe('{"amount":null,"currency":"USD"}');
     expect((await api.ask(PATH, { key: 'live/ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
     expect((await put({ amount: 0 })).text).toBe('{"amount":null,"currency":"NGN"}');
     await put({ amount: 1 });
-    expect((await put({ amount: null })).text).toBe('{"amount":null,"currency":"NGN"}');
+    expect((await put({ amount: null }, 'ngn', 'end')).text).toBe('{"amount":null,"currency":"NGN"}');
   });
 
   test.each([

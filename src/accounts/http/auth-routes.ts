@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { toJson } from '../../platform/http/json.ts';
-import { doneSchema } from '../../platform/http/ops-route.ts';
+import { doneSchema } from '../../platform/http/answer-fields.ts';
 import { routesFor, type Route, type RouteDefinition } from '../../platform/http/route.ts';
 import {
   acceptInvitationBody,

@@ -11,7 +11,7 @@ import {
   MAX_PERSON_NAME_CHARACTERS,
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { dataSchema } from '../../platform/http/ops-route.ts';
+import { dataSchema } from '../../platform/http/answer-fields.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
 

@@ -4,7 +4,7 @@ import type { Member } from '../../domain/callers.ts';
 import { isId } from '../../domain/ids.ts';
 import { encodeCursor } from '../../platform/http/cursor.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { doneSchema } from '../../platform/http/ops-route.ts';
+import { doneSchema } from '../../platform/http/answer-fields.ts';
 import {
   routesFor,
   type PathParameter,

@@ -13,7 +13,7 @@ import {
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { dataSchema, listSchema } from '../../platform/http/ops-route.ts';
+import { dataSchema, listSchema } from '../../platform/http/answer-fields.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { companyNameField, emailField, mailSentSchema } from './auth-schema.ts';
 

@@ -2,7 +2,8 @@ import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
-import { opsRoutesFor, doneSchema } from '../../platform/http/ops-route.ts';
+import { doneSchema } from '../../platform/http/answer-fields.ts';
+import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import {
   presentChange,
   presentFirstHalf,

@@ -7,7 +7,7 @@ import {
   MAX_PERSON_NAME_CHARACTERS,
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { dataSchema } from '../../platform/http/ops-route.ts';
+import { dataSchema } from '../../platform/http/answer-fields.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';

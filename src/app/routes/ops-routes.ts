@@ -15,7 +15,7 @@ import { toJson } from '../../platform/http/json.ts';
 import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { within, type Route } from '../../platform/http/route.ts';
 import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
-import { EXAMPLES } from './examples.ts';
+import examples from './examples.json' with { type: 'json' };
 
 const DESCRIPTION = `For the people who operate this service: stuck purchases, timelines, operator actions, reconciliation and the books.
 
@@ -54,7 +54,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
       description: 'The OpenAPI description of everything under /ops.',
     },
     handle: () => {
-      document ??= Buffer.from(toJson(makeOpsDocument({ routes, examples: EXAMPLES, info, tags: TAGS })));
+      document ??= Buffer.from(toJson(makeOpsDocument({ routes, examples, info, tags: TAGS })));
       return Promise.resolve({ status: 200, body: document });
     },
   });

@@ -30,7 +30,7 @@ import { createRenderCache } from '../../platform/http/render-cache.ts';
 import { within, type Route } from '../../platform/http/route.ts';
 import type { UserUseCases } from '../composition/user-use-cases.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
-import { EXAMPLES } from './examples.ts';
+import examples from './examples.json' with { type: 'json' };
 import { opsRoutes } from './ops-routes.ts';
 
 export function createRouteTable(info: {
@@ -75,12 +75,7 @@ export function createRouteTable(info: {
     ...EVENTS[event],
     body: eventBodySchema(event),
   }));
-  return [
-    ...api,
-    ...docsRoutes(api, { ...info, events, examples: EXAMPLES }),
-    ...fromElsewhere,
-    ...opsRoutes(info),
-  ];
+  return [...api, ...docsRoutes(api, { ...info, events, examples }), ...fromElsewhere, ...opsRoutes(info)];
 }
 
 const DOCUMENT_PATHS = { api: '/api/openapi.json', ops: '/ops/openapi.json' } as const;

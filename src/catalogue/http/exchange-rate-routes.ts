@@ -11,7 +11,6 @@ const exchangeRateRoute = defineRoute({
   path: '/api/settings/exchange-rate',
   key: 'public',
   scope: undefined,
-  shapes: ['general'],
   errors: ['EXCHANGE_RATE_UNAVAILABLE'],
   responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
   docs: {

@@ -33,7 +33,7 @@ export function presentRates({ good, waiting, changes, history }: RatesView): Da
   return {
     items: good.map(({ id, currency, micros, source, observedAtMs, ageSeconds, isSold }) => ({
       ...{ rateId: id, currency, rate: rateJson(micros), source, ageSeconds, isSold },
-      observedAt: new Date(observedAtMs).toISOString(),
+      observedAt: new Date(observedAtMs),
     })),
     waiting: waiting.map(({ id, currency, micros, source, observedAt, proposedBy, proposedReason }) => {
       const before = current.get(currency);
@@ -41,18 +41,14 @@ export function presentRates({ good, waiting, changes, history }: RatesView): Da
         ...{ rateId: id, currency, rate: rateJson(micros), source, proposedBy, reason: proposedReason },
         currentRate: rateOrNull(before),
         changePercent: percentOrNull(before === undefined ? null : changeBps(before, micros)),
-        observedAt: observedAt.toISOString(),
+        observedAt,
       };
     }),
-    changes: changes.map(({ at, beforeMicros, afterMicros, ...change }) => ({
-      ...{ at: at.toISOString(), before: rateOrNull(beforeMicros), rate: rateOrNull(afterMicros) },
+    changes: changes.map(({ beforeMicros, afterMicros, ...change }) => ({
       ...change,
+      ...{ before: rateOrNull(beforeMicros), rate: rateOrNull(afterMicros) },
     })),
-    history: history.map(({ at, micros, source }) => ({
-      at: at.toISOString(),
-      rate: rateJson(micros),
-      source,
-    })),
+    history: history.map(({ at, micros, source }) => ({ at, rate: rateJson(micros), source })),
   };
 }
 
@@ -77,7 +73,7 @@ const presentSettings = ({ id, by, reason, validFrom, ...terms }: PricingChange)
   ...presentTerms(terms),
   by,
   reason,
-  validFrom: validFrom.toISOString(),
+  validFrom,
 });
 
 const presentTerms = ({ userMarkupBps, merchantMarkupBps, ngnIncrementBps }: PricingTermsRequest) => ({
@@ -122,18 +118,16 @@ export function presentPreview({
 
 export function presentOnSale({ at, knownSince, packages }: OnSaleView): Data<typeof onSaleSchema> {
   return {
-    at: at.toISOString(),
-    knownSince: knownSince?.toISOString() ?? null,
-    ...presentPage(packages, ({ userPriceUsdMinor, merchantPriceUsdMinor, validFrom, validTo, ...item }) => ({
-      packageCode: item.packageCode,
-      name: item.name,
-      packageType: item.packageType,
-      regionCode: item.regionCode,
-      costUsd: costJson(item.cost),
-      userPriceUsd: priceOrNull(userPriceUsdMinor),
-      merchantPriceUsd: priceOrNull(merchantPriceUsdMinor),
-      validFrom: validFrom.toISOString(),
-      validTo: validTo?.toISOString() ?? null,
-    })).data,
+    at,
+    knownSince,
+    ...presentPage(
+      packages,
+      ({ packageCode, name, packageType, regionCode, cost, validFrom, validTo, ...price }) => ({
+        ...{ packageCode, name, packageType, regionCode, validFrom, validTo },
+        costUsd: costJson(cost),
+        userPriceUsd: priceOrNull(price.userPriceUsdMinor),
+        merchantPriceUsd: priceOrNull(price.merchantPriceUsdMinor),
+      }),
+    ).data,
   };
 }

@@ -1,7 +1,6 @@
-import { toJson } from '../../platform/http/json.ts';
+import { dataAnswer } from '../../platform/http/answer-fields.ts';
 import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
-import type { Answer } from '../../platform/http/errors.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
 import {
   presentOnSale,
@@ -33,8 +32,6 @@ const defineOpsRoute = opsRoutesFor<PricingCases>();
 
 const TAG = 'Rates and prices';
 
-const answer = (data: object, status = 200): Answer => ({ status, body: toJson({ success: true, data }) });
-
 const rateId: PathParameter = {
   description: 'The `rateId` of a rate in quarantine',
   example: '42',
@@ -56,7 +53,7 @@ const ratesRoute = defineOpsRoute({
       'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
   },
   async handle({ cases, query: { currency, days } }) {
-    return answer(presentRates(await cases.listRates({ currency, days })));
+    return dataAnswer(presentRates(await cases.listRates({ currency, days })));
   },
 });
 
@@ -81,7 +78,7 @@ const setRateRoute = defineOpsRoute({
   async handle({ cases, session, body: { currency, rate: micros, reason } }) {
     const proposal = await cases.proposeRate(session, { currency, micros, reason });
     const status = proposal.outcome === 'waits' ? 202 : 200;
-    return answer(presentProposal(proposal, { currency, micros }), status);
+    return dataAnswer(presentProposal(proposal, { currency, micros }), status);
   },
 });
 
@@ -92,7 +89,6 @@ const confirmRateRoute = defineOpsRoute({
   params: { rateId },
   query: environmentQuery,
   body: confirmRateBody,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Prices use it within a second', schema: rateConfirmedSchema } },
   docs: {
     operationId: 'confirmRate',
@@ -104,7 +100,7 @@ const confirmRateRoute = defineOpsRoute({
   async handle({ cases, session, params, body }) {
     const id = params['rateId'] ?? '';
     const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
-    return answer({ rateId: id, outcome });
+    return dataAnswer({ rateId: id, outcome });
   },
 });
 
@@ -122,7 +118,7 @@ const pricesRoute = defineOpsRoute({
       'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
   },
   async handle({ cases, query }) {
-    return answer(presentPrices(await cases.listPrices(query)));
+    return dataAnswer(presentPrices(await cases.listPrices(query)));
   },
 });
 
@@ -153,7 +149,7 @@ const previewRoute = defineOpsRoute({
       'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
   },
   async handle({ cases, query: { page, limit }, body }) {
-    return answer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit })));
+    return dataAnswer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit })));
   },
 });
 
@@ -175,7 +171,7 @@ const setPricesRoute = defineOpsRoute({
   async handle({ cases, session, body }) {
     const { version, reason } = body;
     const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
-    return answer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
+    return dataAnswer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
   },
 });
 
@@ -194,7 +190,7 @@ const onSaleRoute = defineOpsRoute({
       'A change counts from the catalogue sync that found it.',
   },
   async handle({ cases, query: { at, packageCode, regionCode, page, limit } }) {
-    return answer(presentOnSale(await cases.listOnSale({ at, packageCode, regionCode, page, limit })));
+    return dataAnswer(presentOnSale(await cases.listOnSale({ at, packageCode, regionCode, page, limit })));
   },
 });
 

@@ -4,11 +4,11 @@ import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { amountField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { parseRateMicros } from '../pricing.ts';
 

@@ -5,7 +5,7 @@ import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
 import type { ChangePage } from '../changes.ts';
 import type { PricedPackage } from '../prices.ts';
 import { snapshotOf, validityDays, type LocationNetwork } from '../rules.ts';
-import { CHANGES_LIST } from './schema.ts';
+import { CHANGES_LIST, packageChangeSchema } from './schema.ts';
 import type {
   packageChangesSchema,
   packageDetailsSchema,
@@ -13,6 +13,7 @@ import type {
   topUpPackageSchema,
   exchangeRateSchema,
 } from './schema.ts';
+import { presenter } from '../../platform/http/answer-fields.ts';
 
 export function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;
@@ -87,22 +88,13 @@ export function presentExchangeRate(rate: string): Wire<z.output<typeof exchange
 export function presentChanges(
   { items, nextId, hasMore }: ChangePage,
   currency: AccountCurrency,
-): Wire<z.output<typeof packageChangesSchema>> {
+): Wire<z.output<typeof packageChangesSchema>>['data'] {
+  const present = presenter(packageChangeSchema);
   return {
-    success: true,
-    data: {
-      items: items.map(({ at, kind, packageCode, packageName, regionCode, changedFields, price }) => ({
-        at: at.toISOString(),
-        kind,
-        packageCode,
-        packageName,
-        regionCode,
-        changedFields: [...changedFields],
-        price: price && moneyJson(price.amountMinor),
-        currency,
-      })),
-      nextCursor: encodeCursor(CHANGES_LIST, nextId),
-      hasMore,
-    },
+    items: items.map(({ price, ...change }) =>
+      present({ ...change, price: price && moneyJson(price.amountMinor), currency }),
+    ),
+    nextCursor: encodeCursor(CHANGES_LIST, nextId),
+    hasMore,
   };
 }

@@ -2,7 +2,7 @@ import type { Account } from '../../domain/account.ts';
 import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { routesFor, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
+import { READ, routesFor, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import { presentChanges, presentPackage, presentPackageDetails, presentTopUp } from './present.ts';
 import {
   catalogueRegions,
@@ -14,7 +14,7 @@ import {
   packagesQuery,
   regionsQuery,
 } from './schema.ts';
-import { toJson } from '../../platform/http/json.ts';
+import { dataAnswer } from '../../platform/http/answer-fields.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
@@ -23,13 +23,10 @@ const TAG = 'Catalogue';
 
 const regionsRoute = (cache: RenderCache) =>
   defineRoute({
-    method: 'GET',
+    ...READ,
     path: '/api/esim/regions',
-    key: 'required',
-    scope: 'read',
     shapes: ['base'],
     query: regionsQuery,
-    errors: [],
     hasETag: true,
     responses: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
     docs: {
@@ -48,10 +45,8 @@ const regionsRoute = (cache: RenderCache) =>
 
 const packagesRoute = (cache: RenderCache) =>
   defineRoute({
-    method: 'GET',
+    ...READ,
     path: '/api/esim/packages',
-    key: 'required',
-    scope: 'read',
     shapes: ['base', 'top-up'],
     pickShape: (raw) => (isTopUpList(raw) ? 'top-up' : 'base'),
     query: packagesQuery,
@@ -103,13 +98,9 @@ function missingForPackages(raw: RawInput): MissingFields | undefined {
 }
 
 const changesRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/packages/changes',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: changesQuery,
-  errors: [],
   responses: { 200: { description: 'Changes, oldest first', schema: packageChangesSchema } },
   docs: {
     operationId: 'listPackageChanges',
@@ -121,7 +112,7 @@ const changesRoute = defineRoute({
   },
   async handle({ cases, principal: { account }, query }) {
     const page = await cases.listPackageChanges(account, query);
-    return { status: 200, body: toJson(presentChanges(page, account.currency)) };
+    return dataAnswer(presentChanges(page, account.currency));
   },
 });
 
@@ -141,7 +132,7 @@ const packageDetailsRoute = (cache: RenderCache) =>
       },
     },
     query: packageDetailsQuery,
-    errors: ['PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
+    errors: ['EXCHANGE_RATE_UNAVAILABLE'],
     hasETag: true,
     responses: { 200: { description: 'The package', schema: packageDetailsSchema } },
     docs: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHANGE_KINDS, CHANGED_FIELDS, DURATION_UNITS, REGION_TYPES } from '../rules.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { cursorField } from '../../platform/http/cursor.ts';
 import { choiceField, currencyField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
@@ -133,7 +133,7 @@ export const packageDetailsSchema = z
 
 export const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
 
-const packageChangeSchema = z
+export const packageChangeSchema = z
   .object({
     at: isoTime('When the change was found'),
     kind: z.enum(CHANGE_KINDS).meta({ description: 'ADDED: on sale, for the first time or again' }),
@@ -152,18 +152,16 @@ const packageChangeSchema = z
   })
   .meta({ id: 'PackageChange' });
 
-export const packageChangesSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      items: z.array(packageChangeSchema).meta({ description: 'Oldest first' }),
-      nextCursor: z
-        .string()
-        .meta({ description: 'For `since` of the next request, also when there is nothing new' }),
-      hasMore: z.boolean().meta({ description: 'More can be read at once' }),
-    }),
-  })
-  .meta({ id: 'PackageChanges' });
+export const packageChangesSchema = dataSchema(
+  z.object({
+    items: z.array(packageChangeSchema).meta({ description: 'Oldest first' }),
+    nextCursor: z
+      .string()
+      .meta({ description: 'For `since` of the next request, also when there is nothing new' }),
+    hasMore: z.boolean().meta({ description: 'More can be read at once' }),
+  }),
+  'PackageChanges',
+);
 
 export const exchangeRateSchema = z
   .object({

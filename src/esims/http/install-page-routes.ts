@@ -17,7 +17,6 @@ const PUBLIC = {
   method: 'GET',
   key: 'public',
   scope: undefined,
-  shapes: ['general'],
   errors: ['NOT_FOUND'],
   docs: undefined,
 } as const;

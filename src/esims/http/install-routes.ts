@@ -17,7 +17,6 @@ const TAG = 'eSIMs';
 
 const OWN = {
   key: 'required',
-  shapes: ['general'],
   params: { esimId },
   errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
 } as const;

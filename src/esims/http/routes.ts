@@ -1,6 +1,6 @@
 /** A merchant's own eSIMs: the list and one of them. */
 import { toJson } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from './esim-parameter.ts';
 import { presentEsim, presentEsimPage } from './present.ts';
 import { esimPageSchema, esimSchema, myEsimsQuery } from './schema.ts';
@@ -11,13 +11,10 @@ const defineRoute = routesFor<EsimCases>();
 const ESIMS = 'eSIMs';
 
 const myEsimsRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/my-esims',
-  key: 'required',
-  scope: 'read',
   shapes: ['base'],
   query: myEsimsQuery,
-  errors: [],
   responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
   docs: {
     operationId: 'listEsims',
@@ -36,13 +33,11 @@ const myEsimsRoute = defineRoute({
 });
 
 const esimRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/{esimId}',
-  key: 'required',
-  scope: 'read',
   shapes: ['base'],
   params: { esimId },
-  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+  errors: ['NOT_YOUR_ESIM'],
   responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
   docs: {
     operationId: 'getEsim',

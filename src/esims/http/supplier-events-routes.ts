@@ -29,7 +29,6 @@ export const supplierEventRoutes: readonly Route<EsimCases>[] = SUPPLIER_NAMES.f
       key: 'vendor',
       environment,
       scope: undefined,
-      shapes: ['general'],
       body: EVENT,
       errors: ['VALIDATION_ERROR', 'SERVICE_UNAVAILABLE'],
       faultCode: 'SERVICE_UNAVAILABLE',

@@ -1,12 +1,12 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
-import { MAX_CSV_ENTRIES, type WalletEntries, type WalletEntry } from '../wallet-entries.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 import type { WalletCases } from '../use-cases.ts';
 
@@ -58,16 +58,14 @@ const entrySchema = z
   })
   .meta({ id: 'WalletEntry' });
 
-const entriesSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      items: z.array(entrySchema),
-      nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
-      hasMore: z.boolean(),
-    }),
-  })
-  .meta({ id: 'WalletEntries' });
+const entriesSchema = dataSchema(
+  z.object({
+    items: z.array(entrySchema),
+    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+    hasMore: z.boolean(),
+  }),
+  'WalletEntries',
+);
 
 const csvSchema = z.string().meta({
   description:
@@ -75,14 +73,10 @@ const csvSchema = z.string().meta({
 });
 
 const walletEntriesRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/wallet/entries',
-  key: 'required',
-  scope: 'read',
   keyErrors: 'wallet',
-  shapes: ['general'],
   query: entriesQuery,
-  errors: [],
   responses: {
     200: { description: 'Newest first', schema: entriesSchema, alsoAs: { [CSV]: csvSchema } },
   },
@@ -104,8 +98,9 @@ const walletEntriesRoute = defineRoute({
       };
       return { status: 200, body: await cases.exportWalletEntries(principal, command), headers };
     }
-    const found = await cases.listWalletEntries(principal, { ...command, limit });
-    return { status: 200, body: toJson(presentEntries(found)) };
+    const { entries, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
+    const nextCursor = hasMore ? (entries.at(-1)?.id ?? '') : '';
+    return dataAnswer({ items: entries.map(presentEntry), nextCursor, hasMore });
   },
 });
 
@@ -114,25 +109,11 @@ function placeOf(after: string | undefined): bigint | undefined {
   return after ? BigInt(after.slice('entry-'.length)) : undefined;
 }
 
-function presentEntries({ entries, hasMore }: WalletEntries): Wire<z.output<typeof entriesSchema>> {
-  const nextCursor = hasMore ? (entries.at(-1)?.id ?? '') : '';
-  return { success: true, data: { items: entries.map(presentEntry), nextCursor, hasMore } };
-}
-
-function presentEntry(entry: WalletEntry): Wire<z.output<typeof entrySchema>> {
-  const { id, at, kind, currency, holdStatus, transactionId, packageName, description } = entry;
-  return {
-    id,
-    at: at.toISOString(),
-    kind,
-    amount: moneyJson(entry.amountMinor),
-    currency,
-    balanceAfter: moneyJson(entry.balanceAfterMinor),
-    holdStatus,
-    transactionId,
-    packageName,
-    description,
-  };
-}
+const presentEntry = ({ amountMinor, balanceAfterMinor, ...entry }: WalletEntry) =>
+  presenter(entrySchema)({
+    ...entry,
+    amount: moneyJson(amountMinor),
+    balanceAfter: moneyJson(balanceAfterMinor),
+  });
 
 export const walletEntriesRoutes: readonly Route<WalletCases>[] = [walletEntriesRoute];

@@ -1,23 +1,20 @@
 import type { z } from 'zod';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { CHANGE, READ, routesFor, type Route } from '../../platform/http/route.ts';
 import type { WalletView } from '../wallet.ts';
 import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 import type { WalletCases } from '../use-cases.ts';
+import { answer, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<WalletCases>();
 
 const TAG = 'Wallet';
 
 const balanceRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/wallet/balance',
-  key: 'required',
-  scope: 'read',
   keyErrors: 'wallet',
-  shapes: ['general'],
-  errors: [],
   responses: { 200: { description: 'The balance', schema: walletSchema } },
   docs: {
     operationId: 'getWalletBalance',
@@ -27,20 +24,16 @@ const balanceRoute = defineRoute({
       'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is. `owed` is what a bank took back after it was spent.',
   },
   async handle({ cases, principal }) {
-    return { status: 200, body: toJson(presentWallet(await cases.getWallet(principal))) };
+    return dataAnswer(presentWallet(await cases.getWallet(principal)));
   },
 });
 
 const LOW_BALANCE = '/api/wallet/low-balance';
 
 const readLowBalanceRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: LOW_BALANCE,
-  key: 'required',
-  scope: 'read',
   keyErrors: 'wallet',
-  shapes: ['general'],
-  errors: [],
   responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
   docs: {
     operationId: 'getLowBalance',
@@ -49,21 +42,17 @@ const readLowBalanceRoute = defineRoute({
     description: 'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
   },
   async handle({ cases, principal }) {
-    const threshold = await cases.getLowBalance(principal);
-    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+    return answer(presentLowBalance(await cases.getLowBalance(principal), principal.account.currency));
   },
 });
 
 const setLowBalanceRoute = defineRoute({
+  ...CHANGE,
   method: 'PUT',
   path: LOW_BALANCE,
-  key: 'required',
-  scope: 'purchase',
   memberPermission: 'fund',
   keyErrors: 'wallet',
-  shapes: ['general'],
   body: lowBalanceBody,
-  errors: [],
   responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
   docs: {
     operationId: 'setLowBalance',
@@ -75,20 +64,17 @@ const setLowBalanceRoute = defineRoute({
   },
   async handle({ cases, principal, body }) {
     const threshold = await cases.setLowBalance(principal, body.amount === 0n ? null : body.amount);
-    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+    return answer(presentLowBalance(threshold, principal.account.currency));
   },
 });
 
-function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
+function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>>['data'] {
   return {
-    success: true,
-    data: {
-      balance: moneyJson(view.balance.amountMinor),
-      currency: view.balance.currency,
-      onHold: moneyJson(view.onHoldMinor),
-      owed: moneyJson(view.owedMinor),
-      lastUpdated: view.updatedAt.toISOString(),
-    },
+    balance: moneyJson(view.balance.amountMinor),
+    currency: view.balance.currency,
+    onHold: moneyJson(view.onHoldMinor),
+    owed: moneyJson(view.owedMinor),
+    lastUpdated: view.updatedAt,
   };
 }
 

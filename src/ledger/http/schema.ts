@@ -1,27 +1,25 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { amountField } from '../../platform/http/fields.ts';
 import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
 
-export const walletSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      balance: z.number().meta({ description: 'What can be spent now', example: 125.5 }),
-      currency: z.enum(ACCOUNT_CURRENCIES),
-      onHold: z
-        .number()
-        .meta({ description: 'Taken from the balance for purchases that are open', example: 12.5 }),
-      owed: z.number().meta({
-        description:
-          'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
-        example: 0,
-      }),
-      lastUpdated: isoTime('ISO 8601'),
+export const walletSchema = dataSchema(
+  z.object({
+    balance: z.number().meta({ description: 'What can be spent now', example: 125.5 }),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    onHold: z
+      .number()
+      .meta({ description: 'Taken from the balance for purchases that are open', example: 12.5 }),
+    owed: z.number().meta({
+      description:
+        'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
+      example: 0,
     }),
-  })
-  .meta({ id: 'WalletBalance' });
+    lastUpdated: isoTime('ISO 8601'),
+  }),
+  'WalletBalance',
+);
 
 export const lowBalanceBody = z
   .object({

@@ -3,25 +3,14 @@ import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/own-account-schema.ts';
 import { presentMember } from '../../accounts/http/present-users.ts';
 import { isId } from '../../domain/ids.ts';
-import { isoTime } from '../../platform/http/answer-fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
-import {
-  dataSchema,
-  opsRoutesFor,
-  listSchema,
-  environmentField,
-  environmentQuery,
-} from '../../platform/http/ops-route.ts';
-import { cursorFields } from '../../platform/http/page.ts';
+import { isoTime, listSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
+import { opsRoutesFor, environmentField, environmentQuery } from '../../platform/http/ops-route.ts';
+import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { MAX_LISTED_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
-import {
-  MAX_ATTEMPTS,
-  type FoundEndpoint,
-  type FoundMessage,
-  type FoundMessages,
-} from '../store/account-webhooks.ts';
+import { MAX_LISTED_ENDPOINTS, type AccountMember } from '../account-access.ts';
+import { MAX_ATTEMPTS, type FoundMessage } from '../store/account-webhooks.ts';
 import { accountId, ONE_ACCOUNT } from './account-parameter.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 
@@ -77,13 +66,7 @@ const message = z
   })
   .meta({ id: 'AccountMessage' });
 
-const messagesSchema = dataSchema(
-  z.object({
-    items: z.array(message),
-    nextCursor: z.string().nullable().meta({ description: 'For `after`; null at the end' }),
-  }),
-  'AccountMessages',
-);
+const messagesSchema = cursorPageSchema(message, 'AccountMessages');
 
 const isMessageId = (text: string): boolean => isId('message', text);
 
@@ -97,15 +80,12 @@ const messagesQuery = z.object({
   ...cursorFields(isMessageId, 'Messages'),
 });
 
-const items = (list: readonly object[]): string => toJson({ success: true, data: { items: list } });
-
 const membersRoute = defineOpsRoute({
   method: 'GET',
   path: `${ONE_ACCOUNT}/members`,
   permission: 'see',
   params: { accountId },
   query: environmentQuery,
-  errors: ['NOT_FOUND'],
   responses: {
     200: { description: 'All members, the oldest first', schema: listSchema(member, 'AccountMembers') },
   },
@@ -117,7 +97,7 @@ const membersRoute = defineOpsRoute({
   },
   async handle({ cases, params }) {
     const members = await cases.listAccountMembers(params['accountId'] ?? '');
-    return { status: 200, body: items(members.map(presentSignIns)) };
+    return dataAnswer({ items: members.map(presentSignIns) });
   },
 });
 
@@ -127,7 +107,6 @@ const keysRoute = defineOpsRoute({
   permission: 'see',
   params: { accountId },
   query: environmentQuery,
-  errors: ['NOT_FOUND'],
   responses: {
     200: {
       description: 'All keys of this environment, the newest first',
@@ -142,7 +121,9 @@ const keysRoute = defineOpsRoute({
   },
   async handle({ cases, params }) {
     const keys = await cases.listAccountKeys(params['accountId'] ?? '');
-    return { status: 200, body: items(keys.map(presentKey)) };
+    return dataAnswer({
+      items: keys.map(({ company, ...one }) => presenter(key)({ ...one, companyName: company })),
+    });
   },
 });
 
@@ -152,7 +133,6 @@ const endpointsRoute = defineOpsRoute({
   permission: 'see',
   params: { accountId },
   query: environmentQuery,
-  errors: ['NOT_FOUND'],
   responses: {
     200: {
       description: `At most ${MAX_LISTED_ENDPOINTS}: those that exist, then deleted ones, each newest first`,
@@ -168,7 +148,7 @@ const endpointsRoute = defineOpsRoute({
   },
   async handle({ cases, params }) {
     const endpoints = await cases.listAccountEndpoints(params['accountId'] ?? '');
-    return { status: 200, body: items(endpoints.map(presentEndpoint)) };
+    return dataAnswer({ items: endpoints.map(presenter(endpoint)) });
   },
 });
 
@@ -178,7 +158,6 @@ const messagesRoute = defineOpsRoute({
   permission: 'see',
   params: { accountId },
   query: messagesQuery,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'One page, newest first', schema: messagesSchema } },
   docs: {
     operationId: 'listUndeliveredMessages',
@@ -191,55 +170,23 @@ const messagesRoute = defineOpsRoute({
     const found = await cases.listUndeliveredMessages(params['accountId'] ?? '', {
       ...{ messageId, after, limit },
     });
-    return { status: 200, body: toJson(presentMessages(found)) };
+    return dataAnswer({ items: found.items.map(presentMessage), nextCursor: found.next ?? null });
   },
 });
 
-function presentSignIns({ lastSignInAt, lockedUntil, ...one }: AccountMember): Wire<z.output<typeof member>> {
-  return {
-    ...presentMember(one),
-    lastSignInAt: lastSignInAt?.toISOString() ?? null,
-    lockedUntil: lockedUntil?.toISOString() ?? null,
-  };
-}
+const presentSignIns = ({
+  lastSignInAt,
+  lockedUntil,
+  ...one
+}: AccountMember): Wire<z.output<typeof member>> => ({
+  ...presentMember(one),
+  lastSignInAt,
+  lockedUntil,
+});
 
-function presentKey(one: AccountKey): Wire<z.output<typeof key>> {
-  return {
-    ...{ keyId: one.keyId, key: one.key, companyName: one.company },
-    ...{ scopes: one.scopes, allowedAddresses: one.allowedAddresses },
-    createdAt: one.createdAt.toISOString(),
-    lastUsedAt: one.lastUsedAt?.toISOString() ?? null,
-    expiresAt: one.expiresAt?.toISOString() ?? null,
-    revokedAt: one.revokedAt?.toISOString() ?? null,
-  };
-}
-
-function presentEndpoint(one: FoundEndpoint): Wire<z.output<typeof endpoint>> {
-  const { endpointId, host, events, enabled, disabledReason } = one;
-  return {
-    ...{ endpointId, host, events, enabled, disabledReason },
-    failingSince: one.failingSince?.toISOString() ?? null,
-    createdAt: one.createdAt.toISOString(),
-    deletedAt: one.deletedAt?.toISOString() ?? null,
-  };
-}
-
-function presentMessages({ items: found, next }: FoundMessages): Wire<z.output<typeof messagesSchema>> {
-  return { success: true, data: { items: found.map(presentMessage), nextCursor: next ?? null } };
-}
-
-function presentMessage(one: FoundMessage): Wire<z.output<typeof message>> {
-  const { messageId, event, endpointId, host, transactionId, status, attempts } = one;
-  return {
-    ...{ messageId, event, endpointId, host, transactionId, status, attempts },
-    nextAttemptAt: one.nextAttemptAt?.toISOString() ?? null,
-    createdAt: one.createdAt.toISOString(),
-    closedAt: one.closedAt?.toISOString() ?? null,
-    latestAttempts: one.latestAttempts.map((made) => ({
-      ...{ attempt: made.attempt, at: made.at.toISOString(), milliseconds: made.ms },
-      ...{ outcome: made.outcome, status: made.status },
-    })),
-  };
+function presentMessage({ latestAttempts, ...one }: FoundMessage): Wire<z.output<typeof message>> {
+  const attempts = latestAttempts.map(({ ms, ...made }) => ({ ...made, milliseconds: ms }));
+  return presenter(message)({ ...one, latestAttempts: attempts });
 }
 
 export const accountAccessRoutes: readonly Route<OperatorCases>[] = [

@@ -5,19 +5,27 @@ import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, countField, textField } from '../../platform/http/fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
-import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import {
+  amountJson,
+  isoTime,
+  money,
   dataSchema,
-  opsRoutesFor,
-  environmentField,
-  environmentQuery,
-} from '../../platform/http/ops-route.ts';
-import { cursorFields, pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
+  dataAnswer,
+  presenter,
+} from '../../platform/http/answer-fields.ts';
+import { choiceField, countField, textField } from '../../platform/http/fields.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
+import { opsRoutesFor, environmentField, environmentQuery } from '../../platform/http/ops-route.ts';
+import {
+  cursorFields,
+  cursorPageSchema,
+  pageFields,
+  pageSchema,
+  presentPage,
+} from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { TRANSACTION_TYPES, type FoundTransactions } from '../../purchases/store/list-transactions.ts';
+import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
 import { accountId, ACCOUNTS, ONE_ACCOUNT } from './account-parameter.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
@@ -69,7 +77,7 @@ const changeBody = z
   })
   .meta({ id: 'ChangeAccountTermsRequest' });
 
-const listed = {
+const listed = z.object({
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   type: z.enum(ACCOUNT_TYPES),
   name: z.string().meta({ example: 'Merchant Travel Ltd' }),
@@ -83,15 +91,15 @@ const listed = {
   balance: money('Of the wallet in this environment, without what is on hold'),
   disabledAt: isoTime('Null: the account works').nullable(),
   createdAt: isoTime('ISO 8601'),
-};
+});
 
 const count = (description: string) => z.number().int().meta({ description, example: 2 });
 
-const accountPageSchema = pageSchema(z.object(listed).meta({ id: 'ListedAccount' }), 'AccountPage');
+const accountPageSchema = pageSchema(listed.meta({ id: 'ListedAccount' }), 'AccountPage');
 
 const accountSchema = dataSchema(
   z.object({
-    ...listed,
+    ...listed.shape,
     onHold: money('What of the wallet’s money waits for deliveries'),
     owed: money('What a bank took back after the wallet had spent it'),
     keys: count('API keys of this environment that work'),
@@ -104,27 +112,21 @@ const accountSchema = dataSchema(
   'AccountOverview',
 );
 
-const transactionsSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z
-        .object({
-          transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-          type: z.enum(TRANSACTION_TYPES),
-          status: z.enum(PURCHASE_STATUSES),
-          reason: z.string().nullable().meta({ description: 'Why, when FAILED' }),
-          packageName: z.string().nullable().meta({ description: 'Null for a funding' }),
-          amount: money('The price; of a funding, what the wallet is to get'),
-          currency: z.enum(ACCOUNT_CURRENCIES),
-          createdAt: isoTime('When it was opened'),
-          closedAt: isoTime('Null while it is open').nullable(),
-        })
-        .meta({ id: 'AccountTransaction' }),
-    ),
-    nextCursor: z.string().nullable().meta({ description: 'For `after`; null at the end' }),
-  }),
-  'AccountTransactions',
-);
+const transaction = z
+  .object({
+    transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+    type: z.enum(TRANSACTION_TYPES),
+    status: z.enum(PURCHASE_STATUSES),
+    reason: z.string().nullable().meta({ description: 'Why, when FAILED' }),
+    packageName: z.string().nullable().meta({ description: 'Null for a funding' }),
+    amount: money('The price; of a funding, what the wallet is to get'),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    createdAt: isoTime('When it was opened'),
+    closedAt: isoTime('Null while it is open').nullable(),
+  })
+  .meta({ id: 'AccountTransaction' });
+
+const transactionsSchema = cursorPageSchema(transaction, 'AccountTransactions');
 
 const transactionsRoute = defineOpsRoute({
   method: 'GET',
@@ -132,7 +134,6 @@ const transactionsRoute = defineOpsRoute({
   permission: 'see',
   params: { accountId },
   query: transactionsQuery,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'One page, newest first', schema: transactionsSchema } },
   docs: {
     operationId: 'listAccountTransactions',
@@ -141,8 +142,9 @@ const transactionsRoute = defineOpsRoute({
     description: 'Every purchase and every funding of the account in this environment.',
   },
   async handle({ cases, params, query: { after, limit } }) {
-    const found = await cases.listAccountTransactions(params['accountId'] ?? '', { after, limit });
-    return { status: 200, body: toJson(presentTransactions(found)) };
+    const { items, next } = await cases.listAccountTransactions(params['accountId'] ?? '', { after, limit });
+    const presented = items.map((item) => presenter(transaction)({ ...item, amount: amountJson(item) }));
+    return dataAnswer({ items: presented, nextCursor: next ?? null });
   },
 });
 
@@ -170,7 +172,6 @@ const readRoute = defineOpsRoute({
   permission: 'see',
   params: { accountId },
   query: environmentQuery,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'The account', schema: accountSchema } },
   docs: {
     operationId: 'getAccountOverview',
@@ -181,7 +182,7 @@ const readRoute = defineOpsRoute({
   },
   async handle({ cases, params }) {
     const account = await cases.readAccount(params['accountId'] ?? '');
-    return { status: 200, body: toJson(presentAccount(account)) };
+    return dataAnswer(presentAccount(account));
   },
 });
 
@@ -192,7 +193,6 @@ const changeRoute = defineOpsRoute({
   params: { accountId },
   query: environmentQuery,
   body: changeBody,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'The account after the change', schema: accountSchema } },
   docs: {
     operationId: 'changeAccountTerms',
@@ -204,46 +204,20 @@ const changeRoute = defineOpsRoute({
   },
   async handle({ cases, session, params, body }) {
     const account = await cases.changeAccount(session, params['accountId'] ?? '', body);
-    return { status: 200, body: toJson(presentAccount(account)) };
+    return dataAnswer(presentAccount(account));
   },
 });
 
-function presentListed(account: ListedAccount) {
-  const { id, type, name, email, websiteUrl, currency, plan, requestsPerMinute } = account;
-  return {
-    ...{ accountId: id, type, name, email, websiteUrl, currency, plan, requestsPerMinute },
-    balance: amountJson(account.balance),
-    disabledAt: account.disabledAt?.toISOString() ?? null,
-    createdAt: account.createdAt.toISOString(),
-  };
-}
+const presentListed = ({ id, ...account }: ListedAccount) =>
+  presenter(listed)({ ...account, accountId: id, balance: amountJson(account.balance) });
 
-function presentAccount(account: AccountOverview): Wire<z.output<typeof accountSchema>> {
+function presentAccount(account: AccountOverview) {
   const { currency, keys, members, endpoints, openPurchases, openFundings, stuck } = account;
   return {
-    success: true,
-    data: {
-      ...presentListed(account),
-      onHold: amountJson({ amountMinor: account.onHoldMinor, currency }),
-      owed: amountJson({ amountMinor: account.owedMinor, currency }),
-      ...{ keys, members, endpoints, openPurchases, openFundings, stuck },
-    },
-  };
-}
-
-function presentTransactions({ items, next }: FoundTransactions): Wire<z.output<typeof transactionsSchema>> {
-  return {
-    success: true,
-    data: {
-      items: items.map(({ transactionId, type, status, reason, packageName, ...item }) => ({
-        ...{ transactionId, type, status, reason, packageName },
-        amount: amountJson(item),
-        currency: item.currency,
-        createdAt: item.createdAt.toISOString(),
-        closedAt: item.closedAt?.toISOString() ?? null,
-      })),
-      nextCursor: next ?? null,
-    },
+    ...presentListed(account),
+    onHold: amountJson({ amountMinor: account.onHoldMinor, currency }),
+    owed: amountJson({ amountMinor: account.owedMinor, currency }),
+    ...{ keys, members, endpoints, openPurchases, openFundings, stuck },
   };
 }
 

@@ -1,8 +1,8 @@
 /** `GET /ops/audit`. */
 import { z } from 'zod';
-import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, isoTime, money, dataAnswer } from '../../platform/http/answer-fields.ts';
 import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
+import { type Wire } from '../../platform/http/json.ts';
 import {
   DEFAULT_FEED_LIMIT,
   MAX_AUDIT_ACTION_CHARACTERS,
@@ -10,11 +10,12 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { dataSchema, opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
+import { opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor, AuditLine } from '../audit-log.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { cursorPageSchema } from '../../platform/http/page.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -96,13 +97,7 @@ const auditLine = z
   })
   .meta({ id: 'AuditLine' });
 
-const auditSchema = dataSchema(
-  z.object({
-    items: z.array(auditLine),
-    nextCursor: z.string().nullable().meta({ description: 'For `after`; null at the end' }),
-  }),
-  'AuditLog',
-);
+const auditSchema = cursorPageSchema(auditLine, 'AuditLog');
 
 const auditRoute = defineOpsRoute({
   method: 'GET',
@@ -121,18 +116,12 @@ const auditRoute = defineOpsRoute({
   async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
     const filters = { actor, action, subject, from, to };
     const { items, next } = await cases.readAudit({ ...filters, after, limit });
-    const data = { items: items.map(presentLine), nextCursor: next ? encodeCursor(next) : null };
-    return { status: 200, body: toJson({ success: true, data }) };
+    return dataAnswer({ items: items.map(presentLine), nextCursor: next ? encodeCursor(next) : null });
   },
 });
 
-function presentLine({ at, amount, ...line }: AuditLine): Wire<z.output<typeof auditLine>> {
-  return {
-    ...line,
-    at: at.toISOString(),
-    amount: amount && amountJson(amount),
-    currency: amount?.currency ?? null,
-  };
+function presentLine({ amount, ...line }: AuditLine): Wire<z.output<typeof auditLine>> {
+  return { ...line, amount: amount && amountJson(amount), currency: amount?.currency ?? null };
 }
 
 export const auditRoutes: readonly Route<OperatorCases>[] = [auditRoute];

@@ -15,8 +15,8 @@ import {
   presentDetails,
   presentPlan,
 } from './batch-repair-schema.ts';
-import { okAnswer } from './present.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -31,7 +31,7 @@ const repairId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'No such batch repair' },
 };
 
-const ABOUT_ONE = { params: { repairId }, query: environmentQuery, errors: ['NOT_FOUND'] } as const;
+const ABOUT_ONE = { params: { repairId }, query: environmentQuery } as const;
 const ONE_RESPONSE = { 200: { description: 'The batch repair and its progress', schema: batchRepairSchema } };
 
 const previewRoute = defineOpsRoute({
@@ -48,7 +48,7 @@ const previewRoute = defineOpsRoute({
     description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
   },
   async handle({ cases, session, body, context }) {
-    return okAnswer(presentPlan(await cases.planBatchRepair(session, body, context)));
+    return dataAnswer(presentPlan(await cases.planBatchRepair(session, body, context)));
   },
 });
 
@@ -68,7 +68,7 @@ const askRoute = defineOpsRoute({
       'Nothing is done before another person approves it, within 7 days. An item is part of one open batch repair at most.',
   },
   async handle({ cases, session, body, context }) {
-    return okAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201);
+    return dataAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201);
   },
 });
 
@@ -104,7 +104,7 @@ const readRoute = defineOpsRoute({
     description: 'With a result for each row, also while it runs.',
   },
   async handle({ cases, params }) {
-    return okAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? '')));
+    return dataAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? '')));
   },
 });
 
@@ -124,7 +124,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<
     },
     async handle({ cases, session, params, body: { reason } }) {
       const id = params['repairId'] ?? '';
-      return okAnswer(presentDetails(await cases.decideBatchRepair(session, id, verb, reason)));
+      return dataAnswer(presentDetails(await cases.decideBatchRepair(session, id, verb, reason)));
     },
   });
 
@@ -143,7 +143,7 @@ const stopRoute = defineOpsRoute({
   },
   async handle({ cases, session, params, body: { reason } }) {
     const id = params['repairId'] ?? '';
-    return okAnswer(presentDetails(await cases.stopBatchRepair(session, id, reason)));
+    return dataAnswer(presentDetails(await cases.stopBatchRepair(session, id, reason)));
   },
 });
 

@@ -1,10 +1,10 @@
 /** Requests and answers of batch repairs. Amounts are numbers with two decimals. */
 import { z } from 'zod';
-import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { JOB_ROW_STATUSES, JOB_STATUSES, MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import type { Job, JobRow } from '../../jobs/store/jobs.ts';

@@ -3,9 +3,9 @@ import { mayPerform } from '../../accounts/operators/action-table.ts';
 import { type Role } from '../../domain/operator-roles.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { amountJson } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataAnswer } from '../../platform/http/answer-fields.ts';
 import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
-import { toJson, type JsonNumber } from '../../platform/http/json.ts';
+import { toJson, type JsonNumber, type Wire } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { StuckPage } from '../operator-use-cases.ts';
@@ -15,17 +15,7 @@ import type { StuckItem } from '../stuck-rules.ts';
 import type { Timeline } from '../timeline.ts';
 import type { actionEffectSchema, actionsSchema, purchaseTimelineSchema } from './schema.ts';
 
-/** As JSON writes a schema's fields: amounts as literals, moments from dates. */
-type Json<T> = T extends string
-  ? T | Date
-  : T extends number
-    ? T | JsonNumber
-    : T extends readonly (infer Item)[]
-      ? readonly Json<Item>[]
-      : T extends object
-        ? { readonly [K in keyof T]: Json<T[K]> }
-        : T;
-type Body<Schema extends z.ZodType> = Json<z.output<Schema>>;
+type Body<Schema extends z.ZodType> = Wire<z.output<Schema>>;
 type TimelineJson = Body<typeof purchaseTimelineSchema>['data'];
 type StuckJson = TimelineJson['stuck'][number];
 type RecordJson = TimelineJson['actions'][number];
@@ -173,11 +163,6 @@ export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSc
   }
 }
 
-export const okAnswer = (data: object, status = 200): Answer => ({
-  status,
-  body: toJson({ success: true, data }),
-});
-
 /** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be carried out), and `notFound`. */
 export function actionAnswer(
   outcome: ActionOutcome,
@@ -186,11 +171,11 @@ export function actionAnswer(
   switch (outcome.outcome) {
     case 'done': {
       const { actionId, did, again = false } = outcome;
-      return okAnswer({ outcome: 'done', actionId, did, again });
+      return dataAnswer({ outcome: 'done', actionId, did, again });
     }
     case 'waits-for-approval': {
       const { actionId, expiresAt } = outcome;
-      return okAnswer({ outcome: 'waits-for-approval', actionId, expiresAt }, 202);
+      return dataAnswer({ outcome: 'waits-for-approval', actionId, expiresAt }, 202);
     }
     case 'refused':
       return refused(outcome, notFound);

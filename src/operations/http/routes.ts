@@ -3,13 +3,7 @@ import { isId } from '../../domain/ids.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import { toJson } from '../../platform/http/json.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
-import {
-  anyId,
-  opsRoutesFor,
-  doneSchema,
-  transactionId,
-  environmentQuery,
-} from '../../platform/http/ops-route.ts';
+import { anyId, opsRoutesFor, transactionId, environmentQuery } from '../../platform/http/ops-route.ts';
 import {
   presentActionRecord,
   presentEffect,
@@ -17,7 +11,6 @@ import {
   presentPurchaseTimeline,
   presentStuck,
   actionAnswer,
-  okAnswer,
 } from './present.ts';
 import {
   dismissBody,
@@ -36,6 +29,7 @@ import {
   waitingActionsSchema,
 } from './schema.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { doneSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -78,7 +72,6 @@ const timelineRoute = defineOpsRoute({
   permission: 'see',
   params: { transactionId: anyId },
   query: environmentQuery,
-  errors: ['TRANSACTION_NOT_FOUND'],
   responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
   docs: {
     operationId: 'getPurchaseTimeline',
@@ -91,14 +84,13 @@ const timelineRoute = defineOpsRoute({
   async handle({ cases, params }) {
     const timeline = await cases.readTimeline(params['transactionId'] ?? '');
     noteTransaction(timeline.transactionId);
-    return okAnswer(presentPurchaseTimeline(timeline));
+    return dataAnswer(presentPurchaseTimeline(timeline));
   },
 });
 
 const ABOUT_ONE = {
   params: { transactionId },
   query: environmentQuery,
-  errors: ['TRANSACTION_NOT_FOUND'],
 } as const;
 
 const ACTION_RESPONSES = {
@@ -127,7 +119,7 @@ const actionsRoute = defineOpsRoute({
     const id = params['transactionId'] ?? '';
     noteTransaction(id);
     const actions = await cases.listActions(id);
-    return okAnswer(presentActions(actions, session.person.role));
+    return dataAnswer(presentActions(actions, session.person.role));
   },
 });
 
@@ -179,7 +171,7 @@ const actionPreviewRoute = defineOpsRoute({
   async handle({ cases, session, params, body, context }) {
     const request = requestedAction(params['transactionId'] ?? '', body);
     noteTransaction(request.transactionId);
-    return okAnswer(presentEffect(await cases.previewAction(session, request, context)));
+    return dataAnswer(presentEffect(await cases.previewAction(session, request, context)));
   },
 });
 
@@ -202,7 +194,7 @@ const replayRoute = defineOpsRoute({
   async handle({ cases, session, params, body }) {
     const report = await cases.replay(session, params['transactionId'] ?? '', body);
     noteTransaction(report.transactionId);
-    return okAnswer(report);
+    return dataAnswer(report);
   },
 });
 
@@ -220,7 +212,6 @@ const dismissRoute = defineOpsRoute({
   params: { eventId },
   query: environmentQuery,
   body: dismissBody,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Removed from the list', schema: doneSchema } },
   docs: {
     operationId: 'dismissEvent',
@@ -231,7 +222,7 @@ const dismissRoute = defineOpsRoute({
   },
   async handle({ cases, session, params, body }) {
     await cases.dismissEvent(session, params['eventId'] ?? '', body.reason);
-    return okAnswer({ done: true });
+    return dataAnswer({ done: true });
   },
 });
 
@@ -250,7 +241,7 @@ const waitingRoute = defineOpsRoute({
       'neither gave or confirmed the other’s access, and no third person did so for both.',
   },
   async handle({ cases }) {
-    return okAnswer({ items: (await cases.listWaitingActions()).map(presentActionRecord) });
+    return dataAnswer({ items: (await cases.listWaitingActions()).map(presentActionRecord) });
   },
 });
 
@@ -260,7 +251,6 @@ const approvalPreviewRoute = defineOpsRoute({
   permission: 'approve',
   params: { actionId },
   query: environmentQuery,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
   docs: {
     operationId: 'previewApproval',
@@ -269,7 +259,7 @@ const approvalPreviewRoute = defineOpsRoute({
     description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
   },
   async handle({ cases, params }) {
-    return okAnswer(presentEffect(await cases.previewApproval(params['actionId'] ?? '')));
+    return dataAnswer(presentEffect(await cases.previewApproval(params['actionId'] ?? '')));
   },
 });
 
@@ -281,7 +271,6 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<
     params: { actionId },
     query: environmentQuery,
     body: actionDecisionBody,
-    errors: ['NOT_FOUND'],
     responses: ACTION_RESPONSES,
     docs: {
       operationId: `${verb}Action`,

@@ -4,14 +4,14 @@ import { OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema, listSchema } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
   MAX_ACTION_KEY_CHARACTERS,
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { dataSchema, listSchema, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { ACTION_RECORD_STATUSES, ACTION_REFUSALS } from '../rules.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';

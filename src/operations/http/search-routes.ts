@@ -1,13 +1,13 @@
 /** `GET /ops/search`. */
 import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataSchema, opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
+import { opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -63,7 +63,7 @@ const searchRoute = defineOpsRoute({
       'address. Ids in full.',
   },
   async handle({ cases, session, query: { text } }) {
-    return { status: 200, body: toJson({ success: true, data: await cases.search(session, text) }) };
+    return dataAnswer(await cases.search(session, text));
   },
 });
 

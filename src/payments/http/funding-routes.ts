@@ -1,5 +1,5 @@
-import { routesFor, type Route } from '../../platform/http/route.ts';
-import { fundBody, fundingSchema } from './schema.ts';
+import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
+import { fundBody, fundingSchema, PAYMENT_ERRORS } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentFunding } from './present.ts';
 import type { PaymentCases } from '../use-cases.ts';
@@ -7,20 +7,12 @@ import type { PaymentCases } from '../use-cases.ts';
 const defineRoute = routesFor<PaymentCases>();
 
 const fundRoute = defineRoute({
-  method: 'POST',
+  ...CHANGE,
   path: '/api/wallet/fund',
-  key: 'required',
-  scope: 'purchase',
   memberPermission: 'fund',
   keyErrors: 'wallet',
-  shapes: ['general'],
   body: fundBody,
-  errors: [
-    'PAYMENT_METHOD_UNAVAILABLE',
-    'PAYMENT_FAILED',
-    'TOO_MANY_UNPAID_PAYMENTS',
-    'EXCHANGE_RATE_UNAVAILABLE',
-  ],
+  errors: PAYMENT_ERRORS,
   responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
   docs: {
     operationId: 'fundWallet',

@@ -36,7 +36,6 @@ export const gatewayEventRoutes: readonly Route<PaymentCases>[] = GATEWAY_NAMES.
       key: 'vendor',
       environment,
       scope: undefined,
-      shapes: ['general'],
       body: eventOf(gateway),
       errors: ['UNAUTHORIZED'],
       faultCode: 'SERVICE_UNAVAILABLE',

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
-import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { fundingSchema, fundingStatusSchema, paymentFields } from './schema.ts';
 import type { PaymentInstructions } from '../port.ts';
@@ -47,5 +46,5 @@ export function presentFunding(view: FundingView): Wire<z.output<typeof fundingS
 
 /** The funding as it now stands, with its timeline. */
 export function presentFundingStatus(view: FundingView): Wire<z.output<typeof fundingStatusSchema>> {
-  return { ...presentFunding(view), timeline: presentTimeline(view.timeline) };
+  return { ...presentFunding(view), timeline: view.timeline };
 }

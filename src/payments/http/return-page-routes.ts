@@ -36,7 +36,6 @@ const PUBLIC = {
   key: 'public',
   environment: 'any',
   scope: undefined,
-  shapes: ['general'],
   query: referenceQuery,
   errors: ['TRANSACTION_NOT_FOUND'],
   docs: undefined,

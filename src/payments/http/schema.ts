@@ -13,6 +13,14 @@ const bankAccount = z.object({
   expiryDate: isoTime('Until when the account takes money'),
 });
 
+/** What opening a payment may be refused with. */
+export const PAYMENT_ERRORS = [
+  'PAYMENT_METHOD_UNAVAILABLE',
+  'PAYMENT_FAILED',
+  'TOO_MANY_UNPAID_PAYMENTS',
+  'EXCHANGE_RATE_UNAVAILABLE',
+] as const;
+
 /** Part of every answer about something that may still wait for its money. */
 export const paymentFields = {
   paymentUrl: z.string().optional().meta({

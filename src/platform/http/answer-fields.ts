@@ -1,7 +1,8 @@
-/** Fields that many answers share: their schemas, and how they are written. */
+/** What many answers share: the envelope, fields with their schemas, and how they are written. */
 import { z } from 'zod';
 import { formatAmount, type Money } from '../../domain/money.ts';
-import { decimalJson, type JsonNumber } from './json.ts';
+import type { Answer } from './errors.ts';
+import { decimalJson, toJson, type JsonNumber, type Wire } from './json.ts';
 
 /** An amount; presenters write it as a literal with two decimals (json.ts). */
 export const money = (description: string) => z.number().meta({ description, example: 12.5 });
@@ -30,8 +31,29 @@ export function amountJson(amount: Money): JsonNumber {
   return decimalJson(formatAmount(amount));
 }
 
-export function presentTimeline(
-  timeline: readonly { readonly at: Date; readonly what: string }[],
-): readonly { readonly at: string; readonly what: string }[] {
-  return timeline.map(({ at, what }) => ({ at: at.toISOString(), what }));
+/** The general envelope around one thing. */
+export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
+  return z.object({ success: z.literal(true), data }).meta({ id });
+}
+
+/** The same around a list that is short enough to be whole. */
+export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
+  return dataSchema(z.object({ items: z.array(item) }), id);
+}
+
+/** For answers without data. */
+export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');
+
+export const answer = (body: object, status = 200): Answer => ({ status, body: toJson(body) });
+
+/** In the general envelope. */
+export const dataAnswer = (data: object, status?: number): Answer => answer({ success: true, data }, status);
+
+/** Presents the documented fields and no others. */
+export function presenter<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
+  type Fields = Wire<z.output<z.ZodObject<Shape>>>;
+  return (value: Fields): Fields =>
+    Object.fromEntries(
+      Object.keys(shape).map((name) => [name, value[name as keyof Fields]]),
+    ) as unknown as Fields;
 }

@@ -23,14 +23,18 @@ declare global {
   }
 }
 
-/** What a presenter returns for a documented type: the same, but numbers may be literals. */
+/** What a presenter returns for a documented type: the same, but numbers may be literals, and texts dates: JSON writes them as ISO 8601. */
 export type Wire<T> = T extends number
   ? T | JsonNumber
-  : T extends readonly (infer Item)[]
-    ? readonly Wire<Item>[]
-    : T extends object
-      ? { readonly [K in keyof T]: Wire<T[K]> }
-      : T;
+  : T extends string
+    ? string extends T
+      ? string | Date
+      : T
+    : T extends readonly (infer Item)[]
+      ? readonly Wire<Item>[]
+      : T extends object
+        ? { readonly [K in keyof T]: Wire<T[K]> }
+        : T;
 
 /** `1234n` → the literal `12.34`. */
 export function moneyJson(amountMinor: bigint): JsonNumber {

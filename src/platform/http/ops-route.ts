@@ -7,8 +7,7 @@ import { choiceField, isCleanText } from './fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
 import { routesFor, type PathParameter, type Route, type RouteDefinition } from './route.ts';
 
-type Defaults =
-  'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'environment' | 'permission' | 'errors';
+type Defaults = 'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'environment' | 'permission';
 
 type OpsRouteDefinition<
   Query extends z.ZodObject | undefined,
@@ -16,7 +15,6 @@ type OpsRouteDefinition<
   Cases,
 > = Omit<RouteDefinition<'session', Query, Body, Cases>, Defaults> & {
   readonly permission: Permission | 'own';
-  readonly errors?: RouteDefinition<'session', Query, Body, Cases>['errors'];
 };
 
 /** Defines routes for signed-in operators; `permission` says what their role must allow. */
@@ -25,13 +23,7 @@ export const opsRoutesFor =
   <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodObject | undefined = undefined>(
     definition: OpsRouteDefinition<Query, Body, Cases>,
   ): Route<Cases> =>
-    routesFor<Cases>()<'session', Query, Body>({
-      errors: [],
-      ...definition,
-      key: 'session',
-      scope: undefined,
-      shapes: ['general'],
-    });
+    routesFor<Cases>()<'session', Query, Body>({ ...definition, key: 'session', scope: undefined });
 
 /**
  * Part of the query of every route that is about one environment. The middleware reads it before the route
@@ -66,16 +58,3 @@ export const anyId: PathParameter = {
   isPossible: (text) => text.length <= MAX_FOUND_BY_CHARACTERS && isCleanText(text),
   notFound: NO_TRANSACTION,
 };
-
-/** The general envelope around one thing. */
-export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
-  return z.object({ success: z.literal(true), data }).meta({ id });
-}
-
-/** The same around a list that is short enough to be whole. */
-export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
-  return dataSchema(z.object({ items: z.array(item) }), id);
-}
-
-/** For answers without data. */
-export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');

@@ -1,5 +1,6 @@
 /** Lists in the documented general envelope: the query of a page and its response. Pure. */
 import { z } from 'zod';
+import { dataSchema } from './answer-fields.ts';
 import { isCleanText, wholeNumberField } from './fields.ts';
 import {
   DEFAULT_FEED_LIMIT,
@@ -79,12 +80,13 @@ export const paginationSchema = z
 
 /** The envelope around items of one kind. */
 export function pageSchema<Item extends z.ZodType>(item: Item, id: string) {
-  return z
-    .object({
-      success: z.literal(true),
-      data: z.object({ items: z.array(item), pagination: paginationSchema }),
-    })
-    .meta({ id });
+  return dataSchema(z.object({ items: z.array(item), pagination: paginationSchema }), id);
+}
+
+/** The same for a list that has cursors alone. */
+export function cursorPageSchema<Item extends z.ZodType>(item: Item, id: string) {
+  const nextCursor = z.string().nullable().meta({ description: 'For `after`; null at the end' });
+  return dataSchema(z.object({ items: z.array(item), nextCursor }), id);
 }
 
 /** A page as its envelope, each item by its own presenter. */

@@ -154,8 +154,8 @@ export interface RouteDefinition<
   readonly testKeysOnly?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
-  /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
-  readonly shapes: readonly [ErrorShape, ...ErrorShape[]];
+  /** The shapes this route may refuse in, where it is not the general one alone; `pickShape` chooses where there are two. */
+  readonly shapes?: readonly [ErrorShape, ...ErrorShape[]];
   readonly pickShape?: (raw: RawInput) => ErrorShape;
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Query;
@@ -164,8 +164,8 @@ export interface RouteDefinition<
   readonly bodyLimits?: { readonly maxBytes: number; readonly maxMembers: number };
   /** Missing fields for which docs/API.md has its own message; undefined: none is missing. */
   readonly missing?: (raw: RawInput) => MissingFields | undefined;
-  /** Refusals of this route's own use case, for the reference. */
-  readonly errors: readonly ErrorCode[];
+  /** Refusals of this route's own use case, for the reference. Those of its parameters are added. */
+  readonly errors?: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Its answers have an ETag (render-cache.ts); a request with the same ETag is answered 304. For the API reference. */
   readonly hasETag?: true;
@@ -183,8 +183,10 @@ export interface RouteDefinition<
 /** A route with its types forgotten, but for the use cases that it takes; as table and middleware hold it. */
 export type Route<Cases = never> = Omit<
   RouteDefinition<KeyRule, z.ZodObject | undefined, z.ZodObject | undefined, Cases>,
-  'handle' | 'query' | 'body'
+  'handle' | 'query' | 'body' | 'shapes' | 'errors'
 > & {
+  readonly shapes: readonly [ErrorShape, ...ErrorShape[]];
+  readonly errors: readonly ErrorCode[];
   readonly query: z.ZodObject | undefined;
   /** The schema of a JSON body. */
   readonly body: z.ZodObject | undefined;
@@ -210,8 +212,11 @@ export const routesFor =
   ): Route<Cases> => {
     const body: BodyRule<Cases> = definition.body;
     const bytes = body && 'maxBytes' in body ? body : undefined;
+    const notFound = Object.values(definition.params ?? {}).map((parameter) => parameter.notFound.code);
     return {
       ...definition,
+      shapes: definition.shapes ?? ['general'],
+      errors: [...notFound, ...(definition.errors ?? [])],
       query: definition.query,
       body: body && !('maxBytes' in body) ? body : undefined,
       bytes,
@@ -220,6 +225,12 @@ export const routesFor =
       handle: definition.handle as Route<Cases>['handle'],
     };
   };
+
+/** What an account reads of its own. */
+export const READ = { method: 'GET', key: 'required', scope: 'read' } as const;
+
+/** What it changes, or pays for. */
+export const CHANGE = { method: 'POST', key: 'required', scope: 'purchase' } as const;
 
 /** The same routes where their use cases are one part, `name`, of what the caller may use. */
 export const within = <Name extends string, Cases>(

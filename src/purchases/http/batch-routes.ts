@@ -2,7 +2,7 @@
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_BATCH_BODY_BYTES, MAX_BATCH_JSON_MEMBERS } from '../../platform/http/limits.ts';
-import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
+import { CHANGE, READ, routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
 import {
   acceptedBatchSchema,
   batchBody,
@@ -29,11 +29,8 @@ const batchId: PathParameter = {
 };
 
 const orderRoute = defineRoute({
-  method: 'POST',
+  ...CHANGE,
   path: PATH,
-  key: 'required',
-  scope: 'purchase',
-  shapes: ['general'],
   body: batchBody,
   bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
   errors: ['INSUFFICIENT_BALANCE', 'EMAIL_UNAVAILABLE', 'TOO_MANY_BATCHES', 'EXCHANGE_RATE_UNAVAILABLE'],
@@ -60,13 +57,9 @@ const orderRoute = defineRoute({
 });
 
 const listRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: PATH,
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: batchQuery,
-  errors: [],
   responses: { 200: { description: 'One page, newest first', schema: batchPageSchema } },
   docs: {
     operationId: 'listBatches',
@@ -80,14 +73,10 @@ const listRoute = defineRoute({
 });
 
 const batchRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: `${PATH}/{batchId}`,
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   params: { batchId },
   query: batchQuery,
-  errors: ['BATCH_NOT_FOUND'],
   responses: {
     200: { description: 'The batch, and one page of its rows as they now stand', schema: batchDetailsSchema },
   },
@@ -104,13 +93,9 @@ const batchRoute = defineRoute({
 });
 
 const csvRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: `${PATH}/{batchId}/csv`,
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   params: { batchId },
-  errors: ['BATCH_NOT_FOUND'],
   responses: {
     200: { description: 'Every row as it now stands', contentType: 'text/csv', schema: batchCsvSchema },
   },

@@ -4,7 +4,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import type { Page } from '../../domain/page.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import {
@@ -95,9 +95,7 @@ const batch = {
 
 const batchSummary = z.object(batch).meta({ id: 'Batch' });
 
-export const acceptedBatchSchema = z
-  .object({ success: z.literal(true), data: batchSummary })
-  .meta({ id: 'AcceptedBatch' });
+export const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
 const row = z
   .object({
@@ -116,12 +114,10 @@ const row = z
   })
   .meta({ id: 'BatchRow' });
 
-export const batchDetailsSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
-  })
-  .meta({ id: 'BatchDetails' });
+export const batchDetailsSchema = dataSchema(
+  z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
+  'BatchDetails',
+);
 
 export const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 

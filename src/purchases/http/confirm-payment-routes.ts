@@ -3,7 +3,7 @@ import { isId } from '../../domain/ids.ts';
 import { confirmBody } from '../../payments/http/schema.ts';
 import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction } from './present.ts';
 import { statusSchema } from './schema.ts';
@@ -12,13 +12,10 @@ import type { PurchaseCases } from '../use-cases.ts';
 const defineRoute = routesFor<PurchaseCases>();
 
 const confirmPaymentRoute = defineRoute({
-  method: 'POST',
+  ...CHANGE,
   path: '/api/esim/confirm-payment',
-  key: 'required',
-  scope: 'purchase',
   // It only checks the payment's status.
   memberPermission: 'read',
-  shapes: ['general'],
   body: confirmBody,
   errors: ['TRANSACTION_NOT_FOUND'],
   responses: {

@@ -1,54 +1,45 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
-import { isoTime } from '../../platform/http/answer-fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { isoTime, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from '../../esims/http/esim-parameter.ts';
-import type { EsimTimeline } from '../esim-timeline.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 
-const timelineSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
-      items: z
-        .array(
-          z
-            .object({
-              at: isoTime('When it happened'),
-              source: z.enum(TIMELINE_SOURCES),
-              what: z
-                .string()
-                .meta({ description: 'Machine-readable event name', example: 'usage-threshold' }),
-              description: z.string().meta({ example: '80% of the data is used' }),
-              transactionId: z
-                .string()
-                .nullable()
-                .meta({ description: 'Of the purchase or top-up it is about' }),
-              messageId: z.string().nullable().meta({ description: 'Of the webhook message' }),
-            })
-            .meta({ id: 'EsimTimelineItem' }),
-        )
-        .meta({ description: 'Oldest first' }),
-      isComplete: z.boolean().meta({
-        description: 'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
-      }),
+const timelineSchema = dataSchema(
+  z.object({
+    esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+    items: z
+      .array(
+        z
+          .object({
+            at: isoTime('When it happened'),
+            source: z.enum(TIMELINE_SOURCES),
+            what: z.string().meta({ description: 'Machine-readable event name', example: 'usage-threshold' }),
+            description: z.string().meta({ example: '80% of the data is used' }),
+            transactionId: z
+              .string()
+              .nullable()
+              .meta({ description: 'Of the purchase or top-up it is about' }),
+            messageId: z.string().nullable().meta({ description: 'Of the webhook message' }),
+          })
+          .meta({ id: 'EsimTimelineItem' }),
+      )
+      .meta({ description: 'Oldest first' }),
+    isComplete: z.boolean().meta({
+      description: 'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
     }),
-  })
-  .meta({ id: 'EsimTimeline' });
+  }),
+  'EsimTimeline',
+);
 
 const timelineRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/{esimId}/timeline',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   params: { esimId },
-  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+  errors: ['NOT_YOUR_ESIM'],
   responses: { 200: { description: 'The timeline', schema: timelineSchema } },
   docs: {
     operationId: 'getEsimTimeline',
@@ -58,14 +49,9 @@ const timelineRoute = defineRoute({
       'Its purchase and top-ups, delivery, install link, use, usage thresholds, expiry, and the webhooks that were sent about it.',
   },
   async handle({ cases, principal, params }) {
-    const found = await cases.getEsimTimeline(principal, params['esimId'] ?? '');
-    return { status: 200, body: toJson(presentTimeline(found)) };
+    const { lines, ...found } = await cases.getEsimTimeline(principal, params['esimId'] ?? '');
+    return dataAnswer({ ...found, items: lines });
   },
 });
-
-function presentTimeline({ esimId, lines, isComplete }: EsimTimeline): Wire<z.output<typeof timelineSchema>> {
-  const items = lines.map(({ at, ...line }) => ({ at: at.toISOString(), ...line }));
-  return { success: true, data: { esimId, items, isComplete } };
-}
 
 export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [timelineRoute];

@@ -7,7 +7,7 @@ import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_STATISTICS_DAYS, recordOf, type Statistics } from '../figures/statistics.ts';
 import type { FiguresCases } from '../use-cases.ts';
 
@@ -34,13 +34,9 @@ const destinationSchema = regionSchema
 /** Counted at most once a minute: it reads 30 sums of each package that was sold, and the figure is of 30 days. */
 const destinationsRoute = (cache: RenderCache) =>
   defineRoute({
-    method: 'GET',
+    ...READ,
     path: '/api/esim/top-destinations',
-    key: 'required',
-    scope: 'read',
-    shapes: ['general'],
     query: destinationsQuery,
-    errors: [],
     responses: { 200: { description: 'Most purchases first', schema: z.array(destinationSchema) } },
     docs: {
       operationId: 'listTopDestinations',
@@ -111,13 +107,9 @@ const statisticsSchema = z
   .meta({ id: 'Statistics' });
 
 const statisticsRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/statistics',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: statisticsQuery,
-  errors: [],
   responses: { 200: { description: 'The figures', schema: statisticsSchema } },
   docs: {
     operationId: 'getStatistics',

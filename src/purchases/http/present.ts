@@ -1,7 +1,6 @@
 /** Purchases → the documented shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
 import { presentFundingStatus, presentPayment } from '../../payments/http/present.ts';
-import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
 import type { basePurchaseSchema, topUpPurchaseSchema, transactionSchema } from './schema.ts';
@@ -11,7 +10,7 @@ export function presentTransaction(
   view: TransactionView,
 ): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
   if ('funding' in view) return presentFundingStatus(view.funding);
-  const timeline = presentTimeline(view.purchase.timeline);
+  const timeline = view.purchase.timeline;
   return view.purchase.package_type === 'BASE'
     ? { ...presentBasePurchase(view.purchase), timeline }
     : { ...presentTopUpPurchase(view.purchase), timeline };

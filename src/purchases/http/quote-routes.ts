@@ -1,57 +1,44 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { isoTime, money, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
-import { quoteBody, missingTarget, topUpTarget } from './schema.ts';
+import { PRICE_ERRORS, quoteBody, missingTarget, topUpTarget } from './schema.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 
-const quoteSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      quoteId: z.string().meta({
-        description: 'Send it as `quoteId` when you buy; valid once',
-        example: 'quote-3b241101e2bb4255896c79a3f0f2d1c7',
-      }),
-      packageCode: z.string(),
-      packageName: z.string(),
-      packageType: z.enum(PACKAGE_TYPES),
-      esimId: z.string().meta({ description: 'Empty for BASE' }),
-      price: money('What buy charges with this quote'),
-      currency: z.enum(ACCOUNT_CURRENCIES),
-      originalPriceUSD: money('The same price in US dollars'),
-      charge: z
-        .object({ amount: money('To be paid'), currency: z.string() })
-        .optional()
-        .meta({ description: 'Present if the payment method charges another currency' }),
-      createdAt: isoTime('ISO 8601'),
-      expiresAt: isoTime('Buy must be sent before'),
+const quoteSchema = dataSchema(
+  z.object({
+    quoteId: z.string().meta({
+      description: 'Send it as `quoteId` when you buy; valid once',
+      example: 'quote-3b241101e2bb4255896c79a3f0f2d1c7',
     }),
-  })
-  .meta({ id: 'Quote' });
+    packageCode: z.string(),
+    packageName: z.string(),
+    packageType: z.enum(PACKAGE_TYPES),
+    esimId: z.string().meta({ description: 'Empty for BASE' }),
+    price: money('What buy charges with this quote'),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    originalPriceUSD: money('The same price in US dollars'),
+    charge: z
+      .object({ amount: money('To be paid'), currency: z.string() })
+      .optional()
+      .meta({ description: 'Present if the payment method charges another currency' }),
+    createdAt: isoTime('ISO 8601'),
+    expiresAt: isoTime('Buy must be sent before'),
+  }),
+  'Quote',
+);
 
 const quoteRoute = defineRoute({
-  method: 'POST',
+  ...CHANGE,
   path: '/api/esim/quotes',
-  key: 'required',
-  scope: 'purchase',
-  shapes: ['general'],
   body: quoteBody,
   missing: missingTarget,
-  errors: [
-    'PACKAGE_NOT_FOUND',
-    'PACKAGE_UNAVAILABLE',
-    'INVALID_TOPUP',
-    'ESIM_NOT_FOUND',
-    'PAYMENT_METHOD_UNAVAILABLE',
-    'EXCHANGE_RATE_UNAVAILABLE',
-    'TOO_MANY_OPEN_QUOTES',
-  ],
+  errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES'],
   responses: { 201: { description: 'The quote', schema: quoteSchema } },
   docs: {
     operationId: 'createQuote',
@@ -66,30 +53,27 @@ const quoteRoute = defineRoute({
     const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
     const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
     const quote = await cases.createQuote(principal, command);
-    return { status: 201, body: toJson(presentQuote(quote)) };
+    return dataAnswer(presentQuote(quote), 201);
   },
 });
 
-function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>> {
+function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>>['data'] {
   const { charge } = quote;
   const isConverted = charge !== null && charge.currency !== quote.currency;
   return {
-    success: true,
-    data: {
-      quoteId: quote.id,
-      packageCode: quote.package_code,
-      packageName: quote.package_name,
-      packageType: quote.package_type,
-      esimId: quote.esim_id ?? '',
-      price: moneyJson(quote.price_minor),
-      currency: quote.currency,
-      originalPriceUSD: moneyJson(quote.price_usd_minor),
-      ...(isConverted
-        ? { charge: { amount: moneyJson(BigInt(charge.amountMinor)), currency: charge.currency } }
-        : {}),
-      createdAt: quote.created_at.toISOString(),
-      expiresAt: quote.expires_at.toISOString(),
-    },
+    quoteId: quote.id,
+    packageCode: quote.package_code,
+    packageName: quote.package_name,
+    packageType: quote.package_type,
+    esimId: quote.esim_id ?? '',
+    price: moneyJson(quote.price_minor),
+    currency: quote.currency,
+    originalPriceUSD: moneyJson(quote.price_usd_minor),
+    ...(isConverted
+      ? { charge: { amount: moneyJson(BigInt(charge.amountMinor)), currency: charge.currency } }
+      : {}),
+    createdAt: quote.created_at,
+    expiresAt: quote.expires_at,
   };
 }
 

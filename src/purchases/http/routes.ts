@@ -1,13 +1,15 @@
 /** Buying, topping up, and reading one's own purchases. */
+import { PAYMENT_ERRORS } from '../../payments/http/schema.ts';
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { CHANGE, READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
 import type { BuyCommand, PurchaseView } from '../views.ts';
 import { presentPurchase, presentTransaction } from './present.ts';
 import {
   basePurchaseSchema,
   buyBody,
+  PRICE_ERRORS,
   statusSchema,
   topUpPurchaseSchema,
   isTopUp,
@@ -21,24 +23,16 @@ const defineRoute = routesFor<PurchaseCases>();
 const PURCHASES = 'Purchases';
 
 const buyRoute = defineRoute({
-  method: 'POST',
+  ...CHANGE,
   path: '/api/esim/buy',
-  key: 'required',
-  scope: 'purchase',
   shapes: ['base', 'top-up'],
   pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
   body: buyBody,
   missing: missingTarget,
   errors: [
-    'PACKAGE_NOT_FOUND',
-    'PACKAGE_UNAVAILABLE',
+    ...PRICE_ERRORS,
+    ...PAYMENT_ERRORS,
     'INSUFFICIENT_BALANCE',
-    'INVALID_TOPUP',
-    'PAYMENT_FAILED',
-    'PAYMENT_METHOD_UNAVAILABLE',
-    'TOO_MANY_UNPAID_PAYMENTS',
-    'ESIM_NOT_FOUND',
-    'EXCHANGE_RATE_UNAVAILABLE',
     'PRICE_ABOVE_MAX',
     'CURRENCY_MISMATCH',
     'QUOTE_NOT_FOUND',
@@ -84,11 +78,8 @@ function renderPurchase(purchase: PurchaseView): { readonly body: string; readon
 }
 
 const transactionRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/transactions/{transactionId}',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   params: {
     transactionId: {
       description: 'The `transactionId` that buy or fund returned',
@@ -97,7 +88,6 @@ const transactionRoute = defineRoute({
       notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
     },
   },
-  errors: ['TRANSACTION_NOT_FOUND'],
   responses: {
     200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
   },

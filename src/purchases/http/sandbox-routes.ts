@@ -4,7 +4,7 @@ import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../..
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
 import { esimId } from '../../esims/http/esim-parameter.ts';
 import { presentEsim } from '../../esims/http/present.ts';
 import { esimSchema } from '../../esims/http/schema.ts';
@@ -96,15 +96,12 @@ function actionRoute<Body extends z.ZodObject | undefined>(
   actionOf: (body: Body extends z.ZodObject ? z.output<Body> : undefined) => SandboxAction,
 ): Route<EsimCases> {
   return defineRoute({
-    method: 'POST',
+    ...CHANGE,
     path: `/api/sandbox/esims/{esimId}/${name}`,
-    key: 'required',
-    scope: 'purchase',
     testKeysOnly: true,
-    shapes: ['general'],
     params: { esimId },
     body,
-    errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM', 'SANDBOX_ACTION_REFUSED', 'NOT_FOUND'],
+    errors: ['NOT_YOUR_ESIM', 'SANDBOX_ACTION_REFUSED', 'NOT_FOUND'],
     responses: { 200: { description: 'The eSIM order, as it now stands', schema: esimSchema } },
     docs: {
       ...words,

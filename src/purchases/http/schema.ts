@@ -10,6 +10,16 @@ import { MAX_PRICE_LIMIT_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platfo
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import { fundingStatusSchema, paymentFields } from '../../payments/http/schema.ts';
 
+/** What every price needs. */
+export const PRICE_ERRORS = [
+  'PACKAGE_NOT_FOUND',
+  'PACKAGE_UNAVAILABLE',
+  'INVALID_TOPUP',
+  'ESIM_NOT_FOUND',
+  'PAYMENT_METHOD_UNAVAILABLE',
+  'EXCHANGE_RATE_UNAVAILABLE',
+] as const;
+
 const packageCode = textField({
   max: MAX_PACKAGE_CODE_CHARACTERS,
   description: 'From the packages list; for TOPUP a top-up package code',

@@ -1,12 +1,12 @@
 /** `GET /api/search`. */
 import { z } from 'zod';
 import { textField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_FOUND } from '../search.ts';
 import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
 import type { PurchaseCases } from '../use-cases.ts';
+import { dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 
@@ -20,35 +20,29 @@ const searchQuery = z.object({
     .refine((text) => text !== '', 'must not be empty'),
 });
 
-const searchSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      items: z.array(
-        z
-          .object({
-            kind: z.enum(FOUND_KINDS),
-            id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-            foundBy: z
-              .enum(FOUND_BY)
-              .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
-            title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
-            status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
-          })
-          .meta({ id: 'FoundItem' }),
-      ),
-    }),
-  })
-  .meta({ id: 'FoundItems' });
+const searchSchema = dataSchema(
+  z.object({
+    items: z.array(
+      z
+        .object({
+          kind: z.enum(FOUND_KINDS),
+          id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+          foundBy: z
+            .enum(FOUND_BY)
+            .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+          title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
+          status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
+        })
+        .meta({ id: 'FoundItem' }),
+    ),
+  }),
+  'FoundItems',
+);
 
 const searchRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/search',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: searchQuery,
-  errors: [],
   responses: {
     200: {
       description: `At most ${MAX_FOUND}, newest first; empty where there is none`,
@@ -66,8 +60,7 @@ const searchRoute = defineRoute({
       'and unused quotes by id. Ids in full.',
   },
   async handle({ cases, principal, query: { text } }) {
-    const items = await cases.searchOwn(principal, text);
-    return { status: 200, body: toJson({ success: true, data: { items } }) };
+    return dataAnswer({ items: await cases.searchOwn(principal, text) });
   },
 });
 

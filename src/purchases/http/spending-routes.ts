@@ -4,7 +4,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
 import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
 import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
 import type { FiguresCases } from '../use-cases.ts';
@@ -64,13 +64,9 @@ const spendingSchema = z
   .meta({ id: 'Spending' });
 
 const spendingRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/spending',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: spendingQuery,
-  errors: [],
   responses: { 200: { description: 'The figures', schema: spendingSchema } },
   docs: {
     operationId: 'getSpending',

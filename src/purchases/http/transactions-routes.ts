@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -14,8 +14,8 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
-import { MAX_COUNTED, type TransactionPage } from '../list-transactions.ts';
+import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { MAX_COUNTED } from '../list-transactions.ts';
 import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
@@ -59,28 +59,22 @@ const transactionItemSchema = z
   })
   .meta({ id: 'TransactionListItem' });
 
-const transactionPageSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      items: z.array(transactionItemSchema),
-      pagination: paginationSchema,
-      totalIsMinimum: z.boolean().meta({
-        description: `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
-      }),
-      nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+const transactionPageSchema = dataSchema(
+  z.object({
+    items: z.array(transactionItemSchema),
+    pagination: paginationSchema,
+    totalIsMinimum: z.boolean().meta({
+      description: `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
     }),
-  })
-  .meta({ id: 'TransactionPage' });
+    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+  }),
+  'TransactionPage',
+);
 
 const transactionsRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/esim/transactions',
-  key: 'required',
-  scope: 'read',
-  shapes: ['general'],
   query: transactionsQuery,
-  errors: [],
   responses: { 200: { description: 'One page, newest first', schema: transactionPageSchema } },
   docs: {
     operationId: 'listTransactions',
@@ -97,24 +91,16 @@ const transactionsRoute = defineRoute({
       search: search || undefined,
       after: after || undefined,
     });
-    return { status: 200, body: toJson(presentTransactions(found)) };
+    const { totalIsMinimum, next } = found;
+    return dataAnswer({ ...presentPage(found, presentItem).data, totalIsMinimum, nextCursor: next ?? '' });
   },
 });
 
-function presentTransactions(page: TransactionPage): Wire<z.output<typeof transactionPageSchema>> {
-  const { success, data } = presentPage(page, presentItem);
-  return { success, data: { ...data, totalIsMinimum: page.totalIsMinimum, nextCursor: page.next ?? '' } };
-}
-
-function presentItem(item: ListedTransaction): Wire<z.output<typeof transactionItemSchema>> {
-  const { amountMinor, dataBytes, createdAt, closedAt, ...same } = item;
-  return {
-    ...same,
+const presentItem = ({ amountMinor, dataBytes, ...item }: ListedTransaction) =>
+  presenter(transactionItemSchema)({
+    ...item,
     amount: moneyJson(amountMinor),
     dataBytes: dataBytes === null ? null : Number(dataBytes),
-    createdAt: createdAt.toISOString(),
-    closedAt: closedAt?.toISOString() ?? null,
-  };
-}
+  });
 
 export const transactionsRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute];

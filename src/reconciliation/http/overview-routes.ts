@@ -1,9 +1,9 @@
 /** `GET /ops/overview`. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
-import { amountJson, isoTime, money } from '../../platform/http/answer-fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
-import { dataSchema, opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
+import { amountJson, isoTime, money, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
+import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
@@ -73,30 +73,18 @@ const overviewRoute = defineOpsRoute({
       'with the age of the oldest.',
   },
   async handle({ cases, session }) {
-    return { status: 200, body: toJson(presentOverview(await cases.readOverview(session))) };
+    return dataAnswer(presentOverview(await cases.readOverview(session)));
   },
 });
 
-function presentOverview({
-  stuck,
-  approvals,
-  rates,
-  differences,
-  waiting,
-}: Overview): Wire<z.output<typeof overviewSchema>> {
+function presentOverview({ waiting, ...overview }: Overview): Wire<z.output<typeof overviewSchema>>['data'] {
   return {
-    success: true,
-    data: {
-      stuck,
-      approvals,
-      rates,
-      differences,
-      waiting: waiting && {
-        asOf: waiting.asOf.toISOString(),
-        lines: waiting.lines.map(({ waitsFor, count, oldestAgeSeconds, ...amount }) => ({
-          ...{ waitsFor, currency: amount.currency, amount: amountJson(amount), count, oldestAgeSeconds },
-        })),
-      },
+    ...overview,
+    waiting: waiting && {
+      asOf: waiting.asOf,
+      lines: waiting.lines.map(({ waitsFor, count, oldestAgeSeconds, ...amount }) => ({
+        ...{ waitsFor, currency: amount.currency, amount: amountJson(amount), count, oldestAgeSeconds },
+      })),
     },
   };
 }

@@ -21,9 +21,6 @@ export function presentDifference({
     ...difference,
     id: String(difference.id),
     amount: amountJson({ amountMinor, currency: difference.currency }),
-    firstSeenAt: difference.firstSeenAt.toISOString(),
-    lastSeenAt: difference.lastSeenAt.toISOString(),
-    closedAt: difference.closedAt?.toISOString() ?? null,
   };
 }
 
@@ -44,13 +41,13 @@ function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
   };
 }
 
-export function presentDaily({ lines, totals }: Daily): Data<typeof dailySchema> {
-  return { lines: lines.map(presentEarned), totals: totals.map(presentEarned) };
-}
+const presentLines = <Line extends Earned, Total extends Earned>(report: {
+  readonly lines: readonly Line[];
+  readonly totals: readonly Total[];
+}) => ({ lines: report.lines.map(presentEarned), totals: report.totals.map(presentEarned) });
 
-export function presentByMerchant({ lines, totals }: ByMerchant): Data<typeof merchantsSchema> {
-  return { lines: lines.map(presentEarned), totals: totals.map(presentEarned) };
-}
+export const presentDaily: (report: Daily) => Data<typeof dailySchema> = presentLines;
+export const presentByMerchant: (report: ByMerchant) => Data<typeof merchantsSchema> = presentLines;
 
 function presentEarned<Line extends Earned>({
   soldMinor,
@@ -78,10 +75,9 @@ function presentEarned<Line extends Earned>({
 
 export function presentWaiting({ lines }: Waiting): Data<typeof waitingSchema> {
   return {
-    lines: lines.map(({ amountMinor, oldestAt, ...line }) => ({
+    lines: lines.map(({ amountMinor, ...line }) => ({
       ...line,
       amount: amountJson({ amountMinor, currency: line.currency }),
-      oldestAt: oldestAt.toISOString(),
     })),
   };
 }

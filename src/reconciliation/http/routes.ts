@@ -6,10 +6,10 @@ import type { PathParameter, Route } from '../../platform/http/route.ts';
 import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import {
   presentDifference,
-  presentByMerchant,
-  presentDaily,
   presentTrialBalance,
   presentWaiting,
+  presentDaily,
+  presentByMerchant,
 } from './present.ts';
 import {
   closeBody,
@@ -27,6 +27,7 @@ import {
   waitingSchema,
 } from './schema.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
+import { dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 
@@ -69,7 +70,6 @@ const closeRoute = defineOpsRoute({
   params: { differenceId },
   query: environmentQuery,
   body: closeBody,
-  errors: ['NOT_FOUND'],
   responses: { 200: { description: 'Closed', schema: closedSchema } },
   docs: {
     operationId: 'closeDifference',
@@ -81,7 +81,7 @@ const closeRoute = defineOpsRoute({
   async handle({ cases, session, params, body }) {
     const id = params['differenceId'] ?? '';
     await cases.closeDifference(session, BigInt(id), body.reason);
-    return { status: 200, body: toJson({ success: true, data: { id, closed: true } }) };
+    return dataAnswer({ id, closed: true });
   },
 });
 
@@ -113,7 +113,7 @@ const reconcileRoute = defineOpsRoute({
       ended === 'running'
         ? { status: ended }
         : { status: ended === null ? 'nothing-to-compare' : 'done', run: ended };
-    return { status: ended === 'running' ? 202 : 200, body: toJson({ success: true, data }) };
+    return dataAnswer(data, ended === 'running' ? 202 : 200);
   },
 });
 
@@ -135,8 +135,7 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
     docs: { tag: 'Books', ...docs },
     async handle({ cases, visitor, query: asked }) {
       const report = await read(cases, asked as z.output<Query>);
-      if (visitor.preferredType('application/json', CSV) !== CSV)
-        return { status: 200, body: toJson({ success: true, data: present(report) }) };
+      if (visitor.preferredType('application/json', CSV) !== CSV) return dataAnswer(present(report));
       const headers = {
         'Content-Type': `${CSV}; charset=utf-8`,
         'Content-Disposition': `attachment; filename="${report.report}.csv"`,

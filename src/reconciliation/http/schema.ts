@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import { WAITS_FOR } from '../store/ledger.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { isoTime } from '../../platform/http/answer-fields.ts';
+import { isoTime, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
-import { parseJson, toJson } from '../../platform/http/json.ts';
+import { parseJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
-import type { Feed } from '../feed.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import type { WebhookCases } from '../use-cases.ts';
 
@@ -42,30 +41,22 @@ const eventSchema = z
   })
   .meta({ id: 'Event' });
 
-const feedSchema = z
-  .object({
-    success: z.literal(true),
-    data: z.object({
-      items: z.array(eventSchema),
-      nextCursor: z.string().meta({
-        description: 'Store it once you have processed the page, and send it as `after`. Always present',
-        example: 'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
-      }),
-      hasMore: z.boolean().meta({ description: 'Whether to ask for the next page at once' }),
+const feedSchema = dataSchema(
+  z.object({
+    items: z.array(eventSchema),
+    nextCursor: z.string().meta({
+      description: 'Store it once you have processed the page, and send it as `after`. Always present',
+      example: 'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
     }),
-  })
-  .meta({ id: 'EventFeed' });
-
-function presentFeed({ events: found, nextCursor, hasMore }: Feed): object {
-  const items = found.map(({ id, body }) => ({ id, ...(parseJson(body) as object) }));
-  return { success: true, data: { items, nextCursor, hasMore } };
-}
+    hasMore: z.boolean().meta({ description: 'Whether to ask for the next page at once' }),
+  }),
+  'EventFeed',
+);
 
 const feedRoute = defineRoute({
   method: 'GET',
   path: '/api/events',
   key: 'required',
-  shapes: ['general'],
   scope: 'read',
   query: feedQuery,
   errors: ['CURSOR_EXPIRED'],
@@ -80,7 +71,11 @@ const feedRoute = defineRoute({
       'arbitrary order, which stays.',
   },
   async handle({ cases, principal, query }) {
-    return { status: 200, body: toJson(presentFeed(await cases.listEvents(principal, query))) };
+    const { events: found, ...page } = await cases.listEvents(principal, query);
+    return dataAnswer({
+      items: found.map(({ id, body }) => ({ id, ...(parseJson(body) as object) })),
+      ...page,
+    });
   },
 });
 

@@ -4,9 +4,8 @@ import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
 import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
 import type { Attempt } from '../messages.ts';
-import { isoTime } from '../../platform/http/answer-fields.ts';
+import { isoTime, presenter } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 
@@ -188,12 +187,6 @@ const attemptSchema = z
 
 export const attemptPageSchema = pageSchema(attemptSchema, 'WebhookAttemptPage');
 
-/** Presents the documented fields and no others; JSON turns dates into ISO 8601 text. */
-function presenter<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
-  return (value: { readonly [Key in keyof Shape]: Wire<z.output<Shape[Key]>> | Date }): object =>
-    Object.fromEntries(Object.keys(shape).map((key) => [key, value[key]]));
-}
-
 export const presentEndpoint = presenter(endpointSchema);
 export const presentMessage = presenter(messageSchema);
 export const presentMessageDetail = presenter(messageDetailSchema);
@@ -205,12 +198,11 @@ export function presentNewSecret({ endpoint, secret }: EndpointWithSecret): obje
 }
 
 export function presentAttempt(attempt: Attempt): object {
-  const { ms: milliseconds, answerStart: answer, answerHeaders, request } = attempt;
+  const { ms: milliseconds, answerStart: answer, request } = attempt;
   return presentAttemptFields({
     ...attempt,
     milliseconds,
     answer,
-    answerHeaders: answerHeaders && [...answerHeaders],
-    request: { method: 'POST', ...request, headers: [...request.headers] },
+    request: { method: 'POST', ...request },
   });
 }

@@ -6,6 +6,7 @@ import { startServer, type RunningServer, type ServerOptions } from '../../../sr
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
 import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
+import { createExamples, type ExampleName } from './examples.ts';
 import { keyOf, openShop, type TestShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/app/composition/ops-use-cases.ts';
 import { createRouteTable } from '../../../src/app/routes/route-table.ts';
@@ -56,6 +57,8 @@ export interface Ask {
   /** Sent as JSON, unless `rawBody` is given. */
   readonly body?: unknown;
   readonly rawBody?: string | Buffer;
+  /** Names the exchange as an example of the reference (examples.ts). */
+  readonly example?: ExampleName | undefined;
   /** The address to call from; any of 127.0.0.0/8. */
   readonly from?: string;
 }
@@ -122,6 +125,7 @@ export async function startApi(
     destination: { write: (line: string) => void logLines.push(line) },
   });
   const shop = await openShop({ live: options.live ?? false, log: logger, metrics });
+  const routes = createRouteTable({ version: '1.2.3', brand: 'simway' });
   const app = buildApp({
     useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
     rateLimiter: limiter,
@@ -132,7 +136,7 @@ export async function startApi(
       failedAuthPerMinute: 1_000_000,
       ...options.settings,
     },
-    routes: createRouteTable({ version: '1.2.3', brand: 'simway' }),
+    routes,
     dashboardFolder: options.dashboardFolder,
   });
   const server = await startServer({
@@ -144,13 +148,19 @@ export async function startApi(
     ...options.server,
   });
   const names = createNames();
+  const keepExample = createExamples(routes);
   return {
     shop,
     limiter,
     metrics,
     logLines,
     server,
-    ask: (target, ask = {}) => send(server.port, target, ask, names),
+    ask: async (target, { example, ...ask } = {}) => {
+      const reply = await send(server.port, target, ask, names);
+      if (example !== undefined)
+        keepExample(example, { method: methodOf(ask), target, body: ask.body, reply });
+      return reply;
+    },
     idOf: names.known,
     raw: (bytes, done) => sendRaw(server.port, bytes, done),
     close: () => server.stop(1_000),
@@ -170,7 +180,7 @@ function send(port: number, target: string, ask: Ask, names: ReturnType<typeof c
   }
   const key = ask.rawKey ?? namedKey(ask.key);
   if (key !== undefined) headers['x-api-key'] = key;
-  const method = ask.method ?? (payload === undefined ? 'GET' : 'POST');
+  const method = methodOf(ask);
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
@@ -196,6 +206,9 @@ function send(port: number, target: string, ask: Ask, names: ReturnType<typeof c
     request.end(payload);
   });
 }
+
+const methodOf = ({ method, body, rawBody }: Ask): string =>
+  method ?? (body === undefined && rawBody === undefined ? 'GET' : 'POST');
 
 function namedKey(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;

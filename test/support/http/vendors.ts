@@ -2,7 +2,8 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { Environment } from '../../../src/domain/account.ts';
 import type { EsimSupplier } from '../../../src/esims/port.ts';
-import type { SandboxRequest, SandboxSupplier } from '../../../src/esims/sandbox-port.ts';
+import type { ProfileFacts } from '../../../src/esims/rules.ts';
+import type { SandboxAction, SandboxRequest, SandboxSupplier } from '../../../src/esims/sandbox-port.ts';
 import type { PaymentGateway } from '../../../src/payments/port.ts';
 import { profileFacts } from '../facts.ts';
 import { baseItem, NOW, topUpItem } from './packages.ts';
@@ -16,7 +17,9 @@ export interface TestVendors {
   supplier: 'delivers' | 'is allocating' | 'refuses';
   /** The answer of the test environment's simulator to an action on an eSIM. */
   sandbox: 'acts' | 'refuses' | 'is away';
-  /** Everything that it was asked for. */
+  /** What the supplier has delivered, by `esimTranNo`. The simulator changes it. */
+  readonly profiles: Map<string, ReturnType<typeof newProfile>>;
+  /** Everything that the simulator was asked for. */
   readonly acted: SandboxRequest[];
   /** Whether there is a mail server for e-mails to travellers. */
   sendsEmails: boolean;
@@ -38,6 +41,7 @@ export function createTestVendors(): TestVendors {
   return {
     supplier: 'delivers',
     sandbox: 'acts',
+    profiles: new Map(),
     acted: [],
     sendsEmails: true,
     supplierAddresses: ['127.0.0.0/8'],
@@ -52,18 +56,50 @@ export function createTestSandbox(vendors: TestVendors): SandboxSupplier {
     act: (request) => {
       vendors.acted.push(request);
       if (vendors.sandbox === 'is away') return Promise.resolve({ outcome: 'unknown', detail: 'no answer' });
-      return Promise.resolve(
-        vendors.sandbox === 'acts'
-          ? { outcome: 'done', value: null }
-          : { outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE', detail: 'no data is left' },
-      );
+      const profile = vendors.profiles.get(request.esimTranNo);
+      if (vendors.sandbox === 'refuses' || !profile)
+        return Promise.resolve({
+          outcome: 'refused',
+          reason: 'NOT_ALLOWED_IN_STATE',
+          detail: 'no data is left',
+        });
+      Object.assign(profile, effectOf(request.action, profile.totalVolumeBytes));
+      return Promise.resolve({ outcome: 'done', value: null });
     },
   };
 }
 
+/** What an action leaves behind, as far as it shows. */
+function effectOf(action: SandboxAction, totalVolumeBytes: number): Partial<ProfileFacts> {
+  const inUse = { status: 'ACTIVE', smdpStatus: 'ENABLED' } as const;
+  switch (action.name) {
+    case 'install': {
+      if (action.stage === 'CONNECTED') return inUse;
+      return { status: 'CREATED', smdpStatus: action.stage, orderUsageBytes: 0, activateTime: null };
+    }
+    case 'use':
+      return { ...inUse, orderUsageBytes: Math.min(action.bytes, totalVolumeBytes) };
+    case 'use-up':
+      return { ...inUse, orderUsageBytes: totalVolumeBytes };
+    case 'clock':
+      return { ...inUse, activateTime: new Date(NOW.getTime() - action.advanceMs).toISOString() };
+    case 'expire':
+      return { status: 'EXPIRED', smdpStatus: 'DISABLED' };
+    case 'suspend':
+      return { ...inUse, status: 'SUSPENDED' };
+    case 'resume':
+    case 'switch-on':
+      return inUse;
+    case 'switch-off':
+      return { ...inUse, smdpStatus: 'DISABLED' };
+    case 'delete-profile':
+      return { ...inUse, smdpStatus: 'DELETED' };
+  }
+}
+
 export function createTestSupplier(vendors: TestVendors): EsimSupplier {
   const refused = { outcome: 'refused', reason: 'PACKAGE_UNKNOWN', detail: 'not sold any more' } as const;
-  const profiles = new Map<string, ReturnType<typeof newProfile>>();
+  const { profiles } = vendors;
   const ready = (query: { readonly orderNo: string } | { readonly esimTranNo: string }) => {
     const known = 'esimTranNo' in query ? profiles.get(query.esimTranNo) : newProfile(query.orderNo);
     if (known) profiles.set(known.esimTranNo, known);

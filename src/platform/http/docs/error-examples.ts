@@ -3,7 +3,9 @@ import { unknownSession, SIGN_IN } from '../../../domain/callers.ts';
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
-import type { Examples } from './sample.ts';
+
+/** Values by the name of the case that each is true for. */
+export type Examples = Readonly<Record<string, unknown>>;
 
 /** What is said, where one route says it like another. */
 const MESSAGES: Readonly<Record<ErrorCode, string>> = {

@@ -5,8 +5,7 @@ import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
 import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, KeyRule, Route } from '../route.ts';
-import { errorExamplesOf } from './error-examples.ts';
-import type { Examples, ExamplesByOperation, OperationExamples } from './sample.ts';
+import { errorExamplesOf, type Examples } from './error-examples.ts';
 
 type DocumentConfig = Parameters<OpenApiGeneratorV31['generateDocument']>[0];
 
@@ -75,6 +74,15 @@ function takesIdempotencyKey({ method, key }: Route): boolean {
     method === 'POST' && (key === 'required' || key === 'optional' || key === 'public' || key === 'vendor')
   );
 }
+
+/** Of requests, and of answers by their status. */
+interface OperationExamples {
+  readonly request?: Examples;
+  readonly [status: number]: Examples;
+}
+
+/** By operation id. `npm run record:examples` writes them from the tests. */
+export type ExamplesByOperation = Readonly<Record<string, OperationExamples>>;
 
 /** What we send to webhook endpoints. */
 interface DocumentedEvent {

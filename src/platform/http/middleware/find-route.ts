@@ -85,7 +85,7 @@ export function refuseUnknown(): Middleware {
  * The router only matches. It does not dispatch, because all routes share one chain of middleware, and because a literal path must win over one
  * with a parameter for every method: `GET /api/esim/buy` is a wrong method, not an eSIM called "buy".
  */
-function compileRoutes(routes: readonly Route[]): (method: string, path: string) => Match {
+export function compileRoutes(routes: readonly Route[]): (method: string, path: string) => Match {
   const router = new Router({ sensitive: true, strict: true });
   const byPath = Map.groupBy(routes, (route) => route.path);
   const literalsFirst = [...byPath].toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
