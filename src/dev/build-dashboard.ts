@@ -9,7 +9,9 @@ import type { ServiceLog } from './child.ts';
 const FOLDER = join(import.meta.dirname, '../../dashboard');
 /** In the folder: the hash of what it was built from. */
 const BUILT_FROM = 'dist/built-from';
-const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
+const NOT_SOURCES = ['dist', 'node_modules'];
+/** Writes what the build reads of the routes. */
+const WRITE_CLIENT = join(import.meta.dirname, '../../packages/client/generate.js');
 const BUILD_TIMEOUT_MS = 120_000;
 
 /** Builds the dashboard where its sources differ from those of the last build: some seconds, otherwise nothing. */
@@ -34,6 +36,7 @@ async function buildByVite(folder: string): Promise<void> {
     dirname(createRequire(join(folder, 'package.json')).resolve('vite/package.json')),
     'bin/vite.js',
   );
+  await promisify(execFile)(process.execPath, [WRITE_CLIENT], { timeout: BUILD_TIMEOUT_MS });
   await promisify(execFile)(process.execPath, [vite, 'build', folder, '--logLevel', 'warn'], {
     timeout: BUILD_TIMEOUT_MS,
     // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
@@ -48,7 +51,6 @@ async function hashOfSources(root: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Without the generated types, which a build does not read. */
 async function filesIn(folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {
