@@ -6,6 +6,7 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY dashboard/package.json dashboard/package.json
+COPY packages/client/package.json packages/client/package.json
 # npm compares every package with the hash in package-lock.json. No package runs a script of its own: none that the image keeps needs one.
 # Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on. And what npm keeps because better-auth could
 # use it beside it: vitest, React and the packages below them.
@@ -14,19 +15,16 @@ RUN npm ci --omit=dev --ignore-scripts \
     node_modules/vitest node_modules/@vitest node_modules/vite node_modules/rolldown node_modules/@rolldown node_modules/lightningcss* \
     node_modules/react node_modules/react-dom
 
-# The dashboard's packages are needed for its build alone.
+# The dashboard's packages are needed for its build alone, which asks the routes for the lists of their fields.
 FROM ${NODE_IMAGE} AS dashboard
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY dashboard/package.json dashboard/package.json
-RUN npm ci --ignore-scripts
-# Its client is written from the routes.
 COPY activities activities
 COPY workflows workflows
 COPY src src
 COPY packages packages
 COPY dashboard dashboard
-RUN npm run build:dashboard
+RUN npm ci --ignore-scripts && npm run build:dashboard
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

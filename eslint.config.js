@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.data', 'coverage', 'dashboard/dist', 'dashboard/src/api/generated'] },
+  { ignores: ['node_modules', '.data', 'coverage', 'dashboard/dist', 'packages/client/generated'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

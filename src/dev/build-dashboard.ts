@@ -11,7 +11,9 @@ const FOLDER = join(import.meta.dirname, '../../dashboard');
 const ROUTES = join(import.meta.dirname, '..');
 /** In the folder: the hash of what it was built from. */
 const BUILT_FROM = 'dist/built-from';
-const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
+const NOT_SOURCES = ['dist', 'node_modules'];
+/** Writes what the build reads of the routes. */
+const WRITE_CLIENT = join(import.meta.dirname, '../../packages/client/generate.js');
 const BUILD_TIMEOUT_MS = 600_000;
 
 /** Builds the dashboard where its sources or the routes differ from those of the last build: some seconds, otherwise nothing. */
@@ -42,7 +44,7 @@ async function buildByVite(folder: string): Promise<void> {
       // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
       env: { NODE_ENV: 'production' },
     });
-  await run(join(folder, 'generate-client.js'));
+  await run(WRITE_CLIENT);
   await run(vite, 'build', folder, '--logLevel', 'warn');
 }
 
@@ -54,7 +56,6 @@ async function hashOf(roots: readonly string[]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Without the generated client, which follows from the routes. */
 async function filesIn(folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {

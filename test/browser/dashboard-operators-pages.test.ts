@@ -122,3 +122,25 @@ it.each(['', '/rates'])('the page “%s” takes less than 300 KB at first', asy
   expect(scripts.length).toBeGreaterThan(0);
   await Promise.all([fresh.close(), page.context().close()]);
 });
+
+it('lets in a command by its code, once the person has seen which machine asks', async () => {
+  const body = { machine: 'adas-laptop' };
+  const asked = dataOf(await stack.call('POST', '/ops/device-logins', { body })) as Record<string, string>;
+  expect(asked['verificationUrl']).toBe(`${stack.apiUrl}/dashboard/operators/test/device`);
+  const page = await openAs(ada, '/device');
+  const type = async (code: string): Promise<void> => {
+    await page.getByLabel('Code', { exact: true }).fill(code);
+    await page.getByRole('button', { name: 'Continue' }).click();
+  };
+  await type('BBBB-BBBB');
+  await page.getByText('This code is wrong').waitFor();
+  await type(asked['userCode'] ?? '');
+  await page.getByText('adas-laptop').waitFor();
+  expect(await graveFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Let it in' }).click();
+  await page.getByText('Go back to the command').waitFor();
+  const { deviceCode } = asked;
+  const taken = await stack.call('POST', '/ops/device-logins/token', { body: { deviceCode } });
+  expect(dataOf(taken)).toMatchObject({ email: ada.email });
+  await page.context().close();
+});

@@ -56,9 +56,8 @@ it.each([
   expect(builds).toBe(2);
 });
 
-it('takes no generated client, no package and no built file for a source', async () => {
+it('takes no package and no built file for a source', async () => {
   await start();
-  await write('src/api/generated/api.ts', 'export interface paths {}');
   await write('node_modules/vite/package.json', '{}');
   await write('dist/assets/app.js', 'start()');
   await start();

@@ -99,6 +99,7 @@ const ACCOUNTS = [
   'api_keys: INSERT, SELECT, UPDATE',
   'api_requests: DELETE, INSERT, SELECT',
   'audit_log: INSERT, SELECT',
+  'device_logins: DELETE, INSERT, SELECT, UPDATE(approved_by polled_at session_until)',
   'invitations: DELETE, INSERT, SELECT',
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',

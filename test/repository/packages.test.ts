@@ -28,11 +28,16 @@ interface LockFile {
 
 const manifest = JSON.parse(textOf('package.json')) as Manifest;
 const lockFile = JSON.parse(textOf('package-lock.json')) as LockFile;
-const dashboard = JSON.parse(textOf('dashboard/package.json')) as Pick<
-  Manifest,
-  'devDependencies' | 'scripts'
->;
-const all = { ...manifest.dependencies, ...manifest.devDependencies, ...dashboard.devDependencies };
+const WORKSPACES = ['dashboard', 'packages/client'];
+const all = Object.assign(
+  {},
+  ...['.', ...WORKSPACES].flatMap((folder) => {
+    const { dependencies, devDependencies } = JSON.parse(
+      textOf(`${folder}/package.json`),
+    ) as Partial<Manifest>;
+    return [dependencies, devDependencies];
+  }),
+) as Record<string, string>;
 
 describe('package.json', () => {
   it('pins every version exactly', () => {
@@ -64,9 +69,10 @@ describe('package-lock.json', () => {
   it('holds the versions of package.json', () => {
     const different = Object.entries(all).filter(
       ([name, version]) =>
-        ![`node_modules/${name}`, `dashboard/node_modules/${name}`].some(
-          (path) => lockFile.packages[path]?.version === version,
-        ),
+        !['', ...WORKSPACES.map((folder) => `${folder}/`)].some((folder) => {
+          const found = lockFile.packages[`${folder}node_modules/${name}`];
+          return (found?.link ? lockFile.packages[found.resolved ?? ''] : found)?.version === version;
+        }),
     );
     expect(different).toEqual([]);
   });
@@ -86,7 +92,7 @@ describe('package-lock.json', () => {
   it('has the hash of every package and no addresses', () => {
     // A workspace is a folder of ours.
     const entries = Object.entries(lockFile.packages).filter(
-      ([path, { link }]) => path !== '' && path !== 'dashboard' && link !== true,
+      ([path, { link }]) => path.includes('node_modules/') && link !== true,
     );
     expect(entries.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([]);
     expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);

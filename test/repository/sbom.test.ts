@@ -53,7 +53,7 @@ it('lists every package with the hash of the lock file, and marks those of devel
     bill.components.map((component) => [`${component.name}@${component.version}`, component]),
   );
   const pinned = Object.entries(lockFile.packages).filter(
-    ([path, { link }]) => path !== '' && path !== 'dashboard' && link !== true,
+    ([path, { link }]) => path.includes('node_modules/') && link !== true,
   );
   const unlike = pinned.filter(
     ([path, { name = path.replace(/^.*node_modules\//, ''), version, integrity }]) => {

@@ -39,7 +39,7 @@ const ROOT_FILES = [
   '.dependency-cruiser.js',
 ];
 
-const BUILT = /\/dashboard\/(dist|node_modules|src\/api\/generated)(\/|$)/;
+const BUILT = /\/(node_modules|dashboard\/dist|packages\/client\/generated)(\/|$)/;
 
 /** Every file that belongs to the project, from its root, sorted. */
 export function projectFiles(): string[] {

@@ -300,8 +300,8 @@ describe('what docker-compose.yml starts', () => {
   });
 
   it('builds the dashboard from what the image copies', async () => {
-    for (const ignored of ['dist', 'src/api/generated'])
-      await rm(join(image, 'dashboard', ignored), { recursive: true, force: true });
+    for (const ignored of ['dashboard/dist', 'packages/client/generated'])
+      await rm(join(image, ignored), { recursive: true, force: true });
     await run('npm', ['run', '--silent', 'build:dashboard'], { cwd: image });
     expect(await readFile(join(image, 'dashboard', 'dist', 'index.html'), 'utf8')).toMatch(ASSET);
   });

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { currentUserQuery } from '../app/session.ts';
 import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';

@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import {
   currentUserQuery,
   isSignedOut,

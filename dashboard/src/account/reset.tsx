@@ -2,7 +2,7 @@ import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
 import { useSending } from '../ui/use-sending.ts';

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { IconMail } from '@tabler/icons-react';
-import type { components } from '../api/generated/api.ts';
+import type { components } from 'simway-client/generated/api.ts';
 
 type Mail = components['schemas']['SandboxMail'];
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
 import { Failed } from '../ui/parts.tsx';

@@ -2,8 +2,8 @@ import { Anchor, Button, SegmentedControl, Stack, Text, TextInput } from '@manti
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
-import type { components } from '../api/generated/api.ts';
+import { dataOf } from 'simway-client';
+import type { components } from 'simway-client/generated/api.ts';
 import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
 import { useSending } from '../ui/use-sending.ts';

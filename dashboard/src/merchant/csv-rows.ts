@@ -1,6 +1,6 @@
 /** The rows of a batch file. Pure. */
 import Papa from 'papaparse';
-import type { components } from '../api/generated/api.ts';
+import type { components } from 'simway-client/generated/api.ts';
 
 export type BatchRow = components['schemas']['BatchRequest']['rows'][number];
 

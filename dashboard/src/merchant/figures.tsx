@@ -1,8 +1,8 @@
 import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
-import { bodyOf } from '../api/data-of.ts';
-import type { components } from '../api/generated/api.ts';
+import { bodyOf } from 'simway-client';
+import type { components } from 'simway-client/generated/api.ts';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';

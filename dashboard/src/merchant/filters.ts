@@ -1,12 +1,12 @@
 /** The filters of the merchants' lists, in their addresses. */
-import type { components, operations } from '../api/generated/api.ts';
+import type { components, operations } from 'simway-client/generated/api.ts';
 import {
   listTransactionsPaymentMethod,
   listTransactionsStatus,
   listTransactionsType,
   listWalletEntriesKind,
   listWebhookMessagesStatus,
-} from '../api/generated/api-lists.ts';
+} from 'simway-client/generated/api-lists.ts';
 import { daysIn, oneOf, textIn, type Days, type Search } from '../ui/address.ts';
 
 type Entries = NonNullable<operations['listWalletEntries']['parameters']['query']>;

@@ -1,7 +1,7 @@
 import { Button, Group, List, SimpleGrid, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from '../api/data-of.ts';
+import { bodyOf, dataOf } from 'simway-client';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
 import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';

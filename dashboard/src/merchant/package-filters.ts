@@ -1,5 +1,5 @@
 /** The filters of the catalogue, in its address. Pure. */
-import type { components } from '../api/generated/api.ts';
+import type { components } from 'simway-client/generated/api.ts';
 import { amountIn, textIn, type Search } from '../ui/address.ts';
 
 type Package = components['schemas']['Package'];

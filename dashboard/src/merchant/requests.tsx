@@ -1,7 +1,7 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { Id, Moment, PageHead } from '../ui/parts.tsx';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { defined } from '../ui/address.ts';

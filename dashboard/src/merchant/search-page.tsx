@@ -1,8 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { Navigate, useSearch, type LinkProps } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
-import type { components } from '../api/generated/api.ts';
+import { dataOf } from 'simway-client';
+import type { components } from 'simway-client/generated/api.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Empty, Id, PageHead, QueryView, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';

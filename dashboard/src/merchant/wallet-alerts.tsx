@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from '../api/data-of.ts';
+import { bodyOf, dataOf } from 'simway-client';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount } from '../ui/parts.tsx';
 import { useMembership, usePlace } from './place.ts';

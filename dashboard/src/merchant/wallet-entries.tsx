@@ -1,8 +1,8 @@
 import { Group, Select, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
-import type { components } from '../api/generated/api.ts';
+import { dataOf } from 'simway-client';
+import type { components } from 'simway-client/generated/api.ts';
 import { defined, timesOf } from '../ui/address.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { DayRange } from '../ui/day-range.tsx';

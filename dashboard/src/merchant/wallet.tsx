@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from '../api/data-of.ts';
+import { bodyOf, dataOf } from 'simway-client';
 import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';

@@ -2,7 +2,7 @@ import { Button, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { QueryView, Empty, PageHead, Section } from '../ui/parts.tsx';
 import { Secret } from './keys.tsx';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';

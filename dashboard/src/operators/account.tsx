@@ -5,8 +5,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { changeAccountTermsRequestPlan } from '../api/generated/ops-lists.ts';
-import { dataOf } from '../api/data-of.ts';
+import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
+import { dataOf } from 'simway-client';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';

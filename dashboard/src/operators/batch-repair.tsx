@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';

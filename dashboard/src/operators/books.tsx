@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops } from '../api/client.ts';
-import type { components } from '../api/generated/ops.ts';
+import type { components } from 'simway-client/generated/ops.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';

@@ -1,8 +1,8 @@
 /** What the pages of operators read. Each query is of one environment, whose name is part of its key. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { ops } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
-import type { components, operations } from '../api/generated/ops.ts';
+import { dataOf } from 'simway-client';
+import type { components, operations } from 'simway-client/generated/ops.ts';
 import type { Environment } from '../ui/environment.ts';
 
 type Schemas = components['schemas'];

@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { Facts } from '../ui/facts.tsx';
 import { Amount, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';

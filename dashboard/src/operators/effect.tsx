@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { components } from '../api/generated/ops.ts';
+import type { components } from 'simway-client/generated/ops.ts';
 import { Amount, QueryView, Section, ShortId } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 

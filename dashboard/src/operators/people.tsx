@@ -16,7 +16,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ops } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { QueryView, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';

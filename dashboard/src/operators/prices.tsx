@@ -7,8 +7,8 @@ import { ops } from '../api/client.ts';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
-} from '../api/generated/ops-lists.ts';
-import { Refusal } from '../api/refusal.ts';
+} from 'simway-client/generated/ops-lists.ts';
+import { Refusal } from 'simway-client';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';

@@ -17,7 +17,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { dataOf } from '../api/data-of.ts';
+import { dataOf } from 'simway-client';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';

@@ -173,6 +173,12 @@ const login = createRoute({
   component: lazyRouteComponent(() => import('../account/own-login.tsx'), 'OwnLoginPage'),
 });
 
+const device = createRoute({
+  getParentRoute: () => operators,
+  path: '/device',
+  component: lazyRouteComponent(() => import('./device.tsx'), 'DevicePage'),
+});
+
 export const operatorRoutes = [
   start,
   operators.addChildren([
@@ -193,5 +199,6 @@ export const operatorRoutes = [
     people,
     search,
     login,
+    device,
   ]),
 ] as const;

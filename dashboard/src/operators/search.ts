@@ -1,5 +1,9 @@
 /** Parses URL parameters; invalid values are dropped. */
-import { listDifferencesKind, listedAccountCurrency, listStuckClass } from '../api/generated/ops-lists.ts';
+import {
+  listDifferencesKind,
+  listedAccountCurrency,
+  listStuckClass,
+} from 'simway-client/generated/ops-lists.ts';
 import { dayIn, oneOf, textIn, type Search } from '../ui/address.ts';
 import type { AuditSearch, DifferenceQuery, StuckQuery } from './data.ts';
 

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { listedAccountCurrency } from '../api/generated/ops-lists.ts';
+import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';

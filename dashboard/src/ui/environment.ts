@@ -1,4 +1,4 @@
-import { listStuckEnvironment } from '../api/generated/ops-lists.ts';
+import { listStuckEnvironment } from 'simway-client/generated/ops-lists.ts';
 
 export const ENVIRONMENTS = listStuckEnvironment;
 export type Environment = (typeof ENVIRONMENTS)[number];

@@ -18,7 +18,7 @@ import {
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useContext, useEffect, useRef, type ReactNode } from 'react';
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from 'simway-client';
 import { formatAmount, formatMoment } from './format.ts';
 import { HasNavigated } from './has-navigated.ts';
 

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from 'simway-client';
 
 interface Attempt<Body> {
   readonly key: string;

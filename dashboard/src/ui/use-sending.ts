@@ -1,6 +1,6 @@
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { Refusal } from '../api/refusal.ts';
+import { Refusal } from 'simway-client';
 
 /**
  * Sends a form. Shows field errors at their fields; other errors are `failure`. Keeps the input.

@@ -1,6 +1,6 @@
 /**
  * People who operate the service, their sessions, and who gave them access. Guarantee: passwords are kept as
- * scrypt with its parameters, tokens as SHA-256, so that nothing in a dump opens the door; who a person is
+ * scrypt with its parameters, tokens and codes as SHA-256, so that nothing in a dump opens the door; who a person is
  * (id, e-mail address) never changes, and no person is removed.
  */
 import { sql } from 'kysely';
@@ -72,6 +72,21 @@ const access = () => sql`
   );
   create index sessions_by_person on sessions (person_id);
 
+  -- A command that asks for a session. approved_by: who let it in; the session then ends at session_until at
+  -- the latest.
+  create table device_logins (
+    device_sha256 bytea primary key check (length(device_sha256) = 32),
+    code_sha256 bytea not null unique check (length(code_sha256) = 32),
+    machine text not null check (length(machine) between 1 and 100),
+    address text not null check (length(address) <= 100),
+    created_at timestamptz not null,
+    expires_at timestamptz not null,
+    polled_at timestamptz,
+    approved_by text references people (id),
+    session_until timestamptz,
+    check ((approved_by is null) = (session_until is null))
+  );
+
   -- Who gave a person access, and who confirmed it; the record stays. second_half: of the one-time password,
   -- until it was shown to the person who confirms, or is void. email is the person's and never changes.
   create table access_grants (
@@ -92,5 +107,6 @@ const access = () => sql`
   create index access_grants_by_email on access_grants (email, given_at);
 
   grant select, insert, update (last_seen_at, revoked_at), delete on sessions to simway_accounts;
+  grant select, insert, update (polled_at, approved_by, session_until), delete on device_logins to simway_accounts;
   grant select, insert, update (second_half, confirmed_by, confirmed_at) on access_grants to simway_accounts;
 `;

@@ -172,7 +172,7 @@ const passwordRoute = forUser({
   method: 'POST',
   path: '/auth/me/password',
   body: changeOwnPasswordBody,
-  takesPassword: true,
+  takesSecret: true,
   responses: { 200: { description: 'Changed', schema: doneSchema } },
   docs: {
     operationId: 'changeOwnPassword',
@@ -193,7 +193,7 @@ const addSecondFactorRoute = forUser({
   method: 'POST',
   path: SECOND_FACTOR,
   body: ownPasswordBody,
-  takesPassword: true,
+  takesSecret: true,
   responses: { 200: { description: 'Not in use yet: confirm it', schema: secondFactorSchema } },
   docs: {
     operationId: 'addSecondFactor',
@@ -230,7 +230,7 @@ const removeSecondFactorRoute = forUser({
   method: 'DELETE',
   path: SECOND_FACTOR,
   body: removeSecondFactorBody,
-  takesPassword: true,
+  takesSecret: true,
   responses: { 200: { description: 'Removed', schema: doneSchema } },
   docs: {
     operationId: 'removeSecondFactor',

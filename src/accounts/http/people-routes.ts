@@ -48,6 +48,7 @@ const signInRoute = routesFor<OperatorAccessCases>()({
   method: 'POST',
   path: '/ops/sessions',
   key: 'login',
+  takesSecret: true,
   scope: undefined,
   shapes: ['general'],
   body: signInBody,

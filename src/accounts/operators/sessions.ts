@@ -112,17 +112,33 @@ function maySignIn(row: PersonRow, now: Date): boolean {
   return disabledAt === null && !isOver && (lockedUntil === null || lockedUntil <= now);
 }
 
+/**
+ * Opens a session of a person who has let a command in. It ends at `until` at the latest. Returns undefined where
+ * the person may not sign in.
+ */
+export async function openSessionOf(
+  deps: SessionDeps,
+  personId: string,
+  { address, until }: { readonly address: string; readonly until: Date },
+): Promise<{ token: string; session: Session } | undefined> {
+  const row = await findPerson(deps.db, { id: personId });
+  return row && maySignIn(row, deps.clock.now()) ? open(deps, row, address, until) : undefined;
+}
+
 /** undefined: since the check the person was locked out or disabled, or got another password. */
 async function open(
   { db, clock }: SessionDeps,
   row: PersonRow,
   address: string,
+  until = new Date(clock.now().getTime() + SESSION_MS),
 ): Promise<{ token: string; session: Session } | undefined> {
   const token = `ops_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
   const tokenSha256 = hash('sha256', token, 'buffer');
   const now = clock.now();
-  const expiresAt = new Date(now.getTime() + SESSION_MS);
-  const opening = { tokenSha256, personId: row.id, passwordHash: row.password_hash, address, now, expiresAt };
+  const opening = {
+    ...{ tokenSha256, personId: row.id, passwordHash: row.password_hash },
+    ...{ address, now, expiresAt: until },
+  };
   const isOpen = await db.transaction().execute(async (trx) => {
     const opened = await openSession(trx, opening);
     const entry = { actor: row.email, action: 'session.open', subject: row.id, detail: { address } };
@@ -130,7 +146,7 @@ async function open(
     return opened;
   });
   if (!isOpen) return undefined;
-  return { token, session: toSession({ ...row, person_id: row.id, expires_at: expiresAt }, tokenSha256) };
+  return { token, session: toSession({ ...row, person_id: row.id, expires_at: until }, tokenSha256) };
 }
 
 /** Runs the same statements whether the person exists or not. */

@@ -1,5 +1,6 @@
 /** What routes for operators may call about people and their sessions. */
 import type { Bound } from '../../platform/bind.ts';
+import type { deviceLoginUseCases } from './device-logins.ts';
 import type { peopleUseCases } from './people.ts';
 import type { sessionUseCases } from './sessions.ts';
 
@@ -13,6 +14,7 @@ export interface TemporalUi {
 
 export interface OperatorAccessCases {
   readonly sessions: Bound<typeof sessionUseCases>;
+  readonly deviceLogins: Bound<typeof deviceLoginUseCases>;
   readonly people: Bound<typeof peopleUseCases>;
   /** null: not configured. */
   readonly temporalUi: TemporalUi | null;

@@ -118,6 +118,9 @@ export async function revokeSessions(
       ? open.where('token_sha256', '=', which.tokenSha256)
       : open.where('person_id', '=', which.personId);
   const except = 'personId' in which ? which.except : undefined;
+  // What the person let in, and has not been used yet.
+  if ('personId' in which)
+    await db.deleteFrom('device_logins').where('approved_by', '=', which.personId).execute();
   await (except ? chosen.where('token_sha256', '<>', except) : chosen).execute();
   await deleteBrowserSessions(db, which);
 }

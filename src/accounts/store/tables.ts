@@ -32,6 +32,19 @@ export interface SessionsTable {
   revoked_at: Date | null;
 }
 
+export interface DeviceLoginsTable {
+  device_sha256: Buffer;
+  code_sha256: Buffer;
+  /** The name that the command gave. */
+  machine: string;
+  address: string;
+  created_at: Date;
+  expires_at: Date;
+  polled_at: Date | null;
+  approved_by: string | null;
+  session_until: Date | null;
+}
+
 /** Access that was given to a person: at first, with another role, after being disabled, or by a new password. */
 export interface AccessGrantsTable {
   id: Generated<bigint>;
@@ -210,5 +223,6 @@ declare module '../../platform/database/tables.ts' {
     audit_log: AuditLogTable;
     people: PeopleTable;
     sessions: SessionsTable;
+    device_logins: DeviceLoginsTable;
   }
 }

@@ -1,3 +1,4 @@
+import { deviceLoginUseCases } from '../../accounts/operators/device-logins.ts';
 import { peopleUseCases } from '../../accounts/operators/people.ts';
 import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/use-cases.ts';
 import { sessionUseCases, type SessionDeps } from '../../accounts/operators/sessions.ts';
@@ -27,6 +28,7 @@ export function composeOps(
   const shared = { accounts, configuredRates: config.rates.fixed };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),
+    deviceLogins: bindAll({ ...deps, publicUrl: config.publicUrl }, deviceLoginUseCases),
     people: bindAll(deps, peopleUseCases),
     temporalUi: temporalUiOf(config),
     worlds: {

@@ -1,5 +1,6 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
+import { deviceLoginRoutes } from '../../accounts/http/device-login-routes.ts';
 import { peopleRoutes } from '../../accounts/http/people-routes.ts';
 import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
 import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
@@ -60,6 +61,7 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
   });
   const routes: readonly Route<OpsCases>[] = [
     ...peopleRoutes,
+    ...deviceLoginRoutes,
     ...within('operations', repairRoutes),
     ...within('operations', batchRepairRoutes),
     ...within('reconciliation', booksRoutes),

@@ -146,8 +146,8 @@ export interface RouteDefinition<
   readonly permission?: Permission | 'own';
   /** What the role of a member must allow. Absent: what a key with the scope may do, or `read`. */
   readonly memberPermission?: MemberPermission;
-  /** Of a signed-in user, and hashed: requests count as tries to sign in, since hashing is shared by everybody who signs in. */
-  readonly takesPassword?: true;
+  /** A password or a code that could be guessed: requests count as tries to sign in. */
+  readonly takesSecret?: true;
   /** Absent: live, or test while live is switched off. A key's own environment always comes first. */
   readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */

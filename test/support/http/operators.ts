@@ -4,11 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
+import { deviceLoginUseCases } from '../../../src/accounts/operators/device-logins.ts';
 import { peopleUseCases } from '../../../src/accounts/operators/people.ts';
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
 import { ROLES, type Role } from '../../../src/domain/operator-roles.ts';
 import { recordAccess } from '../../../src/accounts/store/access.ts';
 import { sessionUseCases } from '../../../src/accounts/operators/sessions.ts';
+import { approveDeviceLogin, insertDeviceLogin } from '../../../src/accounts/store/device-logins.ts';
 import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { makeId } from '../../../src/domain/ids.ts';
@@ -122,11 +124,13 @@ export function openOperators(
       calls.length = 0;
       state.isEngineAway = false;
       refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
+      await sql`delete from accounts.device_logins`.execute(books.owner);
       await sql`delete from accounts.sessions`.execute(books.owner);
       await sql`delete from accounts.access_grants`.execute(books.owner);
       await sql`delete from accounts.people`.execute(books.owner);
       const passwordHash = await passwords.hash(PASSWORD);
       await Promise.all(ALL_PEOPLE.map((who) => addPerson(books.accounts, who, passwordHash)));
+      await Promise.all([addDeviceLogin(books.accounts, WAITS), addDeviceLogin(books.accounts, LET_IN)]);
     },
     close: async () => {
       await liveDb?.destroy();
@@ -136,6 +140,10 @@ export function openOperators(
       ...watched(sessions, (name) => calls.push(name)),
       ...{ authenticate: sessions.authenticate, authorise: sessions.authorise },
     },
+    deviceLogins: watched(
+      bindAll({ ...deps, publicUrl: 'http://dashboard.example' }, deviceLoginUseCases),
+      (name) => calls.push(name),
+    ),
     people: watched(people, (name) => calls.push(name)),
     temporalUi: {
       url: 'http://temporal.example',
@@ -187,6 +195,28 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
   const tokenSha256 = hash('sha256', tokenOf(who), 'buffer');
   if (who !== 'OTHER')
     await openSession(db, { tokenSha256, personId, passwordHash, address: '127.0.0.1', now, expiresAt });
+}
+
+/** Two commands that ask to be signed in; a person of finance let the second one in. */
+export const WAITS = { deviceCode: 'device-waits', userCode: 'BCDF-GHJK', isLetIn: false };
+export const LET_IN = { deviceCode: 'device-let-in', userCode: 'KJHG-FDCB', isLetIn: true };
+
+async function addDeviceLogin(
+  db: Books['accounts'],
+  { deviceCode, userCode, isLetIn }: typeof WAITS,
+): Promise<void> {
+  const [now, expiresAt] = [new Date(), new Date(Date.now() + 600_000)];
+  const deviceSha256 = hash('sha256', deviceCode, 'buffer');
+  const codeSha256 = hash('sha256', userCode.replace('-', ''), 'buffer');
+  await insertDeviceLogin(db, {
+    ...{ device_sha256: deviceSha256, code_sha256: codeSha256, machine: 'adas-laptop', address: '127.0.0.1' },
+    ...{ created_at: now, expires_at: expiresAt },
+  });
+  if (isLetIn)
+    await approveDeviceLogin(db, deviceSha256, {
+      approved_by: personOf('FINANCE'),
+      session_until: expiresAt,
+    });
 }
 
 const unconfirmedAccess = (personId: string, now: Date) => ({

@@ -1,7 +1,7 @@
 // At least one request for every answer of a route under /ops, with its caller and the status. Used by the tests of the document
 // and of roles, so that a route without a row fails them.
 import type { Role } from '../../../src/domain/operator-roles.ts';
-import { NO_PERSON, PASSWORD, personOf } from './operators.ts';
+import { LET_IN, NO_PERSON, PASSWORD, personOf, WAITS } from './operators.ts';
 import {
   ACCOUNT,
   ACTION,
@@ -31,6 +31,10 @@ export interface OpsAsk {
 
 const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
+const DEVICES = '/ops/device-logins';
+const post = (target: string, body: object, as: OpsAsk['as'], status: number): OpsAsk => ({
+  ...{ route: `POST ${target}`, target, body, as, status },
+});
 const REPAIRS = '/ops/batch-repairs';
 const ONE_REPAIR = `${REPAIRS}/{repairId}`;
 const BATCH = { action: 'check-gateway', filter: { class: 'paid-not-delivered' } };
@@ -50,29 +54,15 @@ const CHANGE_ACCOUNT = 'PATCH /ops/accounts/{accountId}';
 /** The simplest request that each route answers with 2xx. */
 export const GOOD_ASKS: readonly OpsAsk[] = [
   { route: `${ACT}/preview`, target: `${ONE}/actions/preview`, body: CHECK, as: 'SUPPORT', status: 200 },
-  {
-    route: 'POST /ops/sessions',
-    target: '/ops/sessions',
-    body: { email: 'admin@operator.example', password: PASSWORD },
-    as: null,
-    status: 201,
-  },
+  post('/ops/sessions', { email: 'admin@operator.example', password: PASSWORD }, null, 201),
+  post(DEVICES, { machine: 'adas-laptop' }, null, 201),
+  post(`${DEVICES}/token`, { deviceCode: LET_IN.deviceCode }, null, 201),
+  post(`${DEVICES}/preview`, { userCode: WAITS.userCode }, 'SUPPORT', 200),
+  post(`${DEVICES}/approve`, { userCode: WAITS.userCode }, 'SUPPORT', 200),
   { route: 'GET /ops/me', target: '/ops/me', as: 'SUPPORT', status: 200 },
-  {
-    route: 'POST /ops/me/password',
-    target: '/ops/me/password',
-    body: { currentPassword: PASSWORD, newPassword: 'another one of mine' },
-    as: 'NEW',
-    status: 200,
-  },
+  post('/ops/me/password', { currentPassword: PASSWORD, newPassword: 'another one of mine' }, 'NEW', 200),
   { route: 'GET /ops/people', target: '/ops/people', as: 'ADMIN', status: 200 },
-  {
-    route: 'POST /ops/people',
-    target: '/ops/people',
-    body: { email: 'ada@x.example', name: 'Ada', role: 'FINANCE' },
-    as: 'ADMIN',
-    status: 201,
-  },
+  post('/ops/people', { email: 'ada@x.example', name: 'Ada', role: 'FINANCE' }, 'ADMIN', 201),
   {
     route: 'POST /ops/people/{personId}/confirm',
     target: `/ops/people/${PERSON}/confirm`,
@@ -150,13 +140,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
-  {
-    route: 'POST /ops/reconciliations',
-    target: '/ops/reconciliations',
-    body: {},
-    as: 'FINANCE',
-    status: 200,
-  },
+  post('/ops/reconciliations', {}, 'FINANCE', 200),
   { route: 'GET /ops/books/trial-balance', target: '/ops/books/trial-balance', as: 'FINANCE', status: 200 },
   {
     route: 'GET /ops/books/daily',
@@ -172,13 +156,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   },
   { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
   { route: 'GET /ops/rates', target: '/ops/rates?currency=NGN&days=7', as: 'FINANCE', status: 200 },
-  {
-    route: 'POST /ops/rates',
-    target: '/ops/rates',
-    body: { currency: 'NGN', rate: 1_550.5, ...REASON },
-    as: 'FINANCE',
-    status: 200,
-  },
+  post('/ops/rates', { currency: 'NGN', rate: 1_550.5, ...REASON }, 'FINANCE', 200),
   {
     route: 'POST /ops/rates/{rateId}/confirm',
     target: '/ops/rates/42/confirm',
@@ -194,13 +172,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
-  {
-    route: 'POST /ops/prices',
-    target: '/ops/prices',
-    body: { version: 'initial', ...TERMS, ...REASON },
-    as: 'FINANCE',
-    status: 200,
-  },
+  post('/ops/prices', { version: 'initial', ...TERMS, ...REASON }, 'FINANCE', 200),
   { route: 'GET /ops/on-sale', target: '/ops/on-sale?regionCode=NG', as: 'FINANCE', status: 200 },
   { route: 'GET /ops/overview', target: '/ops/overview', as: 'SUPPORT', status: 200 },
   { route: 'GET /ops/search', target: `/ops/search?text=${TXN}`, as: 'SUPPORT', status: 200 },
@@ -251,6 +223,9 @@ const badChange = (body: object): OpsAsk => ({
 });
 
 export const OTHER_ASKS: readonly OpsAsk[] = [
+  post(`${DEVICES}/token`, { deviceCode: WAITS.deviceCode }, null, 202),
+  post(`${DEVICES}/token`, { deviceCode: 'unknown' }, null, 404),
+  post(`${DEVICES}/approve`, { userCode: 'BBBB-BBBB' }, 'SUPPORT', 404),
   ...[
     'limit=0',
     'limit=101',
@@ -302,28 +277,10 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     route: `${OF_ACCOUNT}/messages`,
   })),
   { route: 'GET /ops/accounts/{accountId}', target: `${ACCOUNTS}/acc-1`, as: 'SUPPORT', status: 404 },
-  {
-    route: 'POST /ops/sessions',
-    target: '/ops/sessions',
-    body: { email: 'admin@operator.example', password: 'x' },
-    as: null,
-    status: 401,
-  },
+  post('/ops/sessions', { email: 'admin@operator.example', password: 'x' }, null, 401),
   { route: 'POST /ops/sessions', target: '/ops/sessions', body: { email: 7 }, as: null, status: 400 },
-  {
-    route: 'POST /ops/me/password',
-    target: '/ops/me/password',
-    body: { currentPassword: 'x', newPassword: 'another one of mine' },
-    as: 'ADMIN',
-    status: 401,
-  },
-  {
-    route: 'POST /ops/people',
-    target: '/ops/people',
-    body: { email: 'no address', name: '', role: 'OWNER' },
-    as: 'ADMIN',
-    status: 400,
-  },
+  post('/ops/me/password', { currentPassword: 'x', newPassword: 'another one of mine' }, 'ADMIN', 401),
+  post('/ops/people', { email: 'no address', name: '', role: 'OWNER' }, 'ADMIN', 400),
   {
     route: 'PATCH /ops/people/{personId}',
     target: `/ops/people/${PERSON}`,
@@ -505,49 +462,13 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 404,
   },
-  {
-    route: 'POST /ops/reconciliations',
-    target: '/ops/reconciliations',
-    body: { from: '2001-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
-    as: 'FINANCE',
-    status: 200,
-  },
-  {
-    route: 'POST /ops/reconciliations',
-    target: '/ops/reconciliations',
-    body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
-    as: 'FINANCE',
-    status: 202,
-  },
-  {
-    route: 'POST /ops/reconciliations',
-    target: '/ops/reconciliations',
-    body: { from: '2026-01-01T00:00:00Z' },
-    as: 'FINANCE',
-    status: 400,
-  },
-  {
-    route: 'POST /ops/reconciliations',
-    target: '/ops/reconciliations',
-    body: { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
-    as: 'FINANCE',
-    status: 400,
-  },
+  post('/ops/reconciliations', { from: '2001-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, 'FINANCE', 200),
+  post('/ops/reconciliations', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }, 'FINANCE', 202),
+  post('/ops/reconciliations', { from: '2026-01-01T00:00:00Z' }, 'FINANCE', 400),
+  post('/ops/reconciliations', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'FINANCE', 400),
   { route: 'GET /ops/rates', target: '/ops/rates?currency=naira&days=91', as: 'FINANCE', status: 400 },
-  {
-    route: 'POST /ops/rates',
-    target: '/ops/rates',
-    body: { currency: 'NGN', rate: 16_000, ...REASON },
-    as: 'FINANCE',
-    status: 202,
-  },
-  {
-    route: 'POST /ops/rates',
-    target: '/ops/rates',
-    body: { currency: 'NGN', rate: null, ...REASON },
-    as: 'FINANCE',
-    status: 200,
-  },
+  post('/ops/rates', { currency: 'NGN', rate: 16_000, ...REASON }, 'FINANCE', 202),
+  post('/ops/rates', { currency: 'NGN', rate: null, ...REASON }, 'FINANCE', 200),
   { route: 'POST /ops/rates', target: '/ops/rates', body: { rate: '1,600' }, as: 'FINANCE', status: 400 },
   {
     route: 'POST /ops/rates/{rateId}/confirm',
@@ -563,20 +484,8 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 404,
   },
-  {
-    route: 'POST /ops/prices/preview',
-    target: '/ops/prices/preview',
-    body: { userMarkupPercent: 1_000.01 },
-    as: 'FINANCE',
-    status: 400,
-  },
-  {
-    route: 'POST /ops/prices',
-    target: '/ops/prices',
-    body: { version: 'set-other', ...TERMS, ...REASON },
-    as: 'FINANCE',
-    status: 409,
-  },
+  post('/ops/prices/preview', { userMarkupPercent: 1_000.01 }, 'FINANCE', 400),
+  post('/ops/prices', { version: 'set-other', ...TERMS, ...REASON }, 'FINANCE', 409),
   { route: 'POST /ops/prices', target: '/ops/prices', body: TERMS, as: 'FINANCE', status: 400 },
   { route: 'GET /ops/on-sale', target: '/ops/on-sale?at=soon', as: 'FINANCE', status: 400 },
   { route: 'GET /ops/books/daily', target: '/ops/books/daily', as: 'FINANCE', status: 400 },

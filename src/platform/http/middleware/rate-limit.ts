@@ -30,14 +30,17 @@ function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string
   const { principal, session, userSession, clientAddress } = ctx.state;
   if (principal)
     return [`account:${principal.environment}:${principal.account.id}`, principal.account.requestsPerMinute];
+  const route = routeOf(ctx);
+  if (session && route?.takesSecret) return [`login:person:${session.person.personId}`, LOGINS_PER_MINUTE];
   if (session) return [`person:${session.person.personId}`, PERSON_REQUESTS_PER_MINUTE];
-  if (userSession && routeOf(ctx)?.takesPassword)
-    return [`login:user:${userSession.user.userId}`, LOGINS_PER_MINUTE];
+  if (userSession && route?.takesSecret) return [`login:user:${userSession.user.userId}`, LOGINS_PER_MINUTE];
   if (userSession) return [`user:${userSession.user.userId}`, PERSON_REQUESTS_PER_MINUTE];
   const address = addressBucket(clientAddress);
-  const route = routeOf(ctx);
   // Guesses at both sign-ins count together; sign-ups and links by mail count apart.
-  if (route?.key === 'login' || (route?.key === 'anybody' && route.path.startsWith('/auth/sessions')))
+  if (
+    (route?.key === 'login' && route.takesSecret) ||
+    (route?.key === 'anybody' && route.path.startsWith('/auth/sessions'))
+  )
     return [`login:${address}`, LOGINS_PER_MINUTE];
   if (route?.key === 'anybody') return [`sign-up:${address}`, LOGINS_PER_MINUTE];
   return [`public:${address}`, limits.publicRequestsPerMinute];

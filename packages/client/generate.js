@@ -1,13 +1,12 @@
-// Writes the client of every documented route to src/api/generated, from the documents that `node src/main.ts
-// openapi` writes: its types, and the
-// values of each list in a schema or a query. They are not committed, so they are never behind the routes.
+// Writes generated/: the types of every documented route, from the documents that `node src/main.ts openapi` writes, and
+// the values of each list in a schema or a query. They are not committed, so they are never behind the routes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-const ROOT = join(import.meta.dirname, '..');
-const FOLDER = join(import.meta.dirname, 'src/api/generated');
+const ROOT = join(import.meta.dirname, '../..');
+const FOLDER = join(import.meta.dirname, 'generated');
 
 mkdirSync(FOLDER, { recursive: true });
 for (const name of ['api', 'ops']) {

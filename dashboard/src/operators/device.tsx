@@ -1,0 +1,72 @@
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { dataOf } from 'simway-client';
+import { ops } from '../api/client.ts';
+import { Facts } from '../ui/facts.tsx';
+import { Failed, Moment, PageHead } from '../ui/parts.tsx';
+import { useSending } from '../ui/use-sending.ts';
+
+/** Lets a command in that waits for a person. */
+export function DevicePage() {
+  const form = useForm({ initialValues: { userCode: '' } });
+  const found = useSending(form, async (body) => ({
+    ...(await dataOf(ops.POST('/ops/device-logins/preview', { body }))),
+    userCode: body.userCode,
+  }));
+  const approval = useMutation({
+    mutationFn: (userCode: string) => ops.POST('/ops/device-logins/approve', { body: { userCode } }),
+  });
+  const { result } = found;
+  return (
+    <Stack maw={440}>
+      <PageHead title="Sign in a command" about="Type the code that the command shows." />
+      {approval.isSuccess ? (
+        <Alert title="Signed in">Go back to the command. You can close this page.</Alert>
+      ) : result ? (
+        <>
+          <Facts
+            of={[
+              ['Machine', result.machine],
+              ['Address', result.address],
+              ['Asked', <Moment key="asked" at={result.createdAt} />],
+            ]}
+          />
+          <Text size="sm">
+            It will act under your name. Confirm only if you started this command yourself, just now.
+          </Text>
+          {approval.error && <Failed error={approval.error} />}
+          <Group>
+            <Button loading={approval.isPending} onClick={() => approval.mutate(result.userCode)}>
+              Let it in
+            </Button>
+            <Button
+              variant="default"
+              onClick={() => {
+                approval.reset();
+                found.reset();
+              }}
+            >
+              Cancel
+            </Button>
+          </Group>
+        </>
+      ) : (
+        <form onSubmit={found.submit} noValidate>
+          <Stack>
+            <TextInput
+              label="Code"
+              placeholder="BCDF-GHJK"
+              autoComplete="off"
+              {...form.getInputProps('userCode')}
+            />
+            {found.failure && <Failed error={found.failure} />}
+            <Button type="submit" loading={found.isSending}>
+              Continue
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Stack>
+  );
+}

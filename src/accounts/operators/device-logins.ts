@@ -1,0 +1,119 @@
+/**
+ * Signing in a command, as in RFC 8628: the command gets a secret device code and a short code, a person who has
+ * signed in types the short one, and the command then gets a session of that person, once.
+ */
+import { hash, randomBytes, randomInt } from 'node:crypto';
+import type { Session } from '../../domain/callers.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { writeAudit } from '../store/audit.ts';
+import {
+  approveDeviceLogin,
+  findDeviceLogin,
+  insertDeviceLogin,
+  notePoll,
+  takeDeviceLogin,
+  type DeviceLoginRow,
+} from '../store/device-logins.ts';
+import { openSessionOf, type SessionDeps } from './sessions.ts';
+
+interface DeviceLoginDeps extends SessionDeps {
+  /** Where browsers reach the service. */
+  readonly publicUrl: string;
+}
+
+/** Long enough to sign in first. */
+export const DEVICE_CODE_MS = 10 * 60_000;
+export const DEVICE_POLL_SECONDS = 3;
+/** Without vowels, so that no word appears, and without letters that look or sound alike: 25 billion codes. */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const CODE_LETTERS = 8;
+const DEVICE_CODE_BYTES = 32;
+
+/** Bound to their dependencies in app/composition. */
+export const deviceLoginUseCases = { ask, preview, approve, redeem };
+
+/** Returns both codes, for the only time. */
+async function ask(
+  { db, clock, publicUrl }: DeviceLoginDeps,
+  { machine, address }: { readonly machine: string; readonly address: string },
+) {
+  const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
+  const letters = Array.from({ length: CODE_LETTERS }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  const now = clock.now();
+  await insertDeviceLogin(db, {
+    device_sha256: sha256(deviceCode),
+    code_sha256: sha256(letters),
+    ...{ machine, address, created_at: now },
+    expires_at: new Date(now.getTime() + DEVICE_CODE_MS),
+  });
+  return {
+    deviceCode,
+    userCode: `${letters.slice(0, 4)}-${letters.slice(4)}`,
+    verificationUrl: `${publicUrl}/dashboard/operators/test/device`,
+    expiresInSeconds: DEVICE_CODE_MS / 1_000,
+    intervalSeconds: DEVICE_POLL_SECONDS,
+  };
+}
+
+/** Lets the command in as this person. Throws NOT_FOUND. */
+async function approve(
+  { db, clock }: DeviceLoginDeps,
+  session: Session,
+  { userCode, from }: { readonly userCode: string; readonly from: string },
+): Promise<void> {
+  const { device_sha256: device, machine, address } = await preview({ db, clock }, userCode);
+  const { personId, email } = session.person;
+  await db.transaction().execute(async (trx) => {
+    // The command's session ends with the one that let it in, so that no chain of them outlives a password.
+    const approval = { approved_by: personId, session_until: session.expiresAt };
+    if (!(await approveDeviceLogin(trx, device, approval))) throw unknownCode();
+    const detail = { machine, address, from };
+    await writeAudit(trx, { actor: email, action: 'device-login.approve', subject: personId, detail });
+  });
+}
+
+/** undefined: nobody has let it in yet. Throws NOT_FOUND; RATE_LIMIT_EXCEEDED where it is asked too often. */
+async function redeem(
+  deps: DeviceLoginDeps,
+  deviceCode: string,
+): Promise<{ readonly token: string; readonly session: Session } | undefined> {
+  const { db, clock } = deps;
+  const deviceSha256 = sha256(deviceCode);
+  const now = clock.now();
+  const found = await findDeviceLogin(db, { deviceSha256 }, now);
+  if (!found) throw unknownCode();
+  if (found.polled_at !== null && now.getTime() - found.polled_at.getTime() < DEVICE_POLL_SECONDS * 1_000)
+    throw new DomainError('RATE_LIMIT_EXCEEDED', `Ask once every ${DEVICE_POLL_SECONDS} seconds`, {
+      retryAfterSeconds: DEVICE_POLL_SECONDS,
+    });
+  if (found.approved_by === null) {
+    await notePoll(db, deviceSha256, now);
+    return undefined;
+  }
+  const taken = await takeDeviceLogin(db, deviceSha256);
+  const opened =
+    taken?.approved_by != null && taken.session_until !== null
+      ? await openSessionOf(deps, taken.approved_by, { address: taken.address, until: taken.session_until })
+      : undefined;
+  if (!opened) throw unknownCode();
+  return opened;
+}
+
+/** Who asks with this code. Throws NOT_FOUND. */
+async function preview(
+  { db, clock }: Pick<DeviceLoginDeps, 'db' | 'clock'>,
+  userCode: string,
+): Promise<DeviceLoginRow> {
+  const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  const found = await findDeviceLogin(db, { codeSha256: sha256(letters) }, clock.now());
+  if (!found) throw unknownCode();
+  return found;
+}
+
+const unknownCode = (): DomainError =>
+  new DomainError(
+    'NOT_FOUND',
+    'This code is wrong, was used, or is older than 10 minutes: ask for a new one',
+  );
+
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,0 +1,60 @@
+import type { Selectable } from 'kysely';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { DeviceLoginsTable } from './tables.ts';
+
+export type DeviceLoginRow = Selectable<DeviceLoginsTable>;
+
+/** Also forgets those that have expired. */
+export async function insertDeviceLogin(
+  db: AccountsDb,
+  login: Omit<DeviceLoginRow, 'polled_at' | 'approved_by' | 'session_until'>,
+): Promise<void> {
+  await db.deleteFrom('device_logins').where('expires_at', '<=', login.created_at).execute();
+  await db.insertInto('device_logins').values(login).execute();
+}
+
+/** One that has not expired; by the code that the command shows only while nobody has let it in. */
+export function findDeviceLogin(
+  db: AccountsDb,
+  which: { readonly deviceSha256: Buffer } | { readonly codeSha256: Buffer },
+  now: Date,
+): Promise<DeviceLoginRow | undefined> {
+  const open = db.selectFrom('device_logins').selectAll().where('expires_at', '>', now);
+  const found =
+    'deviceSha256' in which
+      ? open.where('device_sha256', '=', which.deviceSha256)
+      : open.where('code_sha256', '=', which.codeSha256).where('approved_by', 'is', null);
+  return found.executeTakeFirst();
+}
+
+/** False: somebody else let it in meanwhile. */
+export async function approveDeviceLogin(
+  db: AccountsDb,
+  deviceSha256: Buffer,
+  approval: { readonly approved_by: string; readonly session_until: Date },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('device_logins')
+    .set(approval)
+    .where('device_sha256', '=', deviceSha256)
+    .where('approved_by', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function notePoll(db: AccountsDb, deviceSha256: Buffer, now: Date): Promise<void> {
+  await db
+    .updateTable('device_logins')
+    .set({ polled_at: now })
+    .where('device_sha256', '=', deviceSha256)
+    .execute();
+}
+
+/** Takes an approved one, once. undefined: nobody has let it in, or it was taken. */
+export const takeDeviceLogin = (db: AccountsDb, deviceSha256: Buffer) =>
+  db
+    .deleteFrom('device_logins')
+    .where('device_sha256', '=', deviceSha256)
+    .returning(['approved_by', 'session_until', 'address'])
+    .where('approved_by', 'is not', null)
+    .executeTakeFirst();
