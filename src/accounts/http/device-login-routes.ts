@@ -1,9 +1,9 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { dataSchema, doneSchema, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
 import { presentNewSession } from './present-people.ts';
