@@ -89,8 +89,9 @@ export async function untilContinuedAsNew(stack: Stack, workflowId: string): Pro
   await until(
     async () => {
       const { runId, historyLength, status } = await handle.describe();
-      if (runId === firstRunId && sent < 2 * FRESH_HISTORY_AFTER_EVENTS) {
-        await Promise.all(Array.from({ length: 64 }, () => handle.signal('nothing-that-is-known')));
+      if (runId === firstRunId && status.name === 'RUNNING' && sent < 2 * FRESH_HISTORY_AFTER_EVENTS) {
+        // It may end meanwhile.
+        await Promise.allSettled(Array.from({ length: 64 }, () => handle.signal('nothing-that-is-known')));
         sent += 64;
       }
       return { runId, historyLength, status: status.name };
