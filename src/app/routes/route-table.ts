@@ -23,8 +23,9 @@ import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
 import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
 import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
 import { WEBHOOK_EVENTS, EVENTS, eventBodySchema } from '../../webhooks/events.ts';
-import { feedRoutes } from '../../webhooks/http/feed-routes.ts';
-import { webhookRoutes } from '../../webhooks/http/routes.ts';
+import { endpointRoutes } from '../../webhooks/http/endpoints.ts';
+import { feedRoutes } from '../../webhooks/http/events.ts';
+import { messageRoutes } from '../../webhooks/http/messages.ts';
 import { docsRoutes } from '../../platform/http/docs/routes.ts';
 import { createRenderCache } from '../../platform/http/render-cache.ts';
 import { within, type Route } from '../../platform/http/route.ts';
@@ -54,7 +55,8 @@ export function createRouteTable(info: {
     ...within('wallet', walletRoutes),
     ...within('wallet', walletEntriesRoutes),
     ...within('payments', fundingRoutes),
-    ...within('webhooks', webhookRoutes),
+    ...within('webhooks', endpointRoutes),
+    ...within('webhooks', messageRoutes),
     ...within('esims', sandboxRoutes),
     ...within('webhooks', feedRoutes),
     ...within('catalogue', exchangeRateRoutes),

@@ -1,9 +1,10 @@
+/** The feed of events. */
 import { z } from 'zod';
-import { isoTime, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { type Route, routesFor } from '../../platform/http/route.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import type { WebhookCases } from '../use-cases.ts';
 
@@ -11,7 +12,7 @@ const defineRoute = routesFor<WebhookCases>();
 
 const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
 
-export const feedQuery = z.object({
+const feedQuery = z.object({
   after: textField({
     max: MAX_CURSOR_CHARACTERS,
     description: 'The `nextCursor` of an earlier answer. Without it: from the oldest kept event',

@@ -1,39 +1,125 @@
+/** Webhook endpoints of an account. */
+import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { MAX_PREVIOUS_SECRETS } from '../rules.ts';
+import { isoTime, presenter } from '../../platform/http/answer-fields.ts';
+import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { presentPage } from '../../platform/http/page.ts';
-import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
-import {
-  attemptPageSchema,
-  createEndpointBody,
-  deletedSchema,
-  endpointPageSchema,
-  endpointSchema,
-  messageDetailSchema,
-  messagePageSchema,
-  messageSchema,
-  messagesQuery,
-  newEndpointSchema,
-  pageQuery,
-  presentAttempt,
-  presentEndpoint,
-  presentMessage,
-  presentMessageDetail,
-  presentNewSecret,
-  recoverBody,
-  recoveredSchema,
-  sampleBody,
-  updateEndpointBody,
-} from './schema.ts';
+import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
+import { pageSchema, presentPage } from '../../platform/http/page.ts';
+import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
+import type { EndpointWithSecret } from '../endpoints.ts';
+import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
+import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS } from '../events.ts';
+import { DISABLED_REASONS, MAX_PREVIOUS_SECRETS } from '../rules.ts';
 import type { WebhookCases } from '../use-cases.ts';
+import { events, messageSchema, pageQuery, presentMessage } from './shared.ts';
 
 const defineRoute = routesFor<WebhookCases>();
 
 const TAG = 'Webhooks';
+
+function eventField(description: string) {
+  return choiceField(events, { description, example: PURCHASE_EVENT });
+}
+
+const urlField = textField({
+  max: MAX_WEBHOOK_URL_CHARACTERS,
+  description:
+    'Where messages are sent: https, or http in the sandbox, on port 443 or 80 of a public address. Checked now and at ' +
+    'every connection.',
+  example: 'http://127.0.0.1:4000/hooks',
+});
+
+const eventsField = z
+  .array(eventField('An event'), 'must be a list of events')
+  .min(1, 'must name at least one event')
+  .max(WEBHOOK_EVENTS.length, `must name at most ${WEBHOOK_EVENTS.length} events`)
+  .transform((named) => WEBHOOK_EVENTS.filter((event) => named.includes(event)))
+  .meta({ description: 'The events to send' });
+
+const createEndpointBody = z
+  .object({
+    url: urlField,
+    events: eventsField.optional().meta({
+      description: `The events to send; default: ${DEFAULT_EVENTS.join(', ')}`,
+    }),
+  })
+  .meta({ id: 'CreateWebhookEndpointRequest' });
+
+const updateEndpointBody = z
+  .object({
+    url: urlField.optional(),
+    events: eventsField.optional(),
+    enabled: z.boolean('must be true or false').optional().meta({
+      description:
+        'false: nothing is sent until it is enabled again. true: also enables one that we disabled',
+    }),
+  })
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
+    message: 'must hold url, events or enabled',
+  })
+  .meta({ id: 'UpdateWebhookEndpointRequest' });
+
+const sampleBody = z
+  .object({
+    event: eventField('Which event to send a sample of'),
+    status: choiceField(PURCHASE_EVENT_STATUSES, { description: `Of ${PURCHASE_EVENT}` }).optional(),
+  })
+  .refine((body) => body.status === undefined || body.event === PURCHASE_EVENT, {
+    path: ['status'],
+    message: `is only for ${PURCHASE_EVENT}`,
+  })
+  .meta({ id: 'WebhookSampleRequest' });
+
+const recoverBody = z
+  .object({
+    from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
+    to: timeField({ description: 'Created before this time; default: now' }).optional(),
+  })
+  .meta({ id: 'WebhookRecoverRequest' });
+
+const endpoint = {
+  id: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  url: z.string(),
+  events: z.array(z.enum(events)),
+  enabled: z.boolean(),
+  disabledReason: z.enum(DISABLED_REASONS).nullable().meta({
+    description: 'BY_OWNER: you did. GONE: it answered 410. FAILING: nothing but failures for 5 days.',
+  }),
+  failingSince: isoTime('The first failure since the last success').nullable(),
+  createdAt: isoTime('ISO 8601'),
+  updatedAt: isoTime('ISO 8601'),
+};
+
+const secret = z.string().meta({
+  description: 'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
+});
+
+export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
+
+const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
+
+const newEndpointSchema = z.object({ ...endpoint, secret }).meta({ id: 'NewWebhookEndpoint' });
+
+const deletedSchema = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedWebhookEndpoint' });
+
+const recoveredSchema = z
+  .object({ recovered: z.number().int().meta({ description: 'Resent messages' }) })
+  .meta({ id: 'WebhookRecovery' });
+
+const presentEndpoint = presenter(endpointSchema);
+
+const presentSecret = presenter(newEndpointSchema);
+
+function presentNewSecret({ endpoint, secret }: EndpointWithSecret): object {
+  return presentSecret({ ...endpoint, secret });
+}
+
 const ENDPOINTS = '/api/webhooks/endpoints';
+
 const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
-const MESSAGES = '/api/webhooks/messages';
-const MESSAGE = `${MESSAGES}/{messageId}`;
 
 const endpointId: PathParameter = {
   description: 'The `id` of an endpoint',
@@ -42,36 +128,15 @@ const endpointId: PathParameter = {
   notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
 };
 
-const OWN = { key: 'required', shapes: ['general'] } as const;
-const LISTING = { ...OWN, scope: 'read', method: 'GET', errors: [] } as const;
-const ENDPOINT_ERRORS = ['WEBHOOK_ENDPOINT_NOT_FOUND'] as const;
-const READING = { ...OWN, params: { endpointId }, scope: 'read', errors: ENDPOINT_ERRORS } as const;
-const CHANGING = { ...READING, scope: 'purchase', memberPermission: 'webhooks' } as const;
-const SENDING = {
-  ...CHANGING,
-  memberPermission: 'resend',
-  errors: [...ENDPOINT_ERRORS, 'WEBHOOK_ENDPOINT_DISABLED'],
-} as const;
+const READING = { ...READ, params: { endpointId } } as const;
 
-const messageId: PathParameter = {
-  description: 'The `id` of a message',
-  example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
-  isPossible: (text) => isId('message', text),
-  notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
-};
+const CHANGING = { ...CHANGE, params: { endpointId }, memberPermission: 'webhooks' } as const;
 
-const READING_MESSAGE = {
-  ...OWN,
-  params: { messageId },
-  scope: 'read',
-  errors: ['WEBHOOK_MESSAGE_NOT_FOUND'],
-} as const;
+const SENDING = { ...CHANGING, memberPermission: 'resend', errors: ['WEBHOOK_ENDPOINT_DISABLED'] } as const;
 
 const createEndpointRoute = defineRoute({
-  ...OWN,
-  method: 'POST',
+  ...CHANGE,
   path: ENDPOINTS,
-  scope: 'purchase',
   memberPermission: 'webhooks',
   body: createEndpointBody,
   errors: ['WEBHOOK_ENDPOINT_LIMIT'],
@@ -91,7 +156,7 @@ const createEndpointRoute = defineRoute({
 });
 
 const listEndpointsRoute = defineRoute({
-  ...LISTING,
+  ...READ,
   path: ENDPOINTS,
   query: pageQuery,
   responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
@@ -109,7 +174,6 @@ const listEndpointsRoute = defineRoute({
 
 const endpointRoute = defineRoute({
   ...READING,
-  method: 'GET',
   path: ENDPOINT,
   responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
   docs: {
@@ -164,9 +228,8 @@ const deleteEndpointRoute = defineRoute({
 
 const rotateSecretRoute = defineRoute({
   ...CHANGING,
-  method: 'POST',
   path: `${ENDPOINT}/rotate-secret`,
-  errors: [...CHANGING.errors, 'WEBHOOK_SECRET_LIMIT'],
+  errors: ['WEBHOOK_SECRET_LIMIT'],
   responses: { 200: { description: 'The endpoint, with its new secret', schema: newEndpointSchema } },
   docs: {
     operationId: 'rotateWebhookSecret',
@@ -184,7 +247,6 @@ const rotateSecretRoute = defineRoute({
 
 const sendSampleRoute = defineRoute({
   ...SENDING,
-  method: 'POST',
   path: `${ENDPOINT}/sample`,
   body: sampleBody,
   responses: { 201: { description: 'The message, being sent', schema: messageSchema } },
@@ -205,7 +267,6 @@ const sendSampleRoute = defineRoute({
 
 const recoverRoute = defineRoute({
   ...SENDING,
-  method: 'POST',
   path: `${ENDPOINT}/recover`,
   body: recoverBody,
   responses: { 200: { description: 'How many messages are resent', schema: recoveredSchema } },
@@ -224,81 +285,7 @@ const recoverRoute = defineRoute({
   },
 });
 
-const listMessagesRoute = defineRoute({
-  ...LISTING,
-  path: MESSAGES,
-  query: messagesQuery,
-  responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
-  docs: {
-    operationId: 'listWebhookMessages',
-    tag: TAG,
-    summary: 'List messages to your webhook endpoints',
-    description: 'One page of the messages of this environment, filtered.',
-  },
-  async handle({ cases, principal, query }) {
-    const found = await cases.listMessages(principal, query);
-    return { status: 200, body: toJson(presentPage(found, presentMessage)) };
-  },
-});
-
-const messageRoute = defineRoute({
-  ...READING_MESSAGE,
-  method: 'GET',
-  path: MESSAGE,
-  responses: { 200: { description: 'The message', schema: messageDetailSchema } },
-  docs: {
-    operationId: 'getWebhookMessage',
-    tag: TAG,
-    summary: 'Read a message',
-    description: 'The state of its delivery, and its body.',
-  },
-  async handle({ cases, principal, params }) {
-    const message = await cases.getMessage(principal, params['messageId'] ?? '');
-    return { status: 200, body: toJson(presentMessageDetail(message)) };
-  },
-});
-
-const attemptsRoute = defineRoute({
-  ...READING_MESSAGE,
-  method: 'GET',
-  path: `${MESSAGE}/attempts`,
-  query: pageQuery,
-  responses: { 200: { description: 'One page, oldest first', schema: attemptPageSchema } },
-  docs: {
-    operationId: 'listWebhookAttempts',
-    tag: TAG,
-    summary: 'List the attempts of a message',
-    description: 'When each began, how long it took, and what your endpoint answered.',
-  },
-  async handle({ cases, principal, params, query }) {
-    const found = await cases.listAttempts(principal, params['messageId'] ?? '', query);
-    return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
-  },
-});
-
-const resendRoute = defineRoute({
-  ...READING_MESSAGE,
-  method: 'POST',
-  path: `${MESSAGE}/resend`,
-  scope: 'purchase',
-  memberPermission: 'resend',
-  errors: ['WEBHOOK_MESSAGE_NOT_FOUND', 'WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
-  responses: { 200: { description: 'The message, being sent again', schema: messageSchema } },
-  docs: {
-    operationId: 'resendWebhookMessage',
-    tag: TAG,
-    summary: 'Send a message again',
-    description:
-      'At once, with its own id and in any status; if that fails, on a new schedule. A receiver that has it already ' +
-      'recognises its id.',
-  },
-  async handle({ cases, principal, params, idempotency }) {
-    const message = await cases.resendMessage(principal, params['messageId'] ?? '', idempotency);
-    return { status: 200, body: toJson(presentMessage(message)) };
-  },
-});
-
-export const webhookRoutes: readonly Route<WebhookCases>[] = [
+export const endpointRoutes: readonly Route<WebhookCases>[] = [
   createEndpointRoute,
   listEndpointsRoute,
   endpointRoute,
@@ -307,8 +294,4 @@ export const webhookRoutes: readonly Route<WebhookCases>[] = [
   rotateSecretRoute,
   sendSampleRoute,
   recoverRoute,
-  listMessagesRoute,
-  messageRoute,
-  attemptsRoute,
-  resendRoute,
 ];
