@@ -1,7 +1,9 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
 import { peopleRoutes } from '../../accounts/http/people-routes.ts';
-import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
+import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
+import { priceRoutes } from '../../catalogue/http/prices.ts';
+import { rateRoutes } from '../../catalogue/http/rates.ts';
 import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
 import { accountsRoutes } from '../../operations/http/accounts-routes.ts';
 import { auditRoutes } from '../../operations/http/audit-routes.ts';
@@ -63,7 +65,9 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('operations', repairRoutes),
     ...within('operations', batchRepairRoutes),
     ...within('reconciliation', booksRoutes),
-    ...within('pricing', pricingRoutes),
+    ...within('pricing', rateRoutes),
+    ...within('pricing', priceRoutes),
+    ...within('pricing', onSaleRoutes),
     ...within('reconciliation', overviewRoutes),
     ...within('operations', operatorSearchRoutes),
     ...within('operations', accountsRoutes),

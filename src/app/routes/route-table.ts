@@ -1,14 +1,16 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
 import { ownAccountRoutes } from '../../accounts/http/own-account-routes.ts';
 import { authRoutes } from '../../accounts/http/auth-routes.ts';
-import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate-routes.ts';
-import { catalogueRoutes } from '../../catalogue/http/routes.ts';
+import { changeRoutes } from '../../catalogue/http/changes.ts';
+import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
+import { packageRoutes } from '../../catalogue/http/packages.ts';
+import { regionRoutes } from '../../catalogue/http/regions.ts';
 import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
 import { installRoutes } from '../../esims/http/install-routes.ts';
 import { esimRoutes } from '../../esims/http/routes.ts';
 import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
-import { walletEntriesRoutes } from '../../ledger/http/entries-routes.ts';
-import { walletRoutes } from '../../ledger/http/routes.ts';
+import { walletEntriesRoutes } from '../../ledger/http/wallet-entries.ts';
+import { walletRoutes } from '../../ledger/http/wallet.ts';
 import { fundingRoutes } from '../../payments/http/funding-routes.ts';
 import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
 import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
@@ -40,7 +42,9 @@ export function createRouteTable(info: {
 }): readonly Route[] {
   const renderCache = createRenderCache();
   const forKeys: readonly Route<WorldUseCases>[] = [
-    ...within('catalogue', catalogueRoutes(renderCache)),
+    ...within('catalogue', regionRoutes(renderCache)),
+    ...within('catalogue', packageRoutes(renderCache)),
+    ...within('catalogue', changeRoutes),
     ...within('purchases', purchaseRoutes),
     ...within('esims', esimRoutes),
     ...within('esims', installRoutes),

@@ -1,6 +1,6 @@
 /** What sells, and an account's own figures. */
 import { z } from 'zod';
-import { regionSchema } from '../../catalogue/http/schema.ts';
+import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { money, oldestUsage } from '../../platform/http/answer-fields.ts';

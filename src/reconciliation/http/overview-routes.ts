@@ -1,8 +1,14 @@
 /** `GET /ops/overview`. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
-import { amountJson, isoTime, money, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import {
+  amountJson,
+  isoTime,
+  money,
+  dataSchema,
+  dataAnswer,
+  type Data,
+} from '../../platform/http/answer-fields.ts';
 import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { Overview } from '../overview.ts';
@@ -77,7 +83,7 @@ const overviewRoute = defineOpsRoute({
   },
 });
 
-function presentOverview({ waiting, ...overview }: Overview): Wire<z.output<typeof overviewSchema>>['data'] {
+function presentOverview({ waiting, ...overview }: Overview): Data<typeof overviewSchema> {
   return {
     ...overview,
     waiting: waiting && {

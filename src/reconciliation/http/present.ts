@@ -1,6 +1,4 @@
-import type { z } from 'zod';
-import { amountJson } from '../../platform/http/answer-fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import { amountJson, type Data } from '../../platform/http/answer-fields.ts';
 import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books.ts';
 import type { ListedDifference } from '../reconcile.ts';
 import type {
@@ -10,8 +8,6 @@ import type {
   trialBalanceSchema,
   waitingSchema,
 } from './schema.ts';
-
-type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
 
 export function presentDifference({
   amountMinor,

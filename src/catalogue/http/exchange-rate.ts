@@ -1,10 +1,30 @@
-import { toJson } from '../../platform/http/json.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
-import { presentExchangeRate } from './present.ts';
-import { exchangeRateSchema } from './schema.ts';
+/** The exchange rate, without a key. */
+import { z } from 'zod';
+import { decimalJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { type Route, routesFor } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
+
+const exchangeRateSchema = z
+  .object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({
+      rate: z.number().meta({ description: '1 USD is this many NGN', example: 1534.25 }),
+      baseCurrency: z.literal('USD'),
+      currency: z.literal('NGN'),
+    }),
+  })
+  .meta({ id: 'ExchangeRate' });
+
+function presentExchangeRate(rate: string): Wire<z.output<typeof exchangeRateSchema>> {
+  return {
+    success: true,
+    message: 'Current exchange rate',
+    data: { rate: decimalJson(rate), baseCurrency: 'USD', currency: 'NGN' },
+  };
+}
 
 const exchangeRateRoute = defineRoute({
   method: 'GET',

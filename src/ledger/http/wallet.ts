@@ -1,15 +1,61 @@
-import type { z } from 'zod';
-import type { AccountCurrency, Money } from '../../domain/money.ts';
+/** The wallet's balance, and when it counts as low. */
+import { z } from 'zod';
+import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
+import {
+  answer,
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  money,
+  type Data,
+} from '../../platform/http/answer-fields.ts';
+import { amountField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import { CHANGE, READ, routesFor, type Route } from '../../platform/http/route.ts';
-import type { WalletView } from '../wallet.ts';
-import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
+import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
+import { CHANGE, READ, type Route, routesFor } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
-import { answer, dataAnswer } from '../../platform/http/answer-fields.ts';
+import type { WalletView } from '../wallet.ts';
 
 const defineRoute = routesFor<WalletCases>();
 
 const TAG = 'Wallet';
+
+const walletSchema = dataSchema(
+  z.object({
+    balance: z.number().meta({ description: 'What can be spent now', example: 125.5 }),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    onHold: z
+      .number()
+      .meta({ description: 'Taken from the balance for purchases that are open', example: 12.5 }),
+    owed: z.number().meta({
+      description:
+        'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
+      example: 0,
+    }),
+    lastUpdated: isoTime('ISO 8601'),
+  }),
+  'WalletBalance',
+);
+
+const lowBalanceBody = z
+  .object({
+    amount: amountField({
+      minMinor: 0n,
+      maxMinor: MAX_LOW_BALANCE_MINOR,
+      description: 'In the wallet’s currency, with at most two decimals; 0 or null switches the alert off',
+      example: 250,
+    })
+      .nullable()
+      .meta({ type: ['number', 'null'] }),
+  })
+  .meta({ id: 'LowBalanceRequest' });
+
+const lowBalanceSchema = z
+  .object({
+    amount: money('Below this the wallet counts as low; null: never').nullable(),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+  })
+  .meta({ id: 'LowBalance' });
 
 const balanceRoute = defineRoute({
   ...READ,
@@ -68,7 +114,7 @@ const setLowBalanceRoute = defineRoute({
   },
 });
 
-function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>>['data'] {
+function presentWallet(view: WalletView): Data<typeof walletSchema> {
   return {
     balance: moneyJson(view.balance.amountMinor),
     currency: view.balance.currency,

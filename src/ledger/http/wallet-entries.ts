@@ -1,21 +1,22 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { isoTime, money, dataSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, money, presenter } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import type { WalletCases } from '../use-cases.ts';
 import { MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
-import type { WalletCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<WalletCases>();
 
 const CSV = 'text/csv';
+
 const ENTRY_ID = /^entry-\d{1,15}$/;
 
-export const entriesQuery = z.object({
+const entriesQuery = z.object({
   after: z
     .string()
     .refine((text) => text === '' || ENTRY_ID.test(text), 'must be the nextCursor of a page')
