@@ -6,24 +6,23 @@ import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
 import { packageRoutes } from '../../catalogue/http/packages.ts';
 import { regionRoutes } from '../../catalogue/http/regions.ts';
 import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
-import { installRoutes } from '../../esims/http/install-routes.ts';
-import { esimRoutes } from '../../esims/http/routes.ts';
-import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
+import { installRoutes } from '../../esims/http/install.ts';
+import { esimRoutes } from '../../esims/http/esims.ts';
+import { supplierEventRoutes } from '../../esims/http/supplier-events.ts';
 import { walletEntriesRoutes } from '../../ledger/http/wallet-entries.ts';
 import { walletRoutes } from '../../ledger/http/wallet.ts';
-import { fundingRoutes } from '../../payments/http/funding-routes.ts';
-import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
+import { gatewayEventRoutes } from '../../payments/http/gateway-events.ts';
+import { fundingRoutes } from '../../payments/http/funding.ts';
 import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
-import { batchRoutes } from '../../purchases/http/batch-routes.ts';
-import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
-import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
-import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
-import { purchaseRoutes } from '../../purchases/http/routes.ts';
-import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
-import { searchRoutes } from '../../purchases/http/search-routes.ts';
-import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
-import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
-import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
+import { batchRoutes } from '../../purchases/http/batches.ts';
+import { buyRoutes } from '../../purchases/http/buy.ts';
+import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment.ts';
+import { esimTimelineRoutes } from '../../purchases/http/esim-timeline.ts';
+import { figuresRoutes } from '../../purchases/http/figures.ts';
+import { quoteRoutes } from '../../purchases/http/quotes.ts';
+import { searchRoutes } from '../../purchases/http/search.ts';
+import { transactionRoutes } from '../../purchases/http/transactions.ts';
+import { sandboxRoutes } from '../../esims/http/sandbox.ts';
 import { WEBHOOK_EVENTS, EVENTS, eventBodySchema } from '../../webhooks/events.ts';
 import { endpointRoutes } from '../../webhooks/http/endpoints.ts';
 import { feedRoutes } from '../../webhooks/http/events.ts';
@@ -45,14 +44,13 @@ export function createRouteTable(info: {
     ...within('catalogue', regionRoutes(renderCache)),
     ...within('catalogue', packageRoutes(renderCache)),
     ...within('catalogue', changeRoutes),
-    ...within('purchases', purchaseRoutes),
+    ...within('purchases', buyRoutes),
     ...within('esims', esimRoutes),
     ...within('esims', installRoutes),
     ...within('purchases', batchRoutes),
-    ...within('purchases', transactionsRoutes),
+    ...within('purchases', transactionRoutes),
     ...within('purchases', esimTimelineRoutes),
     ...within('figures', figuresRoutes(renderCache)),
-    ...within('figures', spendingRoutes),
     ...within('purchases', searchRoutes),
     ...within('purchases', confirmPaymentRoutes),
     ...within('purchases', quoteRoutes),

@@ -1,12 +1,12 @@
-/** `GET /api/search`. */
+/** Finding what an id leads to. */
 import { z } from 'zod';
+import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
-import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { MAX_FOUND } from '../search.ts';
 import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
 import type { PurchaseCases } from '../use-cases.ts';
-import { dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 

@@ -1,3 +1,4 @@
+/** How a path names an eSIM. */
 import { isId } from '../../domain/ids.ts';
 import type { PathParameter } from '../../platform/http/route.ts';
 

@@ -1,26 +1,61 @@
-/** Buying, topping up, and reading one's own purchases. */
-import { PAYMENT_ERRORS } from '../../payments/http/schema.ts';
-import { isId } from '../../domain/ids.ts';
+/** Buying, and topping up. */
+import { z } from 'zod';
+import { PAYMENT_METHODS } from '../../domain/states.ts';
+import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
+import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { CHANGE, READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { MAX_PRICE_LIMIT_MINOR } from '../../platform/http/limits.ts';
+import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
+import type { PurchaseCases } from '../use-cases.ts';
 import type { BuyCommand, PurchaseView } from '../views.ts';
-import { presentPurchase, presentTransaction } from './present.ts';
 import {
   basePurchaseSchema,
-  buyBody,
-  PRICE_ERRORS,
-  statusSchema,
-  topUpPurchaseSchema,
+  esimId,
   isTopUp,
   missingTarget,
+  packageCode,
+  packageType,
+  presentBasePurchase,
+  presentTopUpPurchase,
+  PRICE_ERRORS,
+  topUpPurchaseSchema,
   topUpTarget,
-} from './schema.ts';
-import type { PurchaseCases } from '../use-cases.ts';
+} from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 
-const PURCHASES = 'Purchases';
+const TAG = 'Purchases';
+
+const buyBody = z
+  .object({
+    packageCode,
+    paymentMethod: choiceField(PAYMENT_METHODS, { description: 'How to pay', example: 'WALLET' }),
+    packageType,
+    esimId,
+    maxPrice: amountField({
+      minMinor: 0n,
+      maxMinor: MAX_PRICE_LIMIT_MINOR,
+      description: 'Nothing is bought above this price. Needs `maxPriceCurrency`',
+      example: 5000,
+    }).optional(),
+    maxPriceCurrency: z
+      .string('must be a string')
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+      .optional()
+      .meta({ description: 'The currency of `maxPrice`: that of the account', example: 'NGN' }),
+    // Any text passes, as for `esimId`.
+    quoteId: z
+      .string('must be a string')
+      .min(1, 'must not be empty')
+      .optional()
+      .meta({ description: 'Buy at the price of this quote' }),
+  })
+  .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
+    path: ['maxPriceCurrency'],
+    error: 'is required with maxPrice, and only with it',
+  })
+  .meta({ id: 'BuyRequest' });
 
 const buyRoute = defineRoute({
   ...CHANGE,
@@ -46,7 +81,7 @@ const buyRoute = defineRoute({
   },
   docs: {
     operationId: 'buy',
-    tag: PURCHASES,
+    tag: TAG,
     summary: 'Buy an eSIM, or top one up',
     description:
       'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
@@ -77,31 +112,9 @@ function renderPurchase(purchase: PurchaseView): { readonly body: string; readon
   return renderWithPlaceholders(esim, (shown) => toJson(presentPurchase({ ...purchase, esim: shown })));
 }
 
-const transactionRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/transactions/{transactionId}',
-  params: {
-    transactionId: {
-      description: 'The `transactionId` that buy or fund returned',
-      example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
-      isPossible: (text) => isId('transaction', text),
-      notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
-    },
-  },
-  responses: {
-    200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
-  },
-  docs: {
-    operationId: 'getTransaction',
-    tag: PURCHASES,
-    summary: 'Read a purchase or a funding',
-    description:
-      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
-  },
-  async handle({ cases, principal, params }) {
-    const view = await cases.getTransaction(principal, params['transactionId'] ?? '');
-    return { status: 200, body: toJson(presentTransaction(view)) };
-  },
-});
+/** The purchase result, as buy answers it. */
+function presentPurchase(view: PurchaseView) {
+  return view.package_type === 'BASE' ? presentBasePurchase(view) : presentTopUpPurchase(view);
+}
 
-export const purchaseRoutes: readonly Route<PurchaseCases>[] = [buyRoute, transactionRoute];
+export const buyRoutes: readonly Route<PurchaseCases>[] = [buyRoute];

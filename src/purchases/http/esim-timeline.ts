@@ -1,8 +1,8 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
-import { isoTime, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
-import { READ, routesFor, type Route } from '../../platform/http/route.ts';
-import { esimId } from '../../esims/http/esim-parameter.ts';
+import { esimId } from '../../esims/http/shared.ts';
+import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 

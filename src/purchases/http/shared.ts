@@ -1,14 +1,21 @@
-/** Purchases as docs/API.md documents them; requests are validated and the reference generated from here. */
+/** A purchase in requests and answers. What is not known yet is an empty string. */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { PACKAGE_TYPES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
+import { PACKAGE_TYPES, PURCHASE_STATUSES } from '../../domain/states.ts';
+import {
+  fundingStatusSchema,
+  paymentFields,
+  presentFundingStatus,
+  presentPayment,
+} from '../../payments/http/shared.ts';
 import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
-import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
-import { MAX_PRICE_LIMIT_MINOR, MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
-import { fundingStatusSchema, paymentFields } from '../../payments/http/schema.ts';
+import type { PurchaseView, TransactionView } from '../views.ts';
 
 /** What every price needs. */
 export const PRICE_ERRORS = [
@@ -20,63 +27,23 @@ export const PRICE_ERRORS = [
   'EXCHANGE_RATE_UNAVAILABLE',
 ] as const;
 
-const packageCode = textField({
+export const packageCode = textField({
   max: MAX_PACKAGE_CODE_CHARACTERS,
   description: 'From the packages list; for TOPUP a top-up package code',
   example: 'SIM-OK',
 });
-const packageType = choiceField(PACKAGE_TYPES, {
+
+export const packageType = choiceField(PACKAGE_TYPES, {
   description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
   example: 'BASE',
 });
+
 /** Any text passes: a text that cannot be one of our ids is not found. */
-const esimId = z
+export const esimId = z
   .string('must be a string')
   .nullish()
   .transform((text) => text ?? undefined)
   .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' });
-
-export const quoteBody = z
-  .object({
-    packageCode,
-    packageType,
-    esimId,
-    paymentMethod: choiceField(PAYMENT_METHODS, {
-      description: 'If set, the quote is valid for this method only, and `charge` is fixed too',
-      example: 'WALLET',
-    }).optional(),
-  })
-  .meta({ id: 'QuoteRequest' });
-
-export const buyBody = z
-  .object({
-    packageCode,
-    paymentMethod: choiceField(PAYMENT_METHODS, { description: 'How to pay', example: 'WALLET' }),
-    packageType,
-    esimId,
-    maxPrice: amountField({
-      minMinor: 0n,
-      maxMinor: MAX_PRICE_LIMIT_MINOR,
-      description: 'Nothing is bought above this price. Needs `maxPriceCurrency`',
-      example: 5000,
-    }).optional(),
-    maxPriceCurrency: z
-      .string('must be a string')
-      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
-      .optional()
-      .meta({ description: 'The currency of `maxPrice`: that of the account', example: 'NGN' }),
-    // Any text passes, as for `esimId`.
-    quoteId: z
-      .string('must be a string')
-      .min(1, 'must not be empty')
-      .optional()
-      .meta({ description: 'Buy at the price of this quote' }),
-  })
-  .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
-    path: ['maxPriceCurrency'],
-    error: 'is required with maxPrice, and only with it',
-  })
-  .meta({ id: 'BuyRequest' });
 
 const purchaseFields = {
   transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
@@ -133,8 +100,10 @@ const topUpPurchase = {
 };
 
 export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
+
 export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });
-export const transactionSchema = z.union([
+
+const transactionSchema = z.union([
   z.object({ ...basePurchase, timeline }).meta({ id: 'BaseTransaction' }),
   z.object({ ...topUpPurchase, timeline }).meta({ id: 'TopUpTransaction' }),
 ]);
@@ -159,4 +128,81 @@ export function missingTarget(raw: RawInput): MissingFields | undefined {
 export function topUpTarget(esimId: string): string {
   if (!isId('esim', esimId)) throw new DomainError('ESIM_NOT_FOUND', TOP_UP_TARGET_NOT_FOUND);
   return esimId;
+}
+
+/** What a transaction id names, as it now stands, with its timeline. */
+export function presentTransaction(
+  view: TransactionView,
+): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
+  if ('funding' in view) return presentFundingStatus(view.funding);
+  const timeline = view.purchase.timeline;
+  return view.purchase.package_type === 'BASE'
+    ? { ...presentBasePurchase(view.purchase), timeline }
+    : { ...presentTopUpPurchase(view.purchase), timeline };
+}
+
+export function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof basePurchaseSchema>> {
+  const { esim, currency } = view;
+  return {
+    ...presentOutcome(view),
+    package: {
+      packageCode: view.package_code,
+      packageName: view.package_name,
+      price: moneyJson(view.price_minor),
+      currency,
+    },
+    ...presentPaymentOf(view),
+    ...(view.status === 'SUCCESS' && esim
+      ? {
+          esimDetails: {
+            esimId: esim.id,
+            iccid: esim.iccid,
+            qrCodeUrl: esim.qr_code_url,
+            activationCode: esim.ac,
+            smdpAddress: esim.smdp_address,
+            matchingId: esim.matching_id,
+          },
+        }
+      : {}),
+  };
+}
+
+export function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPurchaseSchema>> {
+  const { top_up_total_volume_bytes: totalVolume, top_up_remaining_bytes: remaining } = view;
+  return {
+    ...presentOutcome(view),
+    ...(view.status === 'SUCCESS' ? { message: 'Top-up successful' } : {}),
+    package: {
+      packageCode: view.package_code,
+      name: view.package_name,
+      price: moneyJson(view.price_minor),
+      currencyCode: view.currency,
+      volume: Number(view.volume_bytes),
+      duration: view.duration,
+    },
+    ...presentPaymentOf(view),
+    ...(view.status === 'SUCCESS' && totalVolume !== null
+      ? {
+          esimDetails: {
+            iccid: view.top_up_iccid ?? '',
+            totalVolume: Number(totalVolume),
+            dataRemaining: Number(remaining ?? 0n),
+            usageAsOf: view.closed_at?.toISOString() ?? '',
+          },
+        }
+      : {}),
+  };
+}
+
+function presentOutcome(view: PurchaseView) {
+  return {
+    transactionId: view.transaction_id,
+    status: view.status,
+    ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+  };
+}
+
+function presentPaymentOf({ payment_method, payment, price_minor, currency }: PurchaseView) {
+  const price = { amountMinor: price_minor, currency };
+  return presentPayment({ paymentMethod: payment_method, payment }, price);
 }

@@ -1,14 +1,13 @@
 /** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
 import { z } from 'zod';
-import { PLAIN_SANDBOX_ACTIONS, INSTALL_STAGES, type SandboxAction } from '../../esims/sandbox-port.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
-import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
-import { esimId } from '../../esims/http/esim-parameter.ts';
-import { presentEsim } from '../../esims/http/present.ts';
-import { esimSchema } from '../../esims/http/schema.ts';
-import type { EsimCases } from '../../esims/use-cases.ts';
+import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
+import { INSTALL_STAGES, PLAIN_SANDBOX_ACTIONS, type SandboxAction } from '../sandbox-port.ts';
+import type { EsimCases } from '../use-cases.ts';
+import { esimSchema, presentEsim } from './esims.ts';
+import { esimId } from './shared.ts';
 
 const defineRoute = routesFor<EsimCases>();
 

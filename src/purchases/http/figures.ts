@@ -7,8 +7,10 @@ import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
 import { MAX_STATISTICS_DAYS, recordOf, type Statistics } from '../figures/statistics.ts';
+import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
 import type { FiguresCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<FiguresCases>();
@@ -16,6 +18,7 @@ const defineRoute = routesFor<FiguresCases>();
 const TAG = 'Statistics';
 
 const DEFAULT_DESTINATIONS = 10;
+
 const MAX_DESTINATIONS = 50;
 
 const destinationsQuery = z.object({
@@ -56,12 +59,13 @@ const destinationsRoute = (cache: RenderCache) =>
     },
   });
 
-const statisticsQuery = z.object({
-  from: dayField({ description: 'First UTC day, included; without it, 30 days end with `to`' }).optional(),
-  to: dayField({
-    description: `Last UTC day, included; today without it. At most ${MAX_STATISTICS_DAYS} days`,
-  }).optional(),
-});
+const dayRange = (maxDays: number) =>
+  z.object({
+    from: dayField({ description: 'First UTC day, included; without it, 30 days end with `to`' }).optional(),
+    to: dayField({
+      description: `Last UTC day, included; today without it. At most ${maxDays} days`,
+    }).optional(),
+  });
 
 const count = z.number().int().min(0);
 
@@ -109,7 +113,7 @@ const statisticsSchema = z
 const statisticsRoute = defineRoute({
   ...READ,
   path: '/api/esim/statistics',
-  query: statisticsQuery,
+  query: dayRange(MAX_STATISTICS_DAYS),
   responses: { 200: { description: 'The figures', schema: statisticsSchema } },
   docs: {
     operationId: 'getStatistics',
@@ -147,7 +151,94 @@ function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): R
   ) as Record<Name, number>;
 }
 
+const figures = {
+  purchases: count.meta({ description: 'Delivered purchases, top-ups included' }),
+  failed: count.meta({ description: 'Purchases that failed' }),
+  spent: money('Charged for these purchases and kept'),
+  dataBytes: count.meta({ description: 'Data of the delivered purchases, in bytes' }),
+  usedBytes: count.meta({
+    description: 'What the eSIMs that were ordered on this day have used until now, in bytes',
+  }),
+};
+
+const spendingSchema = z
+  .object({
+    from: z.string().meta({ description: 'First UTC day', example: '2026-01-02' }),
+    to: z.string().meta({ description: 'Last UTC day', example: '2026-01-31' }),
+    currency: z.enum(ACCOUNT_CURRENCIES).meta({ description: 'Of the account' }),
+    usageAsOf: oldestUsage,
+    total: z.object(figures).meta({ description: 'Of all these days', id: 'SpendingTotal' }),
+    days: z
+      .array(
+        z
+          .object({ day: z.string().meta({ description: 'UTC day', example: '2026-01-31' }), ...figures })
+          .meta({ id: 'SpendingDay' }),
+      )
+      .meta({ description: 'Every day, oldest first, also those without a purchase' }),
+    topDestinations: z
+      .array(
+        z
+          .object({
+            regionCode: z.string().meta({ example: 'NG' }),
+            regionName: z.string().meta({
+              description: 'The code where the region is no longer sold',
+              example: 'Nigeria',
+            }),
+            purchases: count.meta({ description: 'Delivered purchases, top-ups included' }),
+          })
+          .meta({ id: 'SpendingDestination' }),
+      )
+      .meta({
+        description: `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
+      }),
+  })
+  .meta({ id: 'Spending' });
+
+const spendingRoute = defineRoute({
+  ...READ,
+  path: '/api/esim/spending',
+  query: dayRange(MAX_SPENDING_DAYS),
+  responses: { 200: { description: 'The figures', schema: spendingSchema } },
+  docs: {
+    operationId: 'getSpending',
+    tag: 'Statistics',
+    summary: 'Read your spending by day, and your top destinations',
+    description:
+      'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
+  },
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentSpending(await cases.getSpending(principal, query))) };
+  },
+});
+
+function presentSpending({
+  total,
+  days,
+  usageAsOf,
+  topDestinations,
+  ...about
+}: Spending): Wire<z.output<typeof spendingSchema>> {
+  return {
+    ...about,
+    usageAsOf: usageAsOf?.toISOString() ?? '',
+    total: presentFigures(total),
+    days: days.map(({ day, ...counted }) => ({ day, ...presentFigures(counted) })),
+    topDestinations: topDestinations.map((one) => ({ ...one, purchases: Number(one.purchases) })),
+  };
+}
+
+function presentFigures({ purchases, failed, spentMinor, dataBytes, usedBytes }: Spending['total']) {
+  return {
+    purchases: Number(purchases),
+    failed: Number(failed),
+    spent: moneyJson(spentMinor),
+    dataBytes: Number(dataBytes),
+    usedBytes: Number(usedBytes),
+  };
+}
+
 export const figuresRoutes = (cache: RenderCache): readonly Route<FiguresCases>[] => [
   destinationsRoute(cache),
   statisticsRoute,
+  spendingRoute,
 ];

@@ -1,14 +1,28 @@
+/** Prices frozen for a while. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { isoTime, money, dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
+import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
+import { dataAnswer, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { choiceField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
+import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
-import { PRICE_ERRORS, quoteBody, missingTarget, topUpTarget } from './schema.ts';
 import type { PurchaseCases } from '../use-cases.ts';
+import { esimId, missingTarget, packageCode, packageType, PRICE_ERRORS, topUpTarget } from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
+
+const quoteBody = z
+  .object({
+    packageCode,
+    packageType,
+    esimId,
+    paymentMethod: choiceField(PAYMENT_METHODS, {
+      description: 'If set, the quote is valid for this method only, and `charge` is fixed too',
+      example: 'WALLET',
+    }).optional(),
+  })
+  .meta({ id: 'QuoteRequest' });
 
 const quoteSchema = dataSchema(
   z.object({

@@ -1,21 +1,30 @@
-/** Batches as requests and answers. */
+/** Many eSIMs at once. */
 import { z } from 'zod';
+import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import type { Page } from '../../domain/page.ts';
+import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import { amountJson, isoTime, money, dataSchema } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
 import {
+  MAX_BATCH_BODY_BYTES,
+  MAX_BATCH_JSON_MEMBERS,
   MAX_EMAIL_CHARACTERS,
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
   MAX_REFERENCE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { pageFields, pageSchema, presentPage, paginationSchema } from '../../platform/http/page.ts';
+import { pageFields, pageSchema, paginationSchema, presentPage } from '../../platform/http/page.ts';
+import { CHANGE, type PathParameter, READ, type Route, routesFor } from '../../platform/http/route.ts';
 import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
-import { BATCH_ROW_STATUSES, BATCH_STATUSES, EMAIL_STATUSES, type BatchRowView } from '../batches/rules.ts';
+import { BATCH_ROW_STATUSES, BATCH_STATUSES, type BatchRowView, EMAIL_STATUSES } from '../batches/rules.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
+
+const TAG = 'Purchases';
 
 const rowBody = z.object(
   {
@@ -44,7 +53,7 @@ const rowBody = z.object(
 
 const ROWS = `must be 1 to ${MAX_JOB_ROWS} rows`;
 
-export const batchBody = z
+const batchBody = z
   .object({
     rows: z
       .array(rowBody, {
@@ -71,7 +80,7 @@ export const batchBody = z
   })
   .meta({ id: 'BatchRequest' });
 
-export const batchQuery = z.object(pageFields);
+const batchQuery = z.object(pageFields);
 
 const counts = z
   .object({
@@ -95,7 +104,7 @@ const batch = {
 
 const batchSummary = z.object(batch).meta({ id: 'Batch' });
 
-export const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
+const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
 const row = z
   .object({
@@ -114,14 +123,14 @@ const row = z
   })
   .meta({ id: 'BatchRow' });
 
-export const batchDetailsSchema = dataSchema(
+const batchDetailsSchema = dataSchema(
   z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
   'BatchDetails',
 );
 
-export const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
+const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 
-export const batchCsvSchema = z.string().meta({
+const batchCsvSchema = z.string().meta({
   description: 'RFC 4180: a line of names, then one line for each row',
   example: 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
 });
@@ -153,17 +162,112 @@ function presentRow(view: BatchRowView): Wire<z.output<typeof row>> {
   };
 }
 
-export function presentAccepted(view: BatchView): Wire<z.output<typeof acceptedBatchSchema>> {
+function presentAccepted(view: BatchView): Wire<z.output<typeof acceptedBatchSchema>> {
   return { success: true, data: presentBatch(view) };
 }
 
-export function presentBatchDetails({
-  batch: view,
-  rows,
-}: BatchDetails): Wire<z.output<typeof batchDetailsSchema>> {
+function presentBatchDetails({ batch: view, rows }: BatchDetails): Wire<z.output<typeof batchDetailsSchema>> {
   return { success: true, data: { ...presentBatch(view), ...presentPage(rows, presentRow).data } };
 }
 
-export function presentBatchPage(page: Page<BatchView>): Wire<z.output<typeof batchPageSchema>> {
+function presentBatchPage(page: Page<BatchView>): Wire<z.output<typeof batchPageSchema>> {
   return presentPage(page, presentBatch);
 }
+
+const PATH = '/api/esim/orders/batch';
+
+const batchId: PathParameter = {
+  description: 'The `batchId` that the order returned',
+  example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+  isPossible: (text) => isId('batch', text),
+  notFound: { code: 'BATCH_NOT_FOUND', message: 'Batch not found' },
+};
+
+const orderRoute = defineRoute({
+  ...CHANGE,
+  path: PATH,
+  body: batchBody,
+  bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
+  errors: ['INSUFFICIENT_BALANCE', 'EMAIL_UNAVAILABLE', 'TOO_MANY_BATCHES', 'EXCHANGE_RATE_UNAVAILABLE'],
+  responses: { 202: { description: 'Accepted: every row is bought soon', schema: acceptedBatchSchema } },
+  docs: {
+    operationId: 'orderBatch',
+    tag: TAG,
+    summary: 'Order many eSIMs at once',
+    description:
+      'Up to 500 eSIMs, paid from the wallet, one purchase a row. All rows are checked first: one wrong row, and nothing is ordered. ' +
+      'Prices are frozen now. A row with an e-mail address sends the traveller the install link. ' +
+      'Send an `Idempotency-Key`, and a repeated request can never order twice.',
+  },
+  async handle({ cases, principal, body, context, idempotency }) {
+    const { rows, maxTotalPrice } = body;
+    const command = {
+      rows,
+      maxTotalPrice: maxTotalPrice && { amountMinor: maxTotalPrice.amount, currency: maxTotalPrice.currency },
+      idempotency,
+    };
+    const accepted = await cases.orderBatch(principal, command, context);
+    return { status: 202, body: toJson(presentAccepted(accepted)) };
+  },
+});
+
+const listRoute = defineRoute({
+  ...READ,
+  path: PATH,
+  query: batchQuery,
+  responses: { 200: { description: 'One page, newest first', schema: batchPageSchema } },
+  docs: {
+    operationId: 'listBatches',
+    tag: TAG,
+    summary: 'List your batches',
+    description: 'Each with its counts by status.',
+  },
+  async handle({ cases, principal, query }) {
+    return { status: 200, body: toJson(presentBatchPage(await cases.listBatches(principal, query))) };
+  },
+});
+
+const batchRoute = defineRoute({
+  ...READ,
+  path: `${PATH}/{batchId}`,
+  params: { batchId },
+  query: batchQuery,
+  responses: {
+    200: { description: 'The batch, and one page of its rows as they now stand', schema: batchDetailsSchema },
+  },
+  docs: {
+    operationId: 'getBatch',
+    tag: TAG,
+    summary: 'Read a batch and its rows',
+    description: 'Also while it runs. A row’s status is that of its purchase. Only your own can be read.',
+  },
+  async handle({ cases, principal, params, query }) {
+    const found = await cases.getBatch(principal, params['batchId'] ?? '', query);
+    return { status: 200, body: toJson(presentBatchDetails(found)) };
+  },
+});
+
+const csvRoute = defineRoute({
+  ...READ,
+  path: `${PATH}/{batchId}/csv`,
+  params: { batchId },
+  responses: {
+    200: { description: 'Every row as it now stands', contentType: 'text/csv', schema: batchCsvSchema },
+  },
+  docs: {
+    operationId: 'getBatchCsv',
+    tag: TAG,
+    summary: 'Read the rows of a batch as CSV',
+    description: 'For a spreadsheet: a text that would be read as a formula begins with an apostrophe.',
+  },
+  async handle({ cases, principal, params }) {
+    const id = params['batchId'] ?? '';
+    const headers = {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${id}.csv"`,
+    };
+    return { status: 200, body: await cases.exportBatch(principal, id), headers };
+  },
+});
+
+export const batchRoutes: readonly Route<PurchaseCases>[] = [orderRoute, listRoute, batchRoute, csvRoute];

@@ -1,16 +1,25 @@
+/** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import { CHANGE, READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
-import type { EsimCondition, InstallView } from '../installing.ts';
-import type { Wire } from '../../platform/http/json.ts';
-import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { TEXTS } from '../install-texts/languages.ts';
+import type { EsimCondition, InstallView } from '../installing.ts';
+import type { EsimCases } from '../use-cases.ts';
+import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
+import { esimId } from './shared.ts';
+
+const defineRoute = routesFor<EsimCases>();
+
+const TAG = 'eSIMs';
 
 /** Empty unless the eSIM can still be installed. */
 const whenReady = (description: string, example: string) =>
   z.string().meta({ description: `${description}; empty unless \`installState\` is READY`, example });
 
-const esimId = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' });
+const idField = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' });
+
 const condition = {
   esimStatus: z.enum(ESIM_STATUSES),
   smdpStatus: z.string().meta({ description: 'Install state of the profile; empty until known' }),
@@ -20,9 +29,9 @@ const condition = {
   }),
 };
 
-export const installSchema = z
+const installSchema = z
   .object({
-    esimId,
+    esimId: idField,
     installState: z.enum(INSTALL_STATES).meta({
       description:
         'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
@@ -48,9 +57,9 @@ export const installSchema = z
   })
   .meta({ id: 'EsimInstall' });
 
-export const diagnosisSchema = z
+const diagnosisSchema = z
   .object({
-    esimId,
+    esimId: idField,
     code: z.enum(DIAGNOSIS_CODES),
     summary: z.string().meta({ description: 'What is wrong, in one sentence' }),
     nextStep: z.string().meta({ description: 'What the traveller can do' }),
@@ -58,11 +67,11 @@ export const diagnosisSchema = z
   })
   .meta({ id: 'EsimDiagnosis' });
 
-export const revokedSchema = z
-  .object({ esimId, revoked: z.literal(true) })
+const revokedSchema = z
+  .object({ esimId: idField, revoked: z.literal(true) })
   .meta({ id: 'InstallLinkRevoked' });
 
-export function presentInstall(
+function presentInstall(
   view: InstallView & { readonly installUrl: string },
 ): Wire<z.output<typeof installSchema>> {
   const { ac, usedBytes, totalBytes } = view;
@@ -88,7 +97,7 @@ export function presentInstall(
   };
 }
 
-export function presentDiagnosis(view: EsimCondition): Wire<z.output<typeof diagnosisSchema>> {
+function presentDiagnosis(view: EsimCondition): Wire<z.output<typeof diagnosisSchema>> {
   const { esimId: id, code } = view;
   return { esimId: id, code, ...TEXTS.en.diagnosis[code], ...presentCondition(view) };
 }
@@ -96,3 +105,65 @@ export function presentDiagnosis(view: EsimCondition): Wire<z.output<typeof diag
 function presentCondition({ status, smdpStatus, usageAsOf }: EsimCondition) {
   return { esimStatus: status, smdpStatus, usageAsOf: usageAsOf?.toISOString() ?? '' };
 }
+
+const OWN = { params: { esimId }, errors: ['NOT_YOUR_ESIM'] } as const;
+
+const installRoute = defineRoute({
+  ...READ,
+  ...OWN,
+  path: '/api/esim/{esimId}/install',
+  responses: { 200: { description: 'What installs it, and the public link', schema: installSchema } },
+  docs: {
+    operationId: 'getEsimInstall',
+    tag: TAG,
+    summary: 'Read what installs one of your eSIMs',
+    description:
+      'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
+      'the same until it is revoked. Anyone who has it can install the eSIM.',
+  },
+  async handle({ cases, principal, params }) {
+    const install = await cases.getInstall(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentInstall(install)) };
+  },
+});
+
+const revokeRoute = defineRoute({
+  ...CHANGE,
+  ...OWN,
+  method: 'DELETE',
+  path: '/api/esim/{esimId}/install/link',
+  responses: { 200: { description: 'The link works no longer', schema: revokedSchema } },
+  docs: {
+    operationId: 'revokeInstallLink',
+    tag: TAG,
+    summary: 'Revoke the public install link',
+    description:
+      'The page at the link is not found from now on; the next read of the install data makes a new link. The eSIM itself is not touched.',
+  },
+  async handle({ cases, principal, params }) {
+    const id = params['esimId'] ?? '';
+    await cases.deleteInstallLink(principal, id);
+    return { status: 200, body: toJson({ esimId: id, revoked: true }) };
+  },
+});
+
+const diagnosisRoute = defineRoute({
+  ...READ,
+  ...OWN,
+  path: '/api/esim/{esimId}/diagnosis',
+  responses: { 200: { description: 'The likeliest cause, and what to do', schema: diagnosisSchema } },
+  docs: {
+    operationId: 'diagnoseEsim',
+    tag: TAG,
+    summary: 'Find what is wrong with an eSIM',
+    description:
+      'The likeliest cause from state, profile and usage as last known, with a `code` for programs and a sentence for people. Supplier ' +
+      'figures are up to three hours behind.',
+  },
+  async handle({ cases, principal, params }) {
+    const condition = await cases.diagnoseEsim(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentDiagnosis(condition)) };
+  },
+});
+
+export const installRoutes: readonly Route<EsimCases>[] = [installRoute, revokeRoute, diagnosisRoute];

@@ -1,10 +1,26 @@
-import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
-import { fundBody, fundingSchema, PAYMENT_ERRORS } from './schema.ts';
+/** Putting money into the wallet. */
+import { z } from 'zod';
+import { GATEWAY_METHODS } from '../../domain/states.ts';
+import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { presentFunding } from './present.ts';
+import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
+import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import type { PaymentCases } from '../use-cases.ts';
+import { fundingSchema, presentFunding, PAYMENT_ERRORS } from './shared.ts';
 
 const defineRoute = routesFor<PaymentCases>();
+
+const fundBody = z
+  .object({
+    amount: amountField({
+      minMinor: MIN_FUNDING_MINOR,
+      maxMinor: MAX_FUNDING_MINOR,
+      description: 'What the wallet is to get, in its own currency, with at most two decimals',
+      example: 5000.5,
+    }),
+    paymentMethod: choiceField(GATEWAY_METHODS, { description: 'How to pay', example: 'CARD' }),
+  })
+  .meta({ id: 'FundRequest' });
 
 const fundRoute = defineRoute({
   ...CHANGE,

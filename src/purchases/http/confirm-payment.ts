@@ -1,15 +1,36 @@
+/** Having the gateway checked. */
+import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import { confirmBody } from '../../payments/http/schema.ts';
 import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { CHANGE, routesFor, type Route } from '../../platform/http/route.ts';
-import type { WhichPayment } from '../views.ts';
-import { presentTransaction } from './present.ts';
-import { statusSchema } from './schema.ts';
+import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import type { PurchaseCases } from '../use-cases.ts';
+import type { WhichPayment } from '../views.ts';
+import { presentTransaction, statusSchema } from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
+
+const NAMES = ['transactionId', 'gatewayReference', 'trackingReference'] as const;
+
+const oneName = (description: string) =>
+  z
+    .string('must be a string')
+    .nullish()
+    .transform((text) => text ?? undefined)
+    .meta({ description });
+
+// An id that cannot exist is well-formed here and simply not found.
+const confirmBody = z
+  .object({
+    transactionId: oneName('The `transactionId` that buy or fund returned'),
+    gatewayReference: oneName('Of a hosted checkout'),
+    trackingReference: oneName('Of a bank transfer'),
+  })
+  .refine((body) => NAMES.filter((name) => body[name] !== undefined).length === 1, {
+    message: `exactly one of ${NAMES.join(', ')} must be given`,
+  })
+  .meta({ id: 'ConfirmPaymentRequest', description: 'Exactly one of the three' });
 
 const confirmPaymentRoute = defineRoute({
   ...CHANGE,

@@ -1,11 +1,11 @@
-/** Every purchase and funding of the account. */
+/** Every purchase and funding of the account, and one of them. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { isoTime, money, dataSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, money, presenter } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
+import { moneyJson, toJson } from '../../platform/http/json.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -14,12 +14,42 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { READ, routesFor, type Route } from '../../platform/http/route.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { MAX_COUNTED } from '../list-transactions.ts';
-import { TRANSACTION_TYPES, type ListedTransaction } from '../store/list-transactions.ts';
+import { type ListedTransaction, TRANSACTION_TYPES } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';
+import { presentTransaction, statusSchema } from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
+
+const TAG = 'Purchases';
+
+const transactionRoute = defineRoute({
+  ...READ,
+  path: '/api/esim/transactions/{transactionId}',
+  params: {
+    transactionId: {
+      description: 'The `transactionId` that buy or fund returned',
+      example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+      isPossible: (text) => isId('transaction', text),
+      notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
+    },
+  },
+  responses: {
+    200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
+  },
+  docs: {
+    operationId: 'getTransaction',
+    tag: TAG,
+    summary: 'Read a purchase or a funding',
+    description:
+      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
+  },
+  async handle({ cases, principal, params }) {
+    const view = await cases.getTransaction(principal, params['transactionId'] ?? '');
+    return { status: 200, body: toJson(presentTransaction(view)) };
+  },
+});
 
 const transactionsQuery = z
   .object({
@@ -103,4 +133,4 @@ const presentItem = ({ amountMinor, dataBytes, ...item }: ListedTransaction) =>
     dataBytes: dataBytes === null ? null : Number(dataBytes),
   });
 
-export const transactionsRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute];
+export const transactionRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute, transactionRoute];
