@@ -1,8 +1,9 @@
 /** The exchange rate, without a key. */
 import { z } from 'zod';
-import { decimalJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { decimalJson, type Wire } from '../../platform/http/json.ts';
 import { type Route, routesFor } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
+import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
 
@@ -41,7 +42,7 @@ const exchangeRateRoute = defineRoute({
       'Needs no key. The rate is updated periodically and can change between reading and purchase.',
   },
   async handle({ cases }) {
-    return { status: 200, body: toJson(presentExchangeRate(await cases.getExchangeRate())) };
+    return answer(presentExchangeRate(await cases.getExchangeRate()));
   },
 });
 

@@ -4,9 +4,9 @@ import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
-import { isoTime, laterText, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, laterText, money, answer } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { type EsimView, remainingUnits, usageAsOf } from '../esim-view.ts';
@@ -121,7 +121,7 @@ const myEsimsRoute = defineRoute({
     const { page, limit, status } = query;
     const [search, after] = [query.search || undefined, query.after || undefined];
     const found = await cases.listEsims(principal, { page, limit, status, search, after });
-    return { status: 200, body: toJson(presentEsimPage(found)) };
+    return answer(presentEsimPage(found));
   },
 });
 
@@ -141,7 +141,7 @@ const esimRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const esim = await cases.getEsim(principal, params['esimId'] ?? '');
-    return { status: 200, body: toJson(presentEsim(esim)) };
+    return answer(presentEsim(esim));
   },
 });
 

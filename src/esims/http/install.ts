@@ -1,7 +1,7 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
+import { type Wire } from '../../platform/http/json.ts';
 import { CHANGE, READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
 import { TEXTS } from '../install-texts/languages.ts';
@@ -9,6 +9,7 @@ import type { EsimCondition, InstallView } from '../installing.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { esimId } from './shared.ts';
+import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<EsimCases>();
 
@@ -123,7 +124,7 @@ const installRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const install = await cases.getInstall(principal, params['esimId'] ?? '');
-    return { status: 200, body: toJson(presentInstall(install)) };
+    return answer(presentInstall(install));
   },
 });
 
@@ -143,7 +144,7 @@ const revokeRoute = defineRoute({
   async handle({ cases, principal, params }) {
     const id = params['esimId'] ?? '';
     await cases.deleteInstallLink(principal, id);
-    return { status: 200, body: toJson({ esimId: id, revoked: true }) };
+    return answer({ esimId: id, revoked: true });
   },
 });
 
@@ -162,7 +163,7 @@ const diagnosisRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const condition = await cases.diagnoseEsim(principal, params['esimId'] ?? '');
-    return { status: 200, body: toJson(presentDiagnosis(condition)) };
+    return answer(presentDiagnosis(condition));
   },
 });
 

@@ -1,13 +1,13 @@
 /** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
 import { z } from 'zod';
 import { choiceField, countField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
 import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import { INSTALL_STAGES, PLAIN_SANDBOX_ACTIONS, type SandboxAction } from '../sandbox-port.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimSchema, presentEsim } from './esims.ts';
 import { esimId } from './shared.ts';
+import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<EsimCases>();
 
@@ -109,7 +109,7 @@ function actionRoute<Body extends z.ZodObject | undefined>(
     },
     async handle({ cases, principal, params, body: given, idempotency }) {
       const command = { esimId: params['esimId'] ?? '', action: actionOf(given), idempotency };
-      return { status: 200, body: toJson(presentEsim(await cases.controlSandboxEsim(principal, command))) };
+      return answer(presentEsim(await cases.controlSandboxEsim(principal, command)));
     },
   });
 }

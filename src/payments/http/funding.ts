@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { GATEWAY_METHODS } from '../../domain/states.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
 import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import type { PaymentCases } from '../use-cases.ts';
 import { fundingSchema, presentFunding, PAYMENT_ERRORS } from './shared.ts';
+import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<PaymentCases>();
 
@@ -42,7 +42,7 @@ const fundRoute = defineRoute({
     const { amount: amountMinor, paymentMethod } = body;
     const command = { amountMinor, paymentMethod, idempotency };
     const opened = await cases.fundWallet(principal, command, context);
-    return { status: 201, body: toJson(presentFunding(opened)) };
+    return answer(presentFunding(opened), 201);
   },
 });
 

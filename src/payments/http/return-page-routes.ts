@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
-import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
+import { money, answer } from '../../platform/http/answer-fields.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
@@ -59,7 +59,7 @@ const statusRoute = defineRoute({
   path: STATUS_PATH,
   responses: { 200: { description: 'Where the payment stands', schema: statusSchema } },
   async handle({ allCases, query }) {
-    return { status: 200, body: toJson(presentStatus(await findStatus(allCases, query))) };
+    return answer(presentStatus(await findStatus(allCases, query)));
   },
 });
 

@@ -5,9 +5,9 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import type { Page } from '../../domain/page.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import { amountJson, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataSchema, isoTime, money, answer } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
+import { type Wire } from '../../platform/http/json.ts';
 import {
   MAX_BATCH_BODY_BYTES,
   MAX_BATCH_JSON_MEMBERS,
@@ -207,7 +207,7 @@ const orderRoute = defineRoute({
       idempotency,
     };
     const accepted = await cases.orderBatch(principal, command, context);
-    return { status: 202, body: toJson(presentAccepted(accepted)) };
+    return answer(presentAccepted(accepted), 202);
   },
 });
 
@@ -223,7 +223,7 @@ const listRoute = defineRoute({
     description: 'Each with its counts by status.',
   },
   async handle({ cases, principal, query }) {
-    return { status: 200, body: toJson(presentBatchPage(await cases.listBatches(principal, query))) };
+    return answer(presentBatchPage(await cases.listBatches(principal, query)));
   },
 });
 
@@ -243,7 +243,7 @@ const batchRoute = defineRoute({
   },
   async handle({ cases, principal, params, query }) {
     const found = await cases.getBatch(principal, params['batchId'] ?? '', query);
-    return { status: 200, body: toJson(presentBatchDetails(found)) };
+    return answer(presentBatchDetails(found));
   },
 });
 

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { canBeReference } from '../../payments/rules.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction, statusSchema } from './shared.ts';
+import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
 
@@ -56,10 +56,7 @@ const confirmPaymentRoute = defineRoute({
   async handle({ cases, principal, body }) {
     const { transactionId, gatewayReference, trackingReference } = body;
     const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
-    return {
-      status: 200,
-      body: toJson(presentTransaction(await cases.confirmPayment(principal, which))),
-    };
+    return answer(presentTransaction(await cases.confirmPayment(principal, which)));
   },
 });
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, oldestUsage } from '../../platform/http/answer-fields.ts';
+import { money, oldestUsage, answer } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
@@ -122,7 +122,7 @@ const statisticsRoute = defineRoute({
     description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
   },
   async handle({ cases, principal, query }) {
-    return { status: 200, body: toJson(presentStatistics(await cases.getStatistics(principal, query))) };
+    return answer(presentStatistics(await cases.getStatistics(principal, query)));
   },
 });
 
@@ -207,7 +207,7 @@ const spendingRoute = defineRoute({
       'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
   },
   async handle({ cases, principal, query }) {
-    return { status: 200, body: toJson(presentSpending(await cases.getSpending(principal, query))) };
+    return answer(presentSpending(await cases.getSpending(principal, query)));
   },
 });
 

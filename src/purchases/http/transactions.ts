@@ -3,9 +3,16 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { dataAnswer, dataSchema, isoTime, money, presenter } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  money,
+  presenter,
+  answer,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { moneyJson, toJson } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -47,7 +54,7 @@ const transactionRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const view = await cases.getTransaction(principal, params['transactionId'] ?? '');
-    return { status: 200, body: toJson(presentTransaction(view)) };
+    return answer(presentTransaction(view));
   },
 });
 

@@ -1,9 +1,8 @@
 /** Webhook endpoints of an account. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter } from '../../platform/http/answer-fields.ts';
+import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
 import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
@@ -151,7 +150,7 @@ const createEndpointRoute = defineRoute({
   },
   async handle({ cases, principal, body, idempotency }) {
     const made = await cases.createEndpoint(principal, { ...body, idempotency });
-    return { status: 201, body: toJson(presentNewSecret(made)) };
+    return answer(presentNewSecret(made), 201);
   },
 });
 
@@ -168,7 +167,7 @@ const listEndpointsRoute = defineRoute({
   },
   async handle({ cases, principal, query }) {
     const page = await cases.listEndpoints(principal, query);
-    return { status: 200, body: toJson(presentPage(page, presentEndpoint)) };
+    return answer(presentPage(page, presentEndpoint));
   },
 });
 
@@ -184,7 +183,7 @@ const endpointRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const endpoint = await cases.getEndpoint(principal, params['endpointId'] ?? '');
-    return { status: 200, body: toJson(presentEndpoint(endpoint)) };
+    return answer(presentEndpoint(endpoint));
   },
 });
 
@@ -204,7 +203,7 @@ const updateEndpointRoute = defineRoute({
   },
   async handle({ cases, principal, params, body }) {
     const endpoint = await cases.updateEndpoint(principal, params['endpointId'] ?? '', body);
-    return { status: 200, body: toJson(presentEndpoint(endpoint)) };
+    return answer(presentEndpoint(endpoint));
   },
 });
 
@@ -222,7 +221,7 @@ const deleteEndpointRoute = defineRoute({
   async handle({ cases, principal, params }) {
     const id = params['endpointId'] ?? '';
     await cases.deleteEndpoint(principal, id);
-    return { status: 200, body: toJson({ id, deleted: true }) };
+    return answer({ id, deleted: true });
   },
 });
 
@@ -241,7 +240,7 @@ const rotateSecretRoute = defineRoute({
   },
   async handle({ cases, principal, params, idempotency }) {
     const made = await cases.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
-    return { status: 200, body: toJson(presentNewSecret(made)) };
+    return answer(presentNewSecret(made));
   },
 });
 
@@ -261,7 +260,7 @@ const sendSampleRoute = defineRoute({
   async handle({ cases, principal, params, body, idempotency }) {
     const command = { ...body, idempotency };
     const message = await cases.sendSample(principal, params['endpointId'] ?? '', command);
-    return { status: 201, body: toJson(presentMessage(message)) };
+    return answer(presentMessage(message), 201);
   },
 });
 
@@ -281,7 +280,7 @@ const recoverRoute = defineRoute({
   async handle({ cases, principal, params, body, idempotency }) {
     const command = { ...body, idempotency };
     const recovered = await cases.recoverMessages(principal, params['endpointId'] ?? '', command);
-    return { status: 200, body: toJson({ recovered }) };
+    return answer({ recovered });
   },
 });
 

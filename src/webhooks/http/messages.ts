@@ -1,9 +1,8 @@
 /** Messages to webhook endpoints, and their attempts. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter } from '../../platform/http/answer-fields.ts';
+import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
 import type { Attempt } from '../messages.ts';
@@ -117,7 +116,7 @@ const listMessagesRoute = defineRoute({
   },
   async handle({ cases, principal, query }) {
     const found = await cases.listMessages(principal, query);
-    return { status: 200, body: toJson(presentPage(found, presentMessage)) };
+    return answer(presentPage(found, presentMessage));
   },
 });
 
@@ -133,7 +132,7 @@ const messageRoute = defineRoute({
   },
   async handle({ cases, principal, params }) {
     const message = await cases.getMessage(principal, params['messageId'] ?? '');
-    return { status: 200, body: toJson(presentMessageDetail(message)) };
+    return answer(presentMessageDetail(message));
   },
 });
 
@@ -150,7 +149,7 @@ const attemptsRoute = defineRoute({
   },
   async handle({ cases, principal, params, query }) {
     const found = await cases.listAttempts(principal, params['messageId'] ?? '', query);
-    return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
+    return answer(presentPage(found, presentAttempt));
   },
 });
 
@@ -171,7 +170,7 @@ const resendRoute = defineRoute({
   },
   async handle({ cases, principal, params, idempotency }) {
     const message = await cases.resendMessage(principal, params['messageId'] ?? '', idempotency);
-    return { status: 200, body: toJson(presentMessage(message)) };
+    return answer(presentMessage(message));
   },
 });
 

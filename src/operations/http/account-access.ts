@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/own-account-schema.ts';
 import { presentMember } from '../../accounts/http/present-users.ts';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, listSchema, dataAnswer, presenter } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import { opsRoutesFor, environmentField, environmentQuery } from '../../platform/http/ops-route.ts';
+import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { MAX_LISTED_ENDPOINTS, type AccountMember } from '../account-access.ts';
-import { MAX_ATTEMPTS, type FoundMessage } from '../store/account-webhooks.ts';
-import { accountId, ONE_ACCOUNT } from './account-parameter.ts';
+import { type AccountMember, MAX_LISTED_ENDPOINTS } from '../account-access.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { type FoundMessage, MAX_ATTEMPTS } from '../store/account-webhooks.ts';
+import { accountId, ONE_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 

@@ -1,19 +1,19 @@
-/** `GET /ops/overview`. */
+/** What needs attention now, in figures. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
 import {
   amountJson,
+  type Data,
+  dataAnswer,
+  dataSchema,
   isoTime,
   money,
-  dataSchema,
-  dataAnswer,
-  type Data,
 } from '../../platform/http/answer-fields.ts';
-import { opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
+import { environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
+import type { ReconciliationCases } from '../operator-use-cases.ts';
 import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
-import type { ReconciliationCases } from '../operator-use-cases.ts';
 
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 

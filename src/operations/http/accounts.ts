@@ -7,16 +7,16 @@ import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reaso
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import {
   amountJson,
+  dataAnswer,
+  dataSchema,
   isoTime,
   money,
-  dataSchema,
-  dataAnswer,
   presenter,
+  answer,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { opsRoutesFor, environmentField, environmentQuery } from '../../platform/http/ops-route.ts';
+import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import {
   cursorFields,
   cursorPageSchema,
@@ -27,8 +27,8 @@ import {
 import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
-import { accountId, ACCOUNTS, ONE_ACCOUNT } from './account-parameter.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { accountId, ACCOUNTS, ONE_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -162,7 +162,7 @@ const listRoute = defineOpsRoute({
   },
   async handle({ cases, query: { text, page, limit } }) {
     const found = await cases.listAccounts({ text: text?.trim(), page, limit });
-    return { status: 200, body: toJson(presentPage(found, presentListed)) };
+    return answer(presentPage(found, presentListed));
   },
 });
 

@@ -1,8 +1,8 @@
-/** `GET /ops/audit`. */
+/** The audit log. */
 import { z } from 'zod';
-import { amountJson, isoTime, money, dataAnswer } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataAnswer, isoTime, money } from '../../platform/http/answer-fields.ts';
 import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { type Wire } from '../../platform/http/json.ts';
+import type { Wire } from '../../platform/http/json.ts';
 import {
   DEFAULT_FEED_LIMIT,
   MAX_AUDIT_ACTION_CHARACTERS,
@@ -10,12 +10,12 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor, AuditLine } from '../audit-log.ts';
-import { ACTION_RECORD_STATUSES } from '../rules.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
-import { cursorPageSchema } from '../../platform/http/page.ts';
+import { ACTION_RECORD_STATUSES } from '../rules.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
@@ -36,7 +36,7 @@ function decodeCursor(text: string): AuditCursor | undefined {
   return encodeCursor(cursor) === text ? cursor : undefined;
 }
 
-export const auditQuery = z
+const auditQuery = z
   .object({
     ...environmentField,
     actor: textField({

@@ -1,13 +1,13 @@
-/** `GET /ops/search`. */
+/** Finding what an id leads to. */
 import { z } from 'zod';
+import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { opsRoutesFor, environmentField } from '../../platform/http/ops-route.ts';
+import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
 import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
-import type { OperatorCases } from '../operator-use-cases.ts';
-import { dataSchema, dataAnswer } from '../../platform/http/answer-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 
