@@ -12,7 +12,6 @@ import { CHANGE_KINDS, CHANGED_FIELDS } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
-
 const TAG = 'Catalogue';
 
 /** The list that cursors of changes belong to. */
@@ -74,10 +73,8 @@ const changesRoute = defineRoute({
       'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
       'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
   },
-  async handle({ cases, principal: { account }, query }) {
-    const page = await cases.listPackageChanges(account, query);
-    return dataAnswer(presentChanges(page, account.currency));
-  },
+  handle: async ({ cases, principal: { account }, query }) =>
+    dataAnswer(presentChanges(await cases.listPackageChanges(account, query), account.currency)),
 });
 
 function presentChanges(

@@ -41,9 +41,7 @@ const exchangeRateRoute = defineRoute({
     description:
       'Needs no key. The rate is updated periodically and can change between reading and purchase.',
   },
-  async handle({ cases }) {
-    return answer(presentExchangeRate(await cases.getExchangeRate()));
-  },
+  handle: async ({ cases }) => answer(presentExchangeRate(await cases.getExchangeRate())),
 });
 
 export const exchangeRateRoutes: readonly Route<CatalogueCases>[] = [exchangeRateRoute];

@@ -11,7 +11,6 @@ import type { OnSaleView, PricingCases } from '../operator-pricing.ts';
 import { costJson, priceOrNull } from './pricing-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<PricingCases>();
-
 const TAG = 'Rates and prices';
 
 const onSaleQuery = z.object({
@@ -74,9 +73,8 @@ const onSaleRoute = defineOpsRoute({
       'The packages on sale at that moment, top-ups included, with our cost and the prices in US dollars of that moment. ' +
       'A change counts from the catalogue sync that found it.',
   },
-  async handle({ cases, query: { at, packageCode, regionCode, page, limit } }) {
-    return dataAnswer(presentOnSale(await cases.listOnSale({ at, packageCode, regionCode, page, limit })));
-  },
+  handle: async ({ cases, query: { at, packageCode, regionCode, page, limit } }) =>
+    dataAnswer(presentOnSale(await cases.listOnSale({ at, packageCode, regionCode, page, limit }))),
 });
 
 function presentOnSale({ at, knownSince, packages }: OnSaleView): Data<typeof onSaleSchema> {

@@ -14,7 +14,6 @@ import { DURATION_UNITS, type LocationNetwork, REGION_TYPES, snapshotOf, validit
 import type { CatalogueCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
-
 const TAG = 'Catalogue';
 
 const packageType = choiceField(PACKAGE_TYPES, {

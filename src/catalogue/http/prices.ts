@@ -23,14 +23,11 @@ import {
 } from './pricing-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<PricingCases>();
-
 const TAG = 'Rates and prices';
 
 /** Hundredths of a percent; the table's own limit. */
 const MAX_PERCENT = 100_000n;
-
 const MAX_VERSION_CHARACTERS = 100;
-
 const pricesQuery = z.object({ ...environmentField, ...pageFields });
 
 const terms = {
@@ -68,7 +65,6 @@ const termFields = {
 };
 
 const previewBody = z.object(termFields).meta({ id: 'PreviewPricesRequest' });
-
 const packageCount = z.number().int();
 
 const pricePreviewSchema = dataSchema(
@@ -154,9 +150,7 @@ const pricesRoute = defineOpsRoute({
     description:
       'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
   },
-  async handle({ cases, query }) {
-    return dataAnswer(presentPrices(await cases.listPrices(query)));
-  },
+  handle: async ({ cases, query }) => dataAnswer(presentPrices(await cases.listPrices(query))),
 });
 
 interface TermsBody {
@@ -185,9 +179,8 @@ const previewRoute = defineOpsRoute({
     description:
       'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
   },
-  async handle({ cases, query: { page, limit }, body }) {
-    return dataAnswer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit })));
-  },
+  handle: async ({ cases, query: { page, limit }, body }) =>
+    dataAnswer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit }))),
 });
 
 const setPricesRoute = defineOpsRoute({

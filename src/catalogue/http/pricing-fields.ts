@@ -16,7 +16,6 @@ export const reason = textField({
 );
 
 export const percent = (description: string) => z.number().meta({ description, example: 2.5 });
-
 export const rateJson = (micros: bigint): JsonNumber => decimalJson(formatRateMicros(micros));
 
 export const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null =>
@@ -24,7 +23,6 @@ export const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null
 
 /** Hundredths of a percent have two decimals, as minor units do. */
 export const percentJson = (bps: number): JsonNumber => moneyJson(BigInt(bps));
-
 export const costJson = (cost: bigint): JsonNumber => amountJson({ amountMinor: cost, currency: 'USD4' });
 
 export const priceOrNull = (minor: bigint | null): JsonNumber | null =>

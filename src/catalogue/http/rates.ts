@@ -11,7 +11,6 @@ import type { RateProposal } from '../rates.ts';
 import { percent, percentOrNull, rateJson, rateOrNull, reason } from './pricing-fields.ts';
 
 const defineOpsRoute = opsRoutesFor<PricingCases>();
-
 const TAG = 'Rates and prices';
 
 /** As long as observed rates are kept. */
@@ -54,7 +53,6 @@ const ratesQuery = z.object({
 });
 
 const code = z.string().meta({ description: 'ISO 4217', example: 'NGN' });
-
 const rate = z.number().meta({ description: 'One US dollar is this many', example: 1534.25 });
 
 const source = z.string().meta({
@@ -136,9 +134,7 @@ const proposed = {
 };
 
 const rateSetSchema = dataSchema(z.object({ outcome: z.literal('set'), ...proposed }), 'RateSet');
-
 const rateWaitsSchema = dataSchema(z.object({ outcome: z.literal('waits'), ...proposed }), 'RateWaits');
-
 const confirmRateBody = z.object({ reason }).meta({ id: 'ConfirmRateRequest' });
 
 const rateConfirmedSchema = dataSchema(
@@ -169,9 +165,8 @@ const ratesRoute = defineOpsRoute({
     description:
       'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
   },
-  async handle({ cases, query: { currency, days } }) {
-    return dataAnswer(presentRates(await cases.listRates({ currency, days })));
-  },
+  handle: async ({ cases, query: { currency, days } }) =>
+    dataAnswer(presentRates(await cases.listRates({ currency, days }))),
 });
 
 const setRateRoute = defineOpsRoute({

@@ -6,7 +6,6 @@ import type { CatalogueCases } from '../use-cases.ts';
 import { regionSchema } from './shared.ts';
 
 const defineRoute = routesFor<CatalogueCases>();
-
 const TAG = 'Catalogue';
 
 const regionsQuery = z.object({

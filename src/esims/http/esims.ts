@@ -16,7 +16,6 @@ import type { EsimCases } from '../use-cases.ts';
 import { esimId } from './shared.ts';
 
 const defineRoute = routesFor<EsimCases>();
-
 const ESIMS = 'eSIMs';
 
 const myEsimsQuery = z
@@ -139,10 +138,8 @@ const esimRoute = defineRoute({
     description:
       'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
   },
-  async handle({ cases, principal, params }) {
-    const esim = await cases.getEsim(principal, params['esimId'] ?? '');
-    return answer(presentEsim(esim));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentEsim(await cases.getEsim(principal, params['esimId'] ?? ''))),
 });
 
 /** The subset of my-esims. */

@@ -12,7 +12,6 @@ import { esimId } from './shared.ts';
 import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<EsimCases>();
-
 const TAG = 'eSIMs';
 
 /** Empty unless the eSIM can still be installed. */
@@ -122,10 +121,8 @@ const installRoute = defineRoute({
       'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
       'the same until it is revoked. Anyone who has it can install the eSIM.',
   },
-  async handle({ cases, principal, params }) {
-    const install = await cases.getInstall(principal, params['esimId'] ?? '');
-    return answer(presentInstall(install));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentInstall(await cases.getInstall(principal, params['esimId'] ?? ''))),
 });
 
 const revokeRoute = defineRoute({
@@ -161,10 +158,8 @@ const diagnosisRoute = defineRoute({
       'The likeliest cause from state, profile and usage as last known, with a `code` for programs and a sentence for people. Supplier ' +
       'figures are up to three hours behind.',
   },
-  async handle({ cases, principal, params }) {
-    const condition = await cases.diagnoseEsim(principal, params['esimId'] ?? '');
-    return answer(presentDiagnosis(condition));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentDiagnosis(await cases.diagnoseEsim(principal, params['esimId'] ?? ''))),
 });
 
 export const installRoutes: readonly Route<EsimCases>[] = [installRoute, revokeRoute, diagnosisRoute];

@@ -8,7 +8,6 @@ import { SUPPLIER_NAMES } from '../rules.ts';
 import type { EsimCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<EsimCases>();
-
 const RECEIVED = toJson({ received: true });
 
 const EVENT: BytesBody<EsimCases> = {

@@ -11,9 +11,7 @@ import { MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 
 const defineRoute = routesFor<WalletCases>();
-
 const CSV = 'text/csv';
-
 const ENTRY_ID = /^entry-\d{1,15}$/;
 
 const entriesQuery = z.object({

@@ -17,7 +17,6 @@ import type { WalletCases } from '../use-cases.ts';
 import type { WalletView } from '../wallet.ts';
 
 const defineRoute = routesFor<WalletCases>();
-
 const TAG = 'Wallet';
 
 const walletSchema = dataSchema(
@@ -69,9 +68,7 @@ const balanceRoute = defineRoute({
     description:
       'What the account can spend now. Money that is reserved for open purchases is not part of it: `onHold` says how much that is. `owed` is what a bank took back after it was spent.',
   },
-  async handle({ cases, principal }) {
-    return dataAnswer(presentWallet(await cases.getWallet(principal)));
-  },
+  handle: async ({ cases, principal }) => dataAnswer(presentWallet(await cases.getWallet(principal))),
 });
 
 const LOW_BALANCE = '/api/wallet/low-balance';
@@ -87,9 +84,8 @@ const readLowBalanceRoute = defineRoute({
     summary: 'Read when the wallet counts as low',
     description: 'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
   },
-  async handle({ cases, principal }) {
-    return answer(presentLowBalance(await cases.getLowBalance(principal), principal.account.currency));
-  },
+  handle: async ({ cases, principal }) =>
+    answer(presentLowBalance(await cases.getLowBalance(principal), principal.account.currency)),
 });
 
 const setLowBalanceRoute = defineRoute({

@@ -15,7 +15,6 @@ import { type FoundMessage, MAX_ATTEMPTS } from '../store/account-webhooks.ts';
 import { accountId, ONE_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const TAG = 'Accounts';
 
 const member = memberItem
@@ -67,7 +66,6 @@ const message = z
   .meta({ id: 'AccountMessage' });
 
 const messagesSchema = cursorPageSchema(message, 'AccountMessages');
-
 const isMessageId = (text: string): boolean => isId('message', text);
 
 const messagesQuery = z.object({

@@ -31,7 +31,6 @@ import type { OperatorCases } from '../operator-use-cases.ts';
 import { accountId, ACCOUNTS, ONE_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const TAG = 'Accounts';
 
 const accountsQuery = z.object({
@@ -94,7 +93,6 @@ const listed = z.object({
 });
 
 const count = (description: string) => z.number().int().meta({ description, example: 2 });
-
 const accountPageSchema = pageSchema(listed.meta({ id: 'ListedAccount' }), 'AccountPage');
 
 const accountSchema = dataSchema(
@@ -160,10 +158,8 @@ const listRoute = defineOpsRoute({
     summary: 'List accounts',
     description: 'All, or those that `text` finds, with their plan and the balance of their wallet.',
   },
-  async handle({ cases, query: { text, page, limit } }) {
-    const found = await cases.listAccounts({ text: text?.trim(), page, limit });
-    return answer(presentPage(found, presentListed));
-  },
+  handle: async ({ cases, query: { text, page, limit } }) =>
+    answer(presentPage(await cases.listAccounts({ text: text?.trim(), page, limit }), presentListed)),
 });
 
 const readRoute = defineOpsRoute({
@@ -180,10 +176,8 @@ const readRoute = defineOpsRoute({
     description:
       'Plan, wallet, and how much it has of keys, members, endpoints, open purchases and what is stuck.',
   },
-  async handle({ cases, params }) {
-    const account = await cases.readAccount(params['accountId'] ?? '');
-    return dataAnswer(presentAccount(account));
-  },
+  handle: async ({ cases, params }) =>
+    dataAnswer(presentAccount(await cases.readAccount(params['accountId'] ?? ''))),
 });
 
 const changeRoute = defineOpsRoute({
@@ -202,10 +196,8 @@ const changeRoute = defineOpsRoute({
       'For both environments, whichever is named. Recorded under your name with your reason. Changes only the given fields; what is so already ' +
       'is not recorded again.',
   },
-  async handle({ cases, session, params, body }) {
-    const account = await cases.changeAccount(session, params['accountId'] ?? '', body);
-    return dataAnswer(presentAccount(account));
-  },
+  handle: async ({ cases, session, params, body }) =>
+    dataAnswer(presentAccount(await cases.changeAccount(session, params['accountId'] ?? '', body))),
 });
 
 const presentListed = ({ id, ...account }: ListedAccount) =>

@@ -39,7 +39,6 @@ import {
 } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const ACTIONS_TAG = 'Actions';
 
 const actionsSchema = dataSchema(

@@ -9,11 +9,8 @@ import { ACTION_RESPONSES, actionAnswer, actionEffectSchema, presentEffect } fro
 import { presentActionRecord, reason, record } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const ACTIONS_TAG = 'Actions';
-
 const waitingActionsSchema = listSchema(record, 'WaitingActions');
-
 const actionDecisionBody = z.object({ reason: reason.optional() }).meta({ id: 'ActionDecision' });
 
 const actionId: PathParameter = {
@@ -37,9 +34,8 @@ const waitingRoute = defineOpsRoute({
       'Anyone with the role may decide, except the requester. An approver must be independent of the requester: within the last 24 hours ' +
       'neither gave or confirmed the other’s access, and no third person did so for both.',
   },
-  async handle({ cases }) {
-    return dataAnswer({ items: (await cases.listWaitingActions()).map(presentActionRecord) });
-  },
+  handle: async ({ cases }) =>
+    dataAnswer({ items: (await cases.listWaitingActions()).map(presentActionRecord) }),
 });
 
 const approvalPreviewRoute = defineOpsRoute({
@@ -55,9 +51,8 @@ const approvalPreviewRoute = defineOpsRoute({
     summary: 'Preview the approval of an action',
     description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
   },
-  async handle({ cases, params }) {
-    return dataAnswer(presentEffect(await cases.previewApproval(params['actionId'] ?? '')));
-  },
+  handle: async ({ cases, params }) =>
+    dataAnswer(presentEffect(await cases.previewApproval(params['actionId'] ?? ''))),
 });
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>

@@ -18,7 +18,6 @@ import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(action-[0-9a-f]{32}))$/;
 
 const encodeCursor = ({ atMicros, id }: AuditCursor): string =>

@@ -24,7 +24,6 @@ import type { OperatorCases } from '../operator-use-cases.ts';
 import { CLASSES, currencyCode, MAX_OLDER_SECONDS, reason, stuckClassField } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const TAG = 'Batch repairs';
 
 const filterFields = {
@@ -83,7 +82,6 @@ const batchRepairsQuery = z.object({
 });
 
 const currency = z.string().meta({ example: 'NGN' });
-
 const total = z.object({ amount: money('In `currency`'), currency });
 
 const rowFields = {
@@ -144,7 +142,6 @@ const batchRepair = {
 };
 
 const summary = z.object(batchRepair).meta({ id: 'BatchRepair' });
-
 const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 
 const batchRepairSchema = dataSchema(
@@ -196,28 +193,18 @@ function presentBatchRepair(repair: Job) {
 }
 
 function presentDetails({ repair, rows, totals }: Awaited<ReturnType<BatchRepairs['read']>>) {
-  return {
-    ...presentBatchRepair(repair),
-    totals: presentTotals(totals),
-    items: rows.map(presentRow),
-  };
+  return { ...presentBatchRepair(repair), totals: presentTotals(totals), items: rows.map(presentRow) };
 }
 
-function presentRow(row: JobRow) {
+function presentRow(one: JobRow) {
+  const { row_number: row, transaction_id: transactionId, class: stuckClass, preview, status, detail } = one;
   return {
-    row: row.row_number,
-    transactionId: row.transaction_id,
-    class: row.class,
-    ...moneyFields(amountOfRow(row)),
-    preview: row.preview,
-    status: row.status,
-    detail: row.detail,
-    closedAt: row.closed_at,
+    ...{ row, transactionId, class: stuckClass, ...moneyFields(amountOfRow(one)) },
+    ...{ preview, status, detail, closedAt: one.closed_at },
   };
 }
 
 const ALL = '/ops/batch-repairs';
-
 const ONE = `${ALL}/{repairId}`;
 
 const repairId: PathParameter = {
@@ -228,7 +215,6 @@ const repairId: PathParameter = {
 };
 
 const ABOUT_ONE = { params: { repairId }, query: environmentQuery } as const;
-
 const ONE_RESPONSE = { 200: { description: 'The batch repair and its progress', schema: batchRepairSchema } };
 
 const previewRoute = defineOpsRoute({
@@ -244,9 +230,8 @@ const previewRoute = defineOpsRoute({
     summary: 'Try a batch repair out',
     description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
   },
-  async handle({ cases, session, body, context }) {
-    return dataAnswer(presentPlan(await cases.planBatchRepair(session, body, context)));
-  },
+  handle: async ({ cases, session, body, context }) =>
+    dataAnswer(presentPlan(await cases.planBatchRepair(session, body, context))),
 });
 
 const askRoute = defineOpsRoute({
@@ -264,9 +249,8 @@ const askRoute = defineOpsRoute({
       'One action on many items of the stuck list. The items on which it is possible now become its rows, and stay the same until it ends. ' +
       'Nothing is done before another person approves it, within 7 days. An item is part of one open batch repair at most.',
   },
-  async handle({ cases, session, body, context }) {
-    return dataAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201);
-  },
+  handle: async ({ cases, session, body, context }) =>
+    dataAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201),
 });
 
 const listRoute = defineOpsRoute({
@@ -300,9 +284,8 @@ const readRoute = defineOpsRoute({
     summary: 'Read a batch repair',
     description: 'With a result for each row, also while it runs.',
   },
-  async handle({ cases, params }) {
-    return dataAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? '')));
-  },
+  handle: async ({ cases, params }) =>
+    dataAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? ''))),
 });
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>

@@ -25,7 +25,6 @@ import {
 } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const TAG = 'Purchases';
 
 const purchaseTimelineSchema = dataSchema(

@@ -8,7 +8,6 @@ import type { OperatorCases } from '../operator-use-cases.ts';
 import { ABOUT_ONE, flag, ONE, reason } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const ACTIONS_TAG = 'Actions';
 
 const replayBody = z
@@ -42,7 +41,6 @@ const replaySchema = dataSchema(
 );
 
 const dismissBody = z.object({ reason }).meta({ id: 'DismissRequest' });
-
 const EVENT_ID = /^event-\d{1,18}$/;
 
 const replayRoute = defineOpsRoute({

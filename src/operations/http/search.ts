@@ -62,9 +62,7 @@ const searchRoute = defineOpsRoute({
       'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
       'address. Ids in full.',
   },
-  async handle({ cases, session, query: { text } }) {
-    return dataAnswer(await cases.search(session, text));
-  },
+  handle: async ({ cases, session, query: { text } }) => dataAnswer(await cases.search(session, text)),
 });
 
 export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [searchRoute];

@@ -13,7 +13,6 @@ import { ACTION_RECORD_STATUSES } from '../rules.ts';
 import { STUCK_CLASSES, type StuckClass, type StuckItem } from '../stuck-rules.ts';
 
 export const ACCOUNTS = '/ops/accounts';
-
 export const ONE_ACCOUNT = `${ACCOUNTS}/{accountId}`;
 
 export const accountId: PathParameter = {
@@ -24,9 +23,7 @@ export const accountId: PathParameter = {
 };
 
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
-
 export const MAX_OLDER_SECONDS = 999_999_999;
-
 export const currency = z.string().meta({ example: 'NGN' });
 
 export const currencyCode = (description: string) =>
@@ -37,11 +34,8 @@ export const currencyCode = (description: string) =>
     .meta({ description, example: 'NGN' });
 
 export const flag = z.boolean('must be true or false');
-
 export const word = z.string().nullable();
-
 export const time = isoTime('ISO 8601');
-
 export const stuckClassField = choiceField(CLASSES, { description: 'Only this class' });
 
 export const stuckItem = z
@@ -80,7 +74,6 @@ export const record = z
   .meta({ id: 'ActionRecord' });
 
 export const amountOf = { amount: money('In `currency`'), currency };
-
 export const side = (of: string) => money(`${of}, in \`currency\``);
 
 export const reason = textField({

@@ -9,7 +9,6 @@ import type { OperatorCases, StuckPage } from '../operator-use-cases.ts';
 import { currencyCode, MAX_OLDER_SECONDS, presentStuckItem, stuckClassField, stuckItem } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
-
 const TAG = 'Purchases';
 
 const stuckQuery = z.object({

@@ -12,7 +12,6 @@ import { routesFor, type BytesBody, type Route } from '../../platform/http/route
 import type { PaymentCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PaymentCases>();
-
 const RECEIVED = toJson({ received: true });
 
 const eventOf = (gateway: GatewayName): BytesBody<PaymentCases> => ({

@@ -60,7 +60,6 @@ const funding = {
 };
 
 export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
-
 export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStatus' });
 
 type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;

@@ -1,11 +1,18 @@
 /** Many eSIMs at once. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import type { Page } from '../../domain/page.ts';
+import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import { amountJson, dataSchema, isoTime, money, answer } from '../../platform/http/answer-fields.ts';
+import {
+  amountJson,
+  dataSchema,
+  isoTime,
+  money,
+  answer,
+  dataAnswer,
+  presenter,
+} from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { type Wire } from '../../platform/http/json.ts';
 import {
@@ -18,12 +25,11 @@ import {
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema, paginationSchema, presentPage } from '../../platform/http/page.ts';
 import { CHANGE, type PathParameter, READ, type Route, routesFor } from '../../platform/http/route.ts';
-import type { BatchDetails, BatchView } from '../batches/order-batch.ts';
+import type { BatchView } from '../batches/order-batch.ts';
 import { BATCH_ROW_STATUSES, BATCH_STATUSES, type BatchRowView, EMAIL_STATUSES } from '../batches/rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
-
 const TAG = 'Purchases';
 
 const rowBody = z.object(
@@ -103,7 +109,6 @@ const batch = {
 };
 
 const batchSummary = z.object(batch).meta({ id: 'Batch' });
-
 const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
 const row = z
@@ -135,16 +140,10 @@ const batchCsvSchema = z.string().meta({
   example: 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
 });
 
-function presentBatch(view: BatchView): Wire<z.output<typeof batchSummary>> {
-  return {
-    batchId: view.batchId,
-    status: view.status,
-    counts: view.counts,
-    totalPrice: amountJson(view.totalPrice),
-    currency: view.totalPrice.currency as z.output<typeof batchSummary>['currency'],
-    createdAt: view.createdAt.toISOString(),
-    completedAt: view.completedAt?.toISOString() ?? '',
-  };
+function presentBatch({ totalPrice, completedAt, ...view }: BatchView): Wire<z.output<typeof batchSummary>> {
+  const currency = totalPrice.currency as AccountCurrency;
+  const present = presenter(batchSummary);
+  return present({ ...view, totalPrice: amountJson(totalPrice), currency, completedAt: completedAt ?? '' });
 }
 
 function presentRow(view: BatchRowView): Wire<z.output<typeof row>> {
@@ -158,20 +157,8 @@ function presentRow(view: BatchRowView): Wire<z.output<typeof row>> {
     esimId: view.esim_id ?? '',
     email: view.email ?? '',
     emailStatus: view.email_status ?? '',
-    emailSentAt: view.email_status === 'SENT' ? (view.email_closed_at?.toISOString() ?? '') : '',
+    emailSentAt: (view.email_status === 'SENT' && view.email_closed_at) || '',
   };
-}
-
-function presentAccepted(view: BatchView): Wire<z.output<typeof acceptedBatchSchema>> {
-  return { success: true, data: presentBatch(view) };
-}
-
-function presentBatchDetails({ batch: view, rows }: BatchDetails): Wire<z.output<typeof batchDetailsSchema>> {
-  return { success: true, data: { ...presentBatch(view), ...presentPage(rows, presentRow).data } };
-}
-
-function presentBatchPage(page: Page<BatchView>): Wire<z.output<typeof batchPageSchema>> {
-  return presentPage(page, presentBatch);
 }
 
 const PATH = '/api/esim/orders/batch';
@@ -206,8 +193,7 @@ const orderRoute = defineRoute({
       maxTotalPrice: maxTotalPrice && { amountMinor: maxTotalPrice.amount, currency: maxTotalPrice.currency },
       idempotency,
     };
-    const accepted = await cases.orderBatch(principal, command, context);
-    return answer(presentAccepted(accepted), 202);
+    return dataAnswer(presentBatch(await cases.orderBatch(principal, command, context)), 202);
   },
 });
 
@@ -222,9 +208,8 @@ const listRoute = defineRoute({
     summary: 'List your batches',
     description: 'Each with its counts by status.',
   },
-  async handle({ cases, principal, query }) {
-    return answer(presentBatchPage(await cases.listBatches(principal, query)));
-  },
+  handle: async ({ cases, principal, query }) =>
+    answer(presentPage(await cases.listBatches(principal, query), presentBatch)),
 });
 
 const batchRoute = defineRoute({
@@ -242,8 +227,8 @@ const batchRoute = defineRoute({
     description: 'Also while it runs. A row’s status is that of its purchase. Only your own can be read.',
   },
   async handle({ cases, principal, params, query }) {
-    const found = await cases.getBatch(principal, params['batchId'] ?? '', query);
-    return answer(presentBatchDetails(found));
+    const { batch: view, rows } = await cases.getBatch(principal, params['batchId'] ?? '', query);
+    return dataAnswer({ ...presentBatch(view), ...presentPage(rows, presentRow).data });
   },
 });
 

@@ -24,7 +24,6 @@ import {
 } from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
-
 const TAG = 'Purchases';
 
 const buyBody = z

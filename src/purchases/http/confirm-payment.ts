@@ -10,7 +10,6 @@ import { presentTransaction, statusSchema } from './shared.ts';
 import { answer } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
-
 const NAMES = ['transactionId', 'gatewayReference', 'trackingReference'] as const;
 
 const oneName = (description: string) =>

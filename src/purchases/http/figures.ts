@@ -14,11 +14,8 @@ import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
 import type { FiguresCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<FiguresCases>();
-
 const TAG = 'Statistics';
-
 const DEFAULT_DESTINATIONS = 10;
-
 const MAX_DESTINATIONS = 50;
 
 const destinationsQuery = z.object({
@@ -121,9 +118,8 @@ const statisticsRoute = defineRoute({
     summary: 'Read your own figures',
     description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
   },
-  async handle({ cases, principal, query }) {
-    return answer(presentStatistics(await cases.getStatistics(principal, query)));
-  },
+  handle: async ({ cases, principal, query }) =>
+    answer(presentStatistics(await cases.getStatistics(principal, query))),
 });
 
 function presentStatistics(view: Statistics): Wire<z.output<typeof statisticsSchema>> {
@@ -206,9 +202,8 @@ const spendingRoute = defineRoute({
     description:
       'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
   },
-  async handle({ cases, principal, query }) {
-    return answer(presentSpending(await cases.getSpending(principal, query)));
-  },
+  handle: async ({ cases, principal, query }) =>
+    answer(presentSpending(await cases.getSpending(principal, query))),
 });
 
 function presentSpending({

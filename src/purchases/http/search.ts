@@ -59,9 +59,8 @@ const searchRoute = defineRoute({
       'gave the row; eSIMs by id, ICCID, `orderNo` or `esimTranNo`; webhook messages by id or the id of their event; batches, webhook endpoints ' +
       'and unused quotes by id. Ids in full.',
   },
-  async handle({ cases, principal, query: { text } }) {
-    return dataAnswer({ items: await cases.searchOwn(principal, text) });
-  },
+  handle: async ({ cases, principal, query: { text } }) =>
+    dataAnswer({ items: await cases.searchOwn(principal, text) }),
 });
 
 export const searchRoutes: readonly Route<PurchaseCases>[] = [searchRoute];

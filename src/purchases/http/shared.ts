@@ -100,7 +100,6 @@ const topUpPurchase = {
 };
 
 export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
-
 export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });
 
 const transactionSchema = z.union([
@@ -110,7 +109,6 @@ const transactionSchema = z.union([
 
 /** What a transaction id names: a purchase or the funding of a wallet. */
 export const statusSchema = z.union([transactionSchema, fundingStatusSchema]);
-
 const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
 
 export function isTopUp(raw: RawInput): boolean {

@@ -28,7 +28,6 @@ import type { PurchaseCases } from '../use-cases.ts';
 import { presentTransaction, statusSchema } from './shared.ts';
 
 const defineRoute = routesFor<PurchaseCases>();
-
 const TAG = 'Purchases';
 
 const transactionRoute = defineRoute({
@@ -52,10 +51,8 @@ const transactionRoute = defineRoute({
     description:
       'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
   },
-  async handle({ cases, principal, params }) {
-    const view = await cases.getTransaction(principal, params['transactionId'] ?? '');
-    return answer(presentTransaction(view));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentTransaction(await cases.getTransaction(principal, params['transactionId'] ?? ''))),
 });
 
 const transactionsQuery = z

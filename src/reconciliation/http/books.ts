@@ -16,11 +16,8 @@ import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
 const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
-
 const count = z.number().int();
-
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
-
 const sides = { currency, debit: money('In `currency`'), credit: money('In `currency`') };
 
 const trialBalanceSchema = dataSchema(
@@ -75,7 +72,6 @@ const earned = {
 };
 
 const packageType = z.enum(['BASE', 'TOPUP']).nullable();
-
 const totals = z.array(z.object(earned)).meta({ description: 'One for each currency' });
 
 const dailySchema = dataSchema(
@@ -117,7 +113,6 @@ const waitingSchema = dataSchema(
 );
 
 const csvSchema = z.string().meta({ description: 'RFC 4180, with a heading' });
-
 const CSV = 'text/csv';
 
 /** A report as JSON, or as CSV where Accept asks for it. */
@@ -171,7 +166,6 @@ const presentLines = <Line extends Earned, Total extends Earned>(report: {
 }) => ({ lines: report.lines.map(presentEarned), totals: report.totals.map(presentEarned) });
 
 const presentDaily: (report: Daily) => Data<typeof dailySchema> = presentLines;
-
 const presentByMerchant: (report: ByMerchant) => Data<typeof merchantsSchema> = presentLines;
 
 function presentEarned<Line extends Earned>({

@@ -19,13 +19,9 @@ import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import type { ListedDifference } from '../reconcile.ts';
 
 const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
-
 const count = z.number().int();
-
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
-
 const TAG = 'Reconciliation';
-
 const facts = z.record(z.string(), z.string()).nullable();
 
 const differencesQuery = z.object({

@@ -78,9 +78,7 @@ const overviewRoute = defineOpsRoute({
       'How much is stuck by class, which money waits, how many differences are open, how many actions and rates await approval, each ' +
       'with the age of the oldest.',
   },
-  async handle({ cases, session }) {
-    return dataAnswer(presentOverview(await cases.readOverview(session)));
-  },
+  handle: async ({ cases, session }) => dataAnswer(presentOverview(await cases.readOverview(session))),
 });
 
 function presentOverview({ waiting, ...overview }: Overview): Data<typeof overviewSchema> {

@@ -14,7 +14,6 @@ import type { WebhookCases } from '../use-cases.ts';
 import { events, messageSchema, pageQuery, presentMessage } from './shared.ts';
 
 const defineRoute = routesFor<WebhookCases>();
-
 const TAG = 'Webhooks';
 
 function eventField(description: string) {
@@ -95,9 +94,7 @@ const secret = z.string().meta({
 });
 
 export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
-
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
-
 const newEndpointSchema = z.object({ ...endpoint, secret }).meta({ id: 'NewWebhookEndpoint' });
 
 const deletedSchema = z
@@ -109,7 +106,6 @@ const recoveredSchema = z
   .meta({ id: 'WebhookRecovery' });
 
 const presentEndpoint = presenter(endpointSchema);
-
 const presentSecret = presenter(newEndpointSchema);
 
 function presentNewSecret({ endpoint, secret }: EndpointWithSecret): object {
@@ -117,7 +113,6 @@ function presentNewSecret({ endpoint, secret }: EndpointWithSecret): object {
 }
 
 const ENDPOINTS = '/api/webhooks/endpoints';
-
 const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
 
 const endpointId: PathParameter = {
@@ -128,9 +123,7 @@ const endpointId: PathParameter = {
 };
 
 const READING = { ...READ, params: { endpointId } } as const;
-
 const CHANGING = { ...CHANGE, params: { endpointId }, memberPermission: 'webhooks' } as const;
-
 const SENDING = { ...CHANGING, memberPermission: 'resend', errors: ['WEBHOOK_ENDPOINT_DISABLED'] } as const;
 
 const createEndpointRoute = defineRoute({
@@ -148,10 +141,8 @@ const createEndpointRoute = defineRoute({
       'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
       'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
   },
-  async handle({ cases, principal, body, idempotency }) {
-    const made = await cases.createEndpoint(principal, { ...body, idempotency });
-    return answer(presentNewSecret(made), 201);
-  },
+  handle: async ({ cases, principal, body, idempotency }) =>
+    answer(presentNewSecret(await cases.createEndpoint(principal, { ...body, idempotency })), 201),
 });
 
 const listEndpointsRoute = defineRoute({
@@ -165,10 +156,8 @@ const listEndpointsRoute = defineRoute({
     summary: 'List your webhook endpoints',
     description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',
   },
-  async handle({ cases, principal, query }) {
-    const page = await cases.listEndpoints(principal, query);
-    return answer(presentPage(page, presentEndpoint));
-  },
+  handle: async ({ cases, principal, query }) =>
+    answer(presentPage(await cases.listEndpoints(principal, query), presentEndpoint)),
 });
 
 const endpointRoute = defineRoute({
@@ -181,10 +170,8 @@ const endpointRoute = defineRoute({
     summary: 'Read a webhook endpoint',
     description: 'Whether it is enabled, why not, and since when messages to it fail.',
   },
-  async handle({ cases, principal, params }) {
-    const endpoint = await cases.getEndpoint(principal, params['endpointId'] ?? '');
-    return answer(presentEndpoint(endpoint));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentEndpoint(await cases.getEndpoint(principal, params['endpointId'] ?? ''))),
 });
 
 const updateEndpointRoute = defineRoute({
@@ -201,10 +188,8 @@ const updateEndpointRoute = defineRoute({
       'Changes only the given fields. `enabled: true` also enables an endpoint that was disabled for failing; `recover` resends ' +
       'what failed meanwhile. Pending messages go to the new URL.',
   },
-  async handle({ cases, principal, params, body }) {
-    const endpoint = await cases.updateEndpoint(principal, params['endpointId'] ?? '', body);
-    return answer(presentEndpoint(endpoint));
-  },
+  handle: async ({ cases, principal, params, body }) =>
+    answer(presentEndpoint(await cases.updateEndpoint(principal, params['endpointId'] ?? '', body))),
 });
 
 const deleteEndpointRoute = defineRoute({

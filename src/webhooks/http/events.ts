@@ -9,7 +9,6 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import type { WebhookCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<WebhookCases>();
-
 const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
 
 const feedQuery = z.object({

@@ -11,7 +11,6 @@ import type { WebhookCases } from '../use-cases.ts';
 import { events, message, messageSchema, pageQuery, presentMessage } from './shared.ts';
 
 const defineRoute = routesFor<WebhookCases>();
-
 const TAG = 'Webhooks';
 
 /** An id that cannot exist matches nothing, as it finds nothing in a path. */
@@ -75,9 +74,7 @@ const attemptSchema = z
   .meta({ id: 'WebhookAttempt' });
 
 export const attemptPageSchema = pageSchema(attemptSchema, 'WebhookAttemptPage');
-
 const presentMessageDetail = presenter(messageDetailSchema);
-
 const presentAttemptFields = presenter(attemptSchema);
 
 function presentAttempt(attempt: Attempt): object {
@@ -91,7 +88,6 @@ function presentAttempt(attempt: Attempt): object {
 }
 
 const MESSAGES = '/api/webhooks/messages';
-
 const MESSAGE = `${MESSAGES}/{messageId}`;
 
 const messageId: PathParameter = {
@@ -114,10 +110,8 @@ const listMessagesRoute = defineRoute({
     summary: 'List messages to your webhook endpoints',
     description: 'One page of the messages of this environment, filtered.',
   },
-  async handle({ cases, principal, query }) {
-    const found = await cases.listMessages(principal, query);
-    return answer(presentPage(found, presentMessage));
-  },
+  handle: async ({ cases, principal, query }) =>
+    answer(presentPage(await cases.listMessages(principal, query), presentMessage)),
 });
 
 const messageRoute = defineRoute({
@@ -130,10 +124,8 @@ const messageRoute = defineRoute({
     summary: 'Read a message',
     description: 'The state of its delivery, and its body.',
   },
-  async handle({ cases, principal, params }) {
-    const message = await cases.getMessage(principal, params['messageId'] ?? '');
-    return answer(presentMessageDetail(message));
-  },
+  handle: async ({ cases, principal, params }) =>
+    answer(presentMessageDetail(await cases.getMessage(principal, params['messageId'] ?? ''))),
 });
 
 const attemptsRoute = defineRoute({

@@ -6,7 +6,6 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import { MESSAGE_STATUSES } from '../rules.ts';
 
 export const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
-
 export const pageQuery = z.object(pageFields);
 
 export const message = {
@@ -35,5 +34,4 @@ export const message = {
 };
 
 export const messageSchema = z.object(message).meta({ id: 'WebhookMessage' });
-
 export const presentMessage = presenter(messageSchema);
