@@ -1,4 +1,4 @@
-/** Having the gateway checked. */
+/** Checking a payment at the gateway on request. */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
