@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { attemptPageSchema, endpointSchema, messageSchema } from '../webhooks/http/schema.ts';
+import type { attemptPageSchema } from '../webhooks/http/messages.ts';
+import type { endpointSchema } from '../webhooks/http/endpoints.ts';
+import type { messageSchema } from '../webhooks/http/shared.ts';
 import { OperatorMistake } from '../platform/command.ts';
 
 export type EndpointJson = z.output<typeof endpointSchema>;

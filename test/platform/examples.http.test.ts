@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
-import { pricingRoutes } from '../../src/catalogue/http/ops-routes.ts';
 import { errorCodesOf, type ExamplesByOperation } from '../../src/platform/http/docs/openapi.ts';
 import examples from '../../src/app/routes/examples.json' with { type: 'json' };
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
@@ -23,6 +22,8 @@ const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const routes = table.filter(
   (route) => route.docs && route.path.startsWith('/api/') && route.path !== '/api/openapi.json',
 );
+/** Those for operators that have examples. */
+const pricingRoutes = table.filter(({ path }) => /^\/ops\/(rates|prices|on-sale)/.test(path));
 let api: TestApi;
 let paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
 beforeAll(async () => {

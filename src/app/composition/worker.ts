@@ -2,7 +2,7 @@
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
 import { createActivities } from '../../../activities/index.ts';
 import type { Environment } from '../../domain/account.ts';
-import { supplierEventsPath } from '../../esims/http/supplier-events-routes.ts';
+import { supplierEventsPath } from '../../esims/http/supplier-events.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
 import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';

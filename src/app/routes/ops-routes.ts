@@ -2,15 +2,22 @@
 import { z } from 'zod';
 import { deviceLoginRoutes } from '../../accounts/http/device-login-routes.ts';
 import { peopleRoutes } from '../../accounts/http/people-routes.ts';
-import { pricingRoutes } from '../../catalogue/http/ops-routes.ts';
-import { accountAccessRoutes } from '../../operations/http/account-access-routes.ts';
-import { accountsRoutes } from '../../operations/http/accounts-routes.ts';
-import { auditRoutes } from '../../operations/http/audit-routes.ts';
-import { batchRepairRoutes } from '../../operations/http/batch-repair-routes.ts';
-import { repairRoutes } from '../../operations/http/routes.ts';
-import { operatorSearchRoutes } from '../../operations/http/search-routes.ts';
-import { overviewRoutes } from '../../reconciliation/http/overview-routes.ts';
-import { booksRoutes } from '../../reconciliation/http/routes.ts';
+import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
+import { priceRoutes } from '../../catalogue/http/prices.ts';
+import { rateRoutes } from '../../catalogue/http/rates.ts';
+import { accountAccessRoutes } from '../../operations/http/account-access.ts';
+import { accountsRoutes } from '../../operations/http/accounts.ts';
+import { actionRoutes } from '../../operations/http/actions.ts';
+import { approvalRoutes } from '../../operations/http/approvals.ts';
+import { auditRoutes } from '../../operations/http/audit.ts';
+import { batchRepairRoutes } from '../../operations/http/batch-repairs.ts';
+import { purchaseTimelineRoutes } from '../../operations/http/purchase-timeline.ts';
+import { replayRoutes } from '../../operations/http/replay.ts';
+import { operatorSearchRoutes } from '../../operations/http/search.ts';
+import { stuckRoutes } from '../../operations/http/stuck.ts';
+import { booksRoutes } from '../../reconciliation/http/books.ts';
+import { differenceRoutes } from '../../reconciliation/http/differences.ts';
+import { overviewRoutes } from '../../reconciliation/http/overview.ts';
 import { makeOpsDocument } from '../../platform/http/docs/openapi.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { opsRoutesFor } from '../../platform/http/ops-route.ts';
@@ -62,10 +69,17 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
   const routes: readonly Route<OpsCases>[] = [
     ...peopleRoutes,
     ...deviceLoginRoutes,
-    ...within('operations', repairRoutes),
+    ...within('operations', stuckRoutes),
+    ...within('operations', purchaseTimelineRoutes),
+    ...within('operations', actionRoutes),
+    ...within('operations', replayRoutes),
+    ...within('operations', approvalRoutes),
     ...within('operations', batchRepairRoutes),
+    ...within('reconciliation', differenceRoutes),
     ...within('reconciliation', booksRoutes),
-    ...within('pricing', pricingRoutes),
+    ...within('pricing', rateRoutes),
+    ...within('pricing', priceRoutes),
+    ...within('pricing', onSaleRoutes),
     ...within('reconciliation', overviewRoutes),
     ...within('operations', operatorSearchRoutes),
     ...within('operations', accountsRoutes),

@@ -1,30 +1,32 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
 import { ownAccountRoutes } from '../../accounts/http/own-account-routes.ts';
 import { authRoutes } from '../../accounts/http/auth-routes.ts';
-import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate-routes.ts';
-import { catalogueRoutes } from '../../catalogue/http/routes.ts';
+import { changeRoutes } from '../../catalogue/http/changes.ts';
+import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
+import { packageRoutes } from '../../catalogue/http/packages.ts';
+import { regionRoutes } from '../../catalogue/http/regions.ts';
 import { installPageRoutes } from '../../esims/http/install-page-routes.ts';
-import { installRoutes } from '../../esims/http/install-routes.ts';
-import { esimRoutes } from '../../esims/http/routes.ts';
-import { supplierEventRoutes } from '../../esims/http/supplier-events-routes.ts';
-import { walletEntriesRoutes } from '../../ledger/http/entries-routes.ts';
-import { walletRoutes } from '../../ledger/http/routes.ts';
-import { fundingRoutes } from '../../payments/http/funding-routes.ts';
-import { gatewayEventRoutes } from '../../payments/http/gateway-events-routes.ts';
+import { installRoutes } from '../../esims/http/install.ts';
+import { esimRoutes } from '../../esims/http/esims.ts';
+import { supplierEventRoutes } from '../../esims/http/supplier-events.ts';
+import { walletEntriesRoutes } from '../../ledger/http/wallet-entries.ts';
+import { walletRoutes } from '../../ledger/http/wallet.ts';
+import { gatewayEventRoutes } from '../../payments/http/gateway-events.ts';
+import { fundingRoutes } from '../../payments/http/funding.ts';
 import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
-import { batchRoutes } from '../../purchases/http/batch-routes.ts';
-import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
-import { figuresRoutes } from '../../purchases/http/figures-routes.ts';
-import { quoteRoutes } from '../../purchases/http/quote-routes.ts';
-import { purchaseRoutes } from '../../purchases/http/routes.ts';
-import { sandboxRoutes } from '../../purchases/http/sandbox-routes.ts';
-import { searchRoutes } from '../../purchases/http/search-routes.ts';
-import { spendingRoutes } from '../../purchases/http/spending-routes.ts';
-import { esimTimelineRoutes } from '../../purchases/http/esim-timeline-routes.ts';
-import { transactionsRoutes } from '../../purchases/http/transactions-routes.ts';
+import { batchRoutes } from '../../purchases/http/batches.ts';
+import { buyRoutes } from '../../purchases/http/buy.ts';
+import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment.ts';
+import { esimTimelineRoutes } from '../../purchases/http/esim-timeline.ts';
+import { figuresRoutes } from '../../purchases/http/figures.ts';
+import { quoteRoutes } from '../../purchases/http/quotes.ts';
+import { searchRoutes } from '../../purchases/http/search.ts';
+import { transactionRoutes } from '../../purchases/http/transactions.ts';
+import { sandboxRoutes } from '../../esims/http/sandbox.ts';
 import { WEBHOOK_EVENTS, EVENTS, eventBodySchema } from '../../webhooks/events.ts';
-import { feedRoutes } from '../../webhooks/http/feed-routes.ts';
-import { webhookRoutes } from '../../webhooks/http/routes.ts';
+import { endpointRoutes } from '../../webhooks/http/endpoints.ts';
+import { feedRoutes } from '../../webhooks/http/events.ts';
+import { messageRoutes } from '../../webhooks/http/messages.ts';
 import { docsRoutes } from '../../platform/http/docs/routes.ts';
 import { createRenderCache } from '../../platform/http/render-cache.ts';
 import { within, type Route } from '../../platform/http/route.ts';
@@ -39,22 +41,24 @@ export function createRouteTable(info: {
 }): readonly Route[] {
   const renderCache = createRenderCache();
   const forKeys: readonly Route<WorldUseCases>[] = [
-    ...within('catalogue', catalogueRoutes(renderCache)),
-    ...within('purchases', purchaseRoutes),
+    ...within('catalogue', regionRoutes(renderCache)),
+    ...within('catalogue', packageRoutes(renderCache)),
+    ...within('catalogue', changeRoutes),
+    ...within('purchases', buyRoutes),
     ...within('esims', esimRoutes),
     ...within('esims', installRoutes),
     ...within('purchases', batchRoutes),
-    ...within('purchases', transactionsRoutes),
+    ...within('purchases', transactionRoutes),
     ...within('purchases', esimTimelineRoutes),
     ...within('figures', figuresRoutes(renderCache)),
-    ...within('figures', spendingRoutes),
     ...within('purchases', searchRoutes),
     ...within('purchases', confirmPaymentRoutes),
     ...within('purchases', quoteRoutes),
     ...within('wallet', walletRoutes),
     ...within('wallet', walletEntriesRoutes),
     ...within('payments', fundingRoutes),
-    ...within('webhooks', webhookRoutes),
+    ...within('webhooks', endpointRoutes),
+    ...within('webhooks', messageRoutes),
     ...within('esims', sandboxRoutes),
     ...within('webhooks', feedRoutes),
     ...within('catalogue', exchangeRateRoutes),

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
-import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
+import { money, answer, presenter } from '../../platform/http/answer-fields.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
@@ -59,7 +59,9 @@ const statusRoute = defineRoute({
   path: STATUS_PATH,
   responses: { 200: { description: 'Where the payment stands', schema: statusSchema } },
   async handle({ allCases, query }) {
-    return { status: 200, body: toJson(presentStatus(await findStatus(allCases, query))) };
+    const { charge, ...view } = await findStatus(allCases, query);
+    const amount = moneyJson(charge.amountMinor);
+    return answer(presenter(statusSchema)({ ...view, amount, currency: charge.currency }));
   },
 });
 
@@ -75,19 +77,6 @@ async function findStatus(
     }
   }
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
-}
-
-function presentStatus(view: PaymentStatusView): Wire<z.output<typeof statusSchema>> {
-  const { reference, purpose, status, reason, packageName, charge } = view;
-  return {
-    reference,
-    purpose,
-    status,
-    reason,
-    packageName,
-    amount: moneyJson(charge.amountMinor),
-    currency: charge.currency,
-  };
 }
 
 export const returnPageRoutes: readonly Route<PaymentCases>[] = [pageRoute, statusRoute];

@@ -36,6 +36,9 @@ export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
   return z.object({ success: z.literal(true), data }).meta({ id });
 }
 
+/** What a presenter returns for the inside of the envelope. */
+export type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
+
 /** The same around a list that is short enough to be whole. */
 export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
   return dataSchema(z.object({ items: z.array(item) }), id);

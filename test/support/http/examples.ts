@@ -69,7 +69,8 @@ function keeperOf(operationId: string): (of: string, name: string, value: unknow
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return new Set(value.map((item) => JSON.stringify(shapeOf(item))));
   if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shapeOf(one)]));
+  const fields = Object.entries(value).map(([name, one]) => [name, shapeOf(one)] as const);
+  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What the reference says instead of "now". */

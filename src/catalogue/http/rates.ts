@@ -1,0 +1,250 @@
+/** Exchange rates, for operators: numbers with up to six decimals, one US dollar is this many. */
+import { z } from 'zod';
+import { dataAnswer, dataSchema, isoTime, type Data } from '../../platform/http/answer-fields.ts';
+import { wholeNumberField } from '../../platform/http/fields.ts';
+import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
+import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { PricingCases, RatesView } from '../operator-pricing.ts';
+import { changeBps, parseRateMicros } from '../pricing.ts';
+import type { RateProposal } from '../rates.ts';
+import { percent, percentOrNull, rateJson, rateOrNull, reason } from './pricing-fields.ts';
+
+const defineOpsRoute = opsRoutesFor<PricingCases>();
+const TAG = 'Rates and prices';
+
+/** As long as observed rates are kept. */
+const MAX_HISTORY_DAYS = 90;
+
+const currencyCode = (description: string) =>
+  z
+    .string({ error: ({ input }) => (input === undefined ? 'is required' : 'must be a string') })
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+    .meta({ description, example: 'NGN', pattern: '^[A-Z]{3}$' });
+
+const RATE_MESSAGE = 'must be a number above zero with at most six decimals, or null';
+
+const rateField = z
+  .custom<JsonNumber | null>((value) => value === null || isJsonNumber(value), {
+    error: ({ input }) => (input === undefined ? 'is required' : RATE_MESSAGE),
+  })
+  .transform((literal, check) => {
+    const micros = literal === null ? null : parseRateMicros(literal.rawJSON);
+    if (micros !== undefined) return micros;
+    check.addIssue({ code: 'custom', message: RATE_MESSAGE });
+    return z.NEVER;
+  })
+  .meta({
+    type: ['number', 'null'],
+    exclusiveMinimum: 0,
+    description: 'One US dollar is this many. null: the configured rate applies again after its next refresh',
+    example: 1534.25,
+  });
+
+const ratesQuery = z.object({
+  ...environmentField,
+  currency: currencyCode('Also answers the history of this currency').optional(),
+  days: wholeNumberField({
+    min: 1,
+    max: MAX_HISTORY_DAYS,
+    fallback: 30,
+    description: 'How far the history goes back',
+  }),
+});
+
+const code = z.string().meta({ description: 'ISO 4217', example: 'NGN' });
+const rate = z.number().meta({ description: 'One US dollar is this many', example: 1534.25 });
+
+const source = z.string().meta({
+  description: 'Where it is from; `operator`: a person set it',
+  example: 'fixed',
+});
+
+const rateId = z.string().meta({ example: '42' });
+
+const ratesSchema = dataSchema(
+  z.object({
+    items: z
+      .array(
+        z.object({
+          rateId,
+          currency: code,
+          rate,
+          source,
+          observedAt: isoTime('ISO 8601'),
+          ageSeconds: z.number().int(),
+          isSold: z.boolean().meta({ description: 'false: older than 24 hours, so nothing is sold at it' }),
+        }),
+      )
+      .meta({ description: 'The current rate of every currency' }),
+    waiting: z
+      .array(
+        z.object({
+          rateId,
+          currency: code,
+          rate,
+          currentRate: z.number().nullable().meta({ description: 'null: there is none', example: 1534.25 }),
+          changePercent: percent('Of the current rate; null where there is none').nullable(),
+          source,
+          observedAt: isoTime('ISO 8601'),
+          proposedBy: z
+            .string()
+            .nullable()
+            .meta({ description: 'The person who set it; another one confirms it. null: a provider' }),
+          reason: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'In quarantine, of the last 24 hours, newest first, at most 200' }),
+    changes: z
+      .array(
+        z.object({
+          at: isoTime('When it came into use'),
+          currency: code,
+          before: z
+            .number()
+            .nullable()
+            .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
+          rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
+          by: z.string().meta({ description: 'Who set it, or which provider observed it' }),
+          reason: z.string().meta({ description: 'Empty: of a provider' }),
+          confirmedBy: z
+            .string()
+            .nullable()
+            .meta({ description: 'Who confirmed it; null: it needed no confirmation' }),
+          confirmReason: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'What people set or confirmed, newest first, at most 20' }),
+    history: z.array(z.object({ at: isoTime('ISO 8601'), rate, source })).meta({
+      description: 'Of `currency`, oldest first: at most 200, each the last of an equal span of time',
+    }),
+  }),
+  'Rates',
+);
+
+const rateBody = z
+  .object({ currency: currencyCode('Any but USD'), rate: rateField, reason })
+  .meta({ id: 'SetRateRequest' });
+
+const proposed = {
+  rateId: rateId.nullable().meta({ description: 'null: as configured' }),
+  currency: code,
+  before: z.number().nullable().meta({ description: 'null: there was none', example: 1500 }),
+  rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
+};
+
+const rateSetSchema = dataSchema(z.object({ outcome: z.literal('set'), ...proposed }), 'RateSet');
+const rateWaitsSchema = dataSchema(z.object({ outcome: z.literal('waits'), ...proposed }), 'RateWaits');
+const confirmRateBody = z.object({ reason }).meta({ id: 'ConfirmRateRequest' });
+
+const rateConfirmedSchema = dataSchema(
+  z.object({
+    rateId,
+    outcome: z.enum(['confirmed', 'already']).meta({ description: '`already`: it was not in quarantine' }),
+  }),
+  'RateConfirmed',
+);
+
+const rateParameter: PathParameter = {
+  description: 'The `rateId` of a rate in quarantine',
+  example: '42',
+  isPossible: (text) => /^\d{1,18}$/.test(text),
+  notFound: { code: 'NOT_FOUND', message: 'No such rate of the last 24 hours' },
+};
+
+const ratesRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/rates',
+  permission: 'pricing',
+  query: ratesQuery,
+  responses: { 200: { description: 'The rates', schema: ratesSchema } },
+  docs: {
+    operationId: 'listRates',
+    tag: TAG,
+    summary: 'Read exchange rates',
+    description:
+      'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
+  },
+  handle: async ({ cases, query: { currency, days } }) =>
+    dataAnswer(presentRates(await cases.listRates({ currency, days }))),
+});
+
+const setRateRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/rates',
+  permission: 'pricing',
+  query: environmentQuery,
+  body: rateBody,
+  responses: {
+    200: { description: 'Set; prices use it within a second', schema: rateSetSchema },
+    202: { description: 'In quarantine until another person confirms it', schema: rateWaitsSchema },
+  },
+  docs: {
+    operationId: 'setRate',
+    tag: TAG,
+    summary: 'Set a rate',
+    description:
+      'It applies until changed, in place of the configured one. A rate that is more than 10 % off the current one, or off every ' +
+      "rate of late that is not one person's work (observed, confirmed by a second person, or configured), and the first rate of a currency, waits in quarantine until another person confirms it within 24 hours. Open purchases keep the rate they were quoted at.",
+  },
+  async handle({ cases, session, body: { currency, rate: micros, reason } }) {
+    const proposal = await cases.proposeRate(session, { currency, micros, reason });
+    const status = proposal.outcome === 'waits' ? 202 : 200;
+    return dataAnswer(presentProposal(proposal, { currency, micros }), status);
+  },
+});
+
+const confirmRateRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/rates/{rateId}/confirm',
+  permission: 'pricing',
+  params: { rateId: rateParameter },
+  query: environmentQuery,
+  body: confirmRateBody,
+  responses: { 200: { description: 'Prices use it within a second', schema: rateConfirmedSchema } },
+  docs: {
+    operationId: 'confirmRate',
+    tag: TAG,
+    summary: 'Confirm a rate in quarantine',
+    description:
+      'A rate that a person set is confirmed by another one, and applies until changed. One of a provider applies until its next observation.',
+  },
+  async handle({ cases, session, params, body }) {
+    const id = params['rateId'] ?? '';
+    const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
+    return dataAnswer({ rateId: id, outcome });
+  },
+});
+
+function presentRates({ good, waiting, changes, history }: RatesView): Data<typeof ratesSchema> {
+  const current = new Map(good.map(({ currency, micros }) => [currency, micros]));
+  return {
+    items: good.map(({ id, currency, micros, source, observedAtMs, ageSeconds, isSold }) => ({
+      ...{ rateId: id, currency, rate: rateJson(micros), source, ageSeconds, isSold },
+      observedAt: new Date(observedAtMs),
+    })),
+    waiting: waiting.map(({ id, currency, micros, source, observedAt, proposedBy, proposedReason }) => {
+      const before = current.get(currency);
+      return {
+        ...{ rateId: id, currency, rate: rateJson(micros), source, proposedBy, reason: proposedReason },
+        currentRate: rateOrNull(before),
+        changePercent: percentOrNull(before === undefined ? null : changeBps(before, micros)),
+        observedAt,
+      };
+    }),
+    changes: changes.map(({ beforeMicros, afterMicros, ...change }) => ({
+      ...change,
+      ...{ before: rateOrNull(beforeMicros), rate: rateOrNull(afterMicros) },
+    })),
+    history: history.map(({ at, micros, source }) => ({ at, rate: rateJson(micros), source })),
+  };
+}
+
+function presentProposal(
+  { outcome, rateId, beforeMicros }: RateProposal,
+  { currency, micros }: { readonly currency: string; readonly micros: bigint | null },
+): Data<typeof rateSetSchema> | Data<typeof rateWaitsSchema> {
+  return { outcome, rateId, currency, before: rateOrNull(beforeMicros), rate: rateOrNull(micros) };
+}
+
+export const rateRoutes: readonly Route<PricingCases>[] = [ratesRoute, setRateRoute, confirmRateRoute];

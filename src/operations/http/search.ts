@@ -1,0 +1,68 @@
+/** Finding what an id leads to. */
+import { z } from 'zod';
+import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
+import { textField } from '../../platform/http/fields.ts';
+import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
+import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
+import { FOUND_BY } from '../store/search.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
+
+const searchQuery = z.object({
+  ...environmentField,
+  text: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'Id or text to search for; surrounding blanks are removed',
+    example: '8944300000000000001',
+  })
+    .transform((text) => text.trim())
+    .refine((text) => text !== '', 'must not be empty'),
+});
+
+const found = z
+  .object({
+    kind: z.enum(FOUND_KINDS),
+    id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS' }),
+    account: z
+      .object({ accountId: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'Whose it is; null: it belongs to no account' }),
+    foundBy: z
+      .enum(FOUND_BY)
+      .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+  })
+  .meta({ id: 'Found' });
+
+const searchSchema = dataSchema(
+  z.object({
+    items: z.array(found),
+    isCut: z.boolean().meta({ description: `There are more than ${MAX_FOUND}` }),
+  }),
+  'SearchResult',
+);
+
+const searchRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/search',
+  permission: 'see',
+  query: searchQuery,
+  responses: { 200: { description: `At most ${MAX_FOUND}`, schema: searchSchema } },
+  docs: {
+    operationId: 'search',
+    tag: 'Purchases',
+    summary: 'Find what an id leads to',
+    description:
+      'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
+      'number or ICCID of an eSIM, the id of a batch, a quote, a webhook message, an event, an operator action or a request; other webhook ' +
+      'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
+      'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
+      'address. Ids in full.',
+  },
+  handle: async ({ cases, session, query: { text } }) => dataAnswer(await cases.search(session, text)),
+});
+
+export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [searchRoute];

@@ -1,0 +1,65 @@
+/** The stuck list. */
+import { z } from 'zod';
+import { dataSchema, answer } from '../../platform/http/answer-fields.ts';
+import { wholeNumberField } from '../../platform/http/fields.ts';
+import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { OperatorCases, StuckPage } from '../operator-use-cases.ts';
+import { currencyCode, MAX_OLDER_SECONDS, presentStuckItem, stuckClassField, stuckItem } from './shared.ts';
+
+const defineOpsRoute = opsRoutesFor<OperatorCases>();
+const TAG = 'Purchases';
+
+const stuckQuery = z.object({
+  ...environmentField,
+  ...pageFields,
+  class: stuckClassField.optional(),
+  olderThanSeconds: wholeNumberField({
+    min: 0,
+    max: MAX_OLDER_SECONDS,
+    fallback: 0,
+    description: 'Only items unchanged for at least this long',
+  }),
+  currency: currencyCode('Only money of this currency'),
+});
+
+const stuckPageSchema = dataSchema(
+  z.object({
+    items: z.array(stuckItem),
+    pagination: paginationSchema,
+    isCut: z.boolean().meta({ description: 'true: the list is truncated' }),
+    temporalAsked: z.boolean().meta({
+      description: 'false: Temporal did not answer; `workflow-gone` items are missing',
+    }),
+  }),
+  'StuckPage',
+);
+
+const stuckRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/stuck',
+  permission: 'see',
+  query: stuckQuery,
+  responses: { 200: { description: 'One page, the longest stuck first', schema: stuckPageSchema } },
+  docs: {
+    operationId: 'listStuck',
+    tag: TAG,
+    summary: 'List stuck purchases and payments',
+    description:
+      'One line for each cause, with what to do next. Items within their time limit are not listed.',
+  },
+  async handle({ cases, query }) {
+    const { page, limit, class: wanted, olderThanSeconds, currency } = query;
+    const classes = wanted === undefined ? undefined : [wanted];
+    const stuck = await cases.listStuck({ page, limit, olderThanSeconds, classes, currency });
+    return answer(presentStuck(stuck));
+  },
+});
+
+function presentStuck(page: StuckPage) {
+  const { success, data } = presentPage(page, presentStuckItem);
+  return { success, data: { ...data, isCut: page.isCut, temporalAsked: page.temporalAsked } };
+}
+
+export const stuckRoutes: readonly Route<OperatorCases>[] = [stuckRoute];

@@ -1,0 +1,66 @@
+/** Finding what an id leads to. */
+import { z } from 'zod';
+import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
+import { textField } from '../../platform/http/fields.ts';
+import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { MAX_FOUND } from '../search.ts';
+import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
+import type { PurchaseCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<PurchaseCases>();
+
+const searchQuery = z.object({
+  text: textField({
+    max: MAX_REQUEST_ID_CHARACTERS,
+    description: 'A complete id, reference or ICCID; blanks around it are left out',
+    example: '8944300000000000001',
+  })
+    .transform((text) => text.trim())
+    .refine((text) => text !== '', 'must not be empty'),
+});
+
+const searchSchema = dataSchema(
+  z.object({
+    items: z.array(
+      z
+        .object({
+          kind: z.enum(FOUND_KINDS),
+          id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+          foundBy: z
+            .enum(FOUND_BY)
+            .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+          title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
+          status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
+        })
+        .meta({ id: 'FoundItem' }),
+    ),
+  }),
+  'FoundItems',
+);
+
+const searchRoute = defineRoute({
+  ...READ,
+  path: '/api/search',
+  query: searchQuery,
+  responses: {
+    200: {
+      description: `At most ${MAX_FOUND}, newest first; empty where there is none`,
+      schema: searchSchema,
+    },
+  },
+  docs: {
+    operationId: 'searchById',
+    tag: 'Purchases',
+    summary: 'Find what an id leads to',
+    description:
+      'Only what is yours. Purchases and fundings by id, by the `reference` of their payment, by the id of the request that opened them ' +
+      '(`X-Request-Id`), of their quote, or of an event without a message; purchases of your newest 1,000 batches by the `reference` that you ' +
+      'gave the row; eSIMs by id, ICCID, `orderNo` or `esimTranNo`; webhook messages by id or the id of their event; batches, webhook endpoints ' +
+      'and unused quotes by id. Ids in full.',
+  },
+  handle: async ({ cases, principal, query: { text } }) =>
+    dataAnswer({ items: await cases.searchOwn(principal, text) }),
+});
+
+export const searchRoutes: readonly Route<PurchaseCases>[] = [searchRoute];

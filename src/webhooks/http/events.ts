@@ -1,0 +1,82 @@
+/** The feed of events. */
+import { z } from 'zod';
+import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { parseJson } from '../../platform/http/json.ts';
+import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
+import { type Route, routesFor } from '../../platform/http/route.ts';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
+import type { WebhookCases } from '../use-cases.ts';
+
+const defineRoute = routesFor<WebhookCases>();
+const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
+
+const feedQuery = z.object({
+  after: textField({
+    max: MAX_CURSOR_CHARACTERS,
+    description: 'The `nextCursor` of an earlier answer. Without it: from the oldest kept event',
+  }).optional(),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_PAGE_LIMIT,
+    fallback: DEFAULT_FEED_LIMIT,
+    description: 'Events per page',
+  }),
+  event: choiceField(events, {
+    description: 'Only this event. A page may then be short, or empty, while `hasMore` is true',
+  }).optional(),
+});
+
+const eventSchema = z
+  .object({
+    id: z.string().meta({
+      description: 'The `webhook-id` of its messages. Recognise repeats by it',
+      example: 'evt-3f2504e04f8941d39a0c0305e82c3301',
+    }),
+    event: z.enum(events),
+    data: z
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .meta({ description: 'As in the webhook of this event' }),
+    timestamp: isoTime('When it happened'),
+  })
+  .meta({ id: 'Event' });
+
+const feedSchema = dataSchema(
+  z.object({
+    items: z.array(eventSchema),
+    nextCursor: z.string().meta({
+      description: 'Store it once you have processed the page, and send it as `after`. Always present',
+      example: 'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
+    }),
+    hasMore: z.boolean().meta({ description: 'Whether to ask for the next page at once' }),
+  }),
+  'EventFeed',
+);
+
+const feedRoute = defineRoute({
+  method: 'GET',
+  path: '/api/events',
+  key: 'required',
+  scope: 'read',
+  query: feedQuery,
+  errors: ['CURSOR_EXPIRED'],
+  responses: { 200: { description: 'One page, oldest first', schema: feedSchema } },
+  docs: {
+    operationId: 'listEvents',
+    tag: 'Webhooks',
+    summary: 'Pull your events',
+    description:
+      'Every event of this environment, whether or not an endpoint asks for it, with the ids of the webhooks, for 30 days. Process a page, ' +
+      'store `nextCursor`, ask again with it: no event is left out, also if you stop in between. Events that happen together have an ' +
+      'arbitrary order, which stays.',
+  },
+  async handle({ cases, principal, query }) {
+    const { events: found, ...page } = await cases.listEvents(principal, query);
+    return dataAnswer({
+      items: found.map(({ id, body }) => ({ id, ...(parseJson(body) as object) })),
+      ...page,
+    });
+  },
+});
+
+export const feedRoutes: readonly Route<WebhookCases>[] = [feedRoute];
