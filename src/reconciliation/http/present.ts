@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { amountJson } from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books.ts';
+import type { Daily, ByMerchant, Earned, LedgerView, TrialBalance, Waiting } from '../books.ts';
 import type { ListedDifference } from '../reconcile.ts';
+import type { LedgerLine } from '../store/ledger.ts';
 import type {
   dailySchema,
   differencePageSchema,
+  ledgerSchema,
   merchantsSchema,
   trialBalanceSchema,
   waitingSchema,
@@ -31,7 +33,7 @@ export function presentTrialBalance({ lines, totals }: TrialBalance): Data<typeo
   return { lines: lines.map(withSides), totals: totals.map(withSides) };
 }
 
-function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
+function withSides<Line extends Pick<LedgerLine, 'currency' | 'debitMinor' | 'creditMinor'>>({
   debitMinor,
   creditMinor,
   ...line
@@ -43,6 +45,17 @@ function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
     credit: amountJson({ amountMinor: creditMinor, currency }),
   };
 }
+
+export const presentLedger = ({ lines, ...view }: LedgerView): Data<typeof ledgerSchema> => ({
+  ...view,
+  accounts: [...view.accounts],
+  lines: lines.map(({ at, balanceMinor, ...line }) => ({
+    ...withSides(line),
+    at: at.toISOString(),
+    balance:
+      balanceMinor === null ? null : amountJson({ amountMinor: balanceMinor, currency: line.currency }),
+  })),
+});
 
 export function presentDaily({ lines, totals }: Daily): Data<typeof dailySchema> {
   return { lines: lines.map(presentEarned), totals: totals.map(presentEarned) };

@@ -8,6 +8,7 @@ import {
   presentDifference,
   presentByMerchant,
   presentDaily,
+  presentLedger,
   presentTrialBalance,
   presentWaiting,
 } from './present.ts';
@@ -19,6 +20,8 @@ import {
   dailySchema,
   differencePageSchema,
   differencesQuery,
+  ledgerQuery,
+  ledgerSchema,
   merchantsSchema,
   reconcileBody,
   reconciledSchema,
@@ -146,7 +149,30 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
   });
 }
 
+const ledgerRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/books/ledger',
+  permission: 'books',
+  query: ledgerQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'The entries', schema: ledgerSchema } },
+  docs: {
+    operationId: 'getLedger',
+    tag: 'Books',
+    summary: 'Read ledger entries',
+    description:
+      'Of accounts newest first, with the balance after each entry; of a purchase or funding in the order of booking, without balances.',
+  },
+  async handle({ cases, query }) {
+    return {
+      status: 200,
+      body: toJson({ success: true, data: presentLedger(await cases.readLedger(query)) }),
+    };
+  },
+});
+
 export const booksRoutes: readonly Route<ReconciliationCases>[] = [
+  ledgerRoute,
   differencesRoute,
   closeRoute,
   reconcileRoute,

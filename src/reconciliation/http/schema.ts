@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
+import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
+import { MAX_FOUND_BY_CHARACTERS } from '../../platform/http/limits.ts';
 import { dataSchema, environmentField } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
@@ -146,6 +147,48 @@ export const dailyQuery = z
     path: ['to'],
     message: `must be after from, at most ${MAX_DAYS} days`,
   });
+
+/** A screen is shorter, a spreadsheet is made from the reports. */
+const MAX_LEDGER_LINES = 10_000;
+
+export const ledgerQuery = z.object({
+  ...environmentField,
+  id: textField({
+    max: MAX_FOUND_BY_CHARACTERS,
+    description:
+      'An account’s id (its wallet), a ledger account such as `suspense:NGN`, a kind of ledger accounts such as `suspense`, or anything ' +
+      'that leads to a purchase or funding',
+    example: 'suspense:NGN',
+  }),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_LEDGER_LINES,
+    fallback: 50,
+    description: 'Entries of accounts',
+  }),
+});
+
+export const ledgerSchema = dataSchema(
+  z.object({
+    isAccount: z.boolean().meta({ description: 'false: of one purchase or funding' }),
+    accounts: z.array(z.string()).meta({ description: 'The ledger accounts that `id` names' }),
+    lines: z.array(
+      z.object({
+        at: isoTime('When it was booked'),
+        operationKey: z.string(),
+        kind: z.string(),
+        transactionId: z.string().nullable(),
+        account: z.string(),
+        currency,
+        reason: z.string().nullable(),
+        debit: money('In `currency`'),
+        credit: money('In `currency`'),
+        balance: money('After it, on the account’s normal side; null for a purchase').nullable(),
+      }),
+    ),
+  }),
+  'Ledger',
+);
 
 const earned = {
   currency,
