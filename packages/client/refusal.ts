@@ -5,6 +5,7 @@ interface RefusalFields {
   readonly details?: string | undefined;
   readonly requestId?: string | undefined;
   readonly refusal?: string | undefined;
+  readonly fits?: readonly string[] | undefined;
 }
 
 /** What the service refused. `details` names fields, as in `email: must be an e-mail address; name: must not be empty`. */
@@ -15,14 +16,17 @@ export class Refusal extends Error {
   readonly requestId: string | undefined;
   /** Of an operator action: docs/OPERATIONS.md says what each means. */
   readonly refusal: string | undefined;
+  /** The actions that are available instead. */
+  readonly fits: readonly string[];
 
-  constructor({ status, code, message, details, requestId, refusal }: RefusalFields) {
+  constructor({ status, code, message, details, requestId, refusal, fits = [] }: RefusalFields) {
     super(message);
     this.status = status;
     this.code = code;
     this.details = details;
     this.requestId = requestId;
     this.refusal = refusal;
+    this.fits = fits;
   }
 
   /** The message for each field of a form, and what belongs to none of them. */
@@ -54,6 +58,7 @@ export async function refusalFrom(response: Response): Promise<Refusal> {
     details: textOf(found['details']),
     requestId: response.headers.get('X-Request-Id') ?? undefined,
     refusal: textOf(found['refusal']),
+    fits: Array.isArray(found['fits']) ? found['fits'].map(String) : undefined,
   });
 }
 

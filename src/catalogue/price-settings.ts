@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { CataloguePackage } from './rules.ts';
-import { convertUsdMinor, priceUsdMinor, type PricingSettings, type Rate } from './pricing.ts';
+import type { PricingSettings } from './pricing.ts';
 import { effectOn, totalsOf, type PackageEffect } from './price-effect.ts';
 import { findSellingRate, type RateDeps } from './rates.ts';
-import { readCatalogue, readCosts } from './store/catalogue.ts';
+import { readCosts } from './store/catalogue.ts';
 import {
   countPricingSettings,
   findPricingSettings,
@@ -12,76 +11,9 @@ import {
   listPricingSettings,
   type PricingChange,
 } from './store/pricing-settings.ts';
-import { findGoodRates } from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
 import { CONVERTED_CURRENCIES } from '../domain/money.ts';
 import type { Page, PageQuery } from '../domain/page.ts';
-
-export { listPricingSettings as listPrices } from './store/pricing-settings.ts';
-
-/** What to change, in hundredths of a percent. */
-export type PriceChangeRequest = Partial<Omit<PricingSettings, 'id'>>;
-
-export type PricePreview = Awaited<ReturnType<typeof previewPrices>>;
-
-/**
- * Examples from the cheapest package on sale to the dearest, for both account types, in dollars and in each
- * currency that has a rate.
- */
-export async function previewPrices(db: WorldDb, change: PriceChangeRequest, examples: number) {
-  const [before, { packages }, rates] = await Promise.all([
-    findPricingSettings(db),
-    readCatalogue(db),
-    findGoodRates(db),
-  ]);
-  const { userMarkupBps, merchantMarkupBps, ngnIncrementBps } = before;
-  const after: Omit<PricingSettings, 'id'> = { userMarkupBps, merchantMarkupBps, ngnIncrementBps, ...change };
-  const converted = rates.filter(({ currency }) => CONVERTED_CURRENCIES.some((one) => one === currency));
-  const price = (item: CataloguePackage, type: AccountType, settings: PricingSettings, rate?: Rate) => {
-    const usdMinor = priceUsdMinor(item.cost, type, settings);
-    return rate ? convertUsdMinor(usdMinor, rate, settings).amountMinor : usdMinor;
-  };
-  const onSale = packages.filter((item) => !item.withdrawn);
-  return {
-    before,
-    after,
-    examples: spread(onSale, examples).flatMap((item) =>
-      ACCOUNT_TYPES.flatMap((accountType) =>
-        [undefined, ...converted].map((rate) => ({
-          packageCode: item.packageCode,
-          name: item.name,
-          accountType,
-          currency: rate?.currency ?? 'USD',
-          costUsdE4: item.cost,
-          beforeMinor: price(item, accountType, before, rate),
-          afterMinor: price(item, accountType, { ...after, id: '' }, rate),
-        })),
-      ),
-    ),
-  };
-}
-
-/** Up to `count` packages, evenly spread from the lowest cost to the highest. */
-function spread<T extends Pick<CataloguePackage, 'cost'>>(items: readonly T[], count: number): T[] {
-  const sorted = items.toSorted((a, b) => (a.cost < b.cost ? -1 : a.cost > b.cost ? 1 : 0));
-  const most = Math.min(count, sorted.length);
-  return Array.from({ length: most }, (_none, place) => {
-    const index = most === 1 ? 0 : Math.trunc((place * (sorted.length - 1)) / (most - 1));
-    return sorted[index] as T;
-  });
-}
-
-/** Takes effect within a second. `changed-meanwhile`: another person changed the prices after the preview. */
-export async function setPrices(
-  db: WorldDb,
-  preview: Pick<PricePreview, 'before' | 'after'>,
-  who: { readonly by: string; readonly reason: string },
-): Promise<'set' | 'nothing-to-change' | 'changed-meanwhile'> {
-  const { id, ...present } = preview.before;
-  if (isDeepStrictEqual(present, preview.after)) return 'nothing-to-change';
-  return insertPricingSettings(db, { ...preview.after, id: `set-${randomUUID()}`, ...who }, id);
-}
 
 export type PricingTermsRequest = Omit<PricingSettings, 'id'>;
 
@@ -122,12 +54,17 @@ export async function previewCatalogue(
 
 export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;
 
-/** Saves new settings where those with the id `version` still apply. Takes effect within a second. */
+/**
+ * Saves new settings where those with the id `version` still apply. Takes effect within a second. `changed-meanwhile`:
+ * another person changed the prices after the preview.
+ */
 export async function savePrices(
   db: WorldDb,
   { version, after }: { readonly version: string; readonly after: PricingTermsRequest },
   who: { readonly by: string; readonly reason: string },
-): ReturnType<typeof setPrices> {
-  const before = await findPricingSettings(db);
-  return before.id === version ? setPrices(db, { before, after }, who) : 'changed-meanwhile';
+): Promise<'set' | 'nothing-to-change' | 'changed-meanwhile'> {
+  const { id, ...present } = await findPricingSettings(db);
+  if (id !== version) return 'changed-meanwhile';
+  if (isDeepStrictEqual(present, after)) return 'nothing-to-change';
+  return insertPricingSettings(db, { ...after, id: `set-${randomUUID()}`, ...who }, id);
 }

@@ -9,7 +9,6 @@ import {
   findQuarantined,
   insertProposedRate,
   insertSetRate,
-  listSetRates,
   lockCurrency,
   sampleRates,
   summariseQuarantined,
@@ -25,46 +24,28 @@ export interface RateDeps {
 
 /** No sale uses an older rate, so an older observation is not worth confirming. */
 const MAX_AGE_MS = DAY_MS;
-/** Fits on a screen. */
-const MAX_SET_RATES = 20;
 /** One of every currency that a provider gets wrong, with room. */
 const MAX_QUARANTINED = 200;
 /** As many as a chart can show. */
 const MAX_POINTS = 200;
 
-/** Rates in use, rates awaiting review (`waiting`), and what operators set (`words`). */
+/** Rates in use, and rates awaiting review (`waiting`). */
 export async function listRates({ db, clock }: RateDeps) {
   const nowMs = clock.now().getTime();
-  const [good, waiting, words] = await Promise.all([
+  const [good, waiting] = await Promise.all([
     findGoodRates(db),
     findQuarantined(db, { since: new Date(nowMs - MAX_AGE_MS), limit: MAX_QUARANTINED }),
-    listSetRates(db, MAX_SET_RATES),
   ]);
   const withAge = good.map((rate) => {
     const ageMs = nowMs - rate.observedAtMs;
     return { ...rate, ageSeconds: Math.max(0, Math.trunc(ageMs / 1_000)), isSold: ageMs <= MAX_AGE_MS };
   });
-  return { good: withAge, waiting, words };
+  return { good: withAge, waiting };
 }
 
 /** How many rates await review, and since when the first does. */
 export const summariseWaitingRates = ({ db, clock }: RateDeps) =>
   summariseQuarantined(db, new Date(clock.now().getTime() - MAX_AGE_MS));
-
-/** What setting a rate would change. `isJump`: from a rate source, this change would be quarantined. */
-export async function previewRate(
-  { db }: RateDeps,
-  { currency, micros }: Pick<SetRate, 'currency' | 'micros'>,
-) {
-  const before = (await findGoodRates(db)).find((rate) => rate.currency === currency)?.micros;
-  const isJump = before !== undefined && micros !== null && isRateJump(before, micros);
-  return { currency, beforeMicros: before, afterMicros: micros, isJump };
-}
-
-/** Takes effect within a second and replaces the configured rate until changed; null restores the configured rate. */
-export async function setRate({ db, clock }: RateDeps, rate: SetRate): Promise<void> {
-  await insertSetRate(db, rate, clock.now());
-}
 
 export interface RateProposal {
   /** `waits`: it is the currency's first rate or too far off (`proposeRate`), so another person has to confirm it. */
@@ -81,7 +62,7 @@ export async function findSellingRate({ db, clock }: RateDeps, currency: string)
 }
 
 /**
- * Sets a rate like `setRate`, but one that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be. So does one that is
+ * Sets a rate, within a second and in place of the configured one until changed; null restores the configured one. A rate that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be. So does one that is
  * more than 10 % off every rate that is not the work of one person: otherwise small steps could add up to any rate.
  */
 export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RateProposal> {

@@ -16,7 +16,6 @@ export const REASON = option(
   'why, for the record',
   'text',
 );
-export const WHO = { by: BY, reason: REASON };
 export const DRY_RUN = toggle('only shows what would be done');
 export const YES = toggle('does not ask first');
 export const CSV = toggle('prints CSV for a spreadsheet');
@@ -57,17 +56,20 @@ export const listOf = <T extends string>(known: readonly T[]) =>
     `must be one or more of ${known.join(', ')}, separated by commas`,
   );
 
-/** In hundredths of a percent. */
 export const percentage = parsed((value) => {
-  const bps = parseMinor(value.replace(/%$/, ''));
-  return bps !== undefined && bps >= 0n && bps <= 100_000n ? Number(bps) : undefined;
+  const percent = value.replace(/%$/, '');
+  const bps = parseMinor(percent);
+  return bps !== undefined && bps >= 0n && bps <= 100_000n ? Number(percent) : undefined;
 }, 'must be a percentage such as 25 or 2.5, at most 1000');
 
-/** Units of the currency for one US dollar, times 1,000,000; `config` is null. */
-export const rate = parsed<bigint | null>(
-  (value) => (value === 'config' ? null : parseRateMicros(value)),
+/** Units of the currency for one US dollar; `config` is null. */
+export const rate = parsed<number | null>(
+  (value) => (value === 'config' ? null : parseRateMicros(value) === undefined ? undefined : Number(value)),
   'must be a rate such as 1620.50, or config',
 );
+
+/** UTC. */
+export const day = z.iso.date('must be a day such as 2026-11-21');
 
 /** A day begins at midnight UTC. */
 export const time = z
@@ -80,8 +82,8 @@ export const time = z
 export const count = (max: number, byDefault: number) =>
   z.coerce.number('must be a whole number').int().min(1).max(max).default(byDefault);
 
-/** Of a row in our database, as an argument. */
-export function rowNumber(value: string): bigint {
-  if (/^\d{1,18}$/.test(value)) return BigInt(value);
+/** Of something that a list numbers, as an argument. */
+export function rowNumber(value: string): string {
+  if (/^\d{1,18}$/.test(value)) return value;
   throw new UsageMistake(`Not a number: ${value}`);
 }

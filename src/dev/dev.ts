@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectOps, dataOf } from 'simway-client';
+import { keepToken, sandboxSessionFile } from '../cli/session.ts';
 import { prepareNamespaces } from '../app/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../app/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -17,7 +19,7 @@ import { startRedis } from './redis.ts';
 import type { RunningServer } from './restartable.ts';
 import { beginRun, SANDBOX_ACCOUNTS, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
-import { prepareSandboxLogins } from './sandbox-logins.ts';
+import { prepareSandboxLogins, type Login } from './sandbox-logins.ts';
 import { startTemporal } from './temporal.ts';
 
 const PREFERRED_PORTS = {
@@ -113,6 +115,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     })),
     untilReady(api.adminUrl),
   ]);
+  if (logins) await leaveSession(api.url, settings.dataDir, logins.finance);
   const info: RunningInfo = {
     apiUrl: api.url,
     docsUrl: `${api.url}/docs`,
@@ -130,6 +133,18 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   };
   await run.publish(info);
   printWelcome(info, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
+}
+
+/** Commands of finance on this machine act as this person, until the session ends. */
+async function leaveSession(url: string, dataDir: string, { email, password }: Login): Promise<void> {
+  const ops = connectOps({ baseUrl: url });
+  try {
+    const { token } = await dataOf(ops.POST('/ops/sessions', { body: { email, password } }));
+    await keepToken({ url, file: sandboxSessionFile(dataDir) }, token);
+  } catch (error) {
+    // Such as where operators may not come from this machine.
+    log.warn(`commands of finance are not signed in: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 type Services = Awaited<ReturnType<typeof startServices>>;
@@ -350,5 +365,5 @@ function signInLines(logins: RunningInfo['logins']): string {
   const lines = Object.entries(logins).map(
     ([name, { email, password }]) => `    ${name.padEnd(12)}${email.padEnd(28)}${password}`,
   );
-  return `  Sign in at the dashboard as\n${lines.join('\n')}\n\n`;
+  return `  Sign in at the dashboard as\n${lines.join('\n')}\n\n  npm run finance -- stuck acts as ${logins.finance.email}\n\n`;
 }

@@ -14,7 +14,8 @@ import { findJob, listJobs, listRows, noteRow, type Job, type JobRow } from '../
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { OperatorActions } from './actions.ts';
 import { nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
-import { outcomeOfReplay, replay, type ReplayDeps } from './replay.ts';
+import { outcomeOfReplay } from './replay-rules.ts';
+import { replay, type ReplayDeps } from './replay.ts';
 import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';
 import {
   askToStop,

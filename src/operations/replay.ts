@@ -39,22 +39,6 @@ export interface Replayed {
   readonly steps: readonly ReplayStep[];
 }
 
-/** The first that a step has is the outcome of the whole. */
-const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
-
-/** What a replay came to: its worst step, and every step in words. */
-export function outcomeOfReplay({ before, after, steps }: Replayed) {
-  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
-  const said = steps.map(
-    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
-  );
-  return {
-    outcome:
-      WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? ('nothing-to-do' as const),
-    detail: [...said, ...changed].join('; '),
-  };
-}
-
 /** The person who retries, and whether it is a dry run. */
 type Request = RepairAuthor & { readonly isDryRun: boolean; readonly mayCancel?: boolean };
 

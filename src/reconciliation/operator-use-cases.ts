@@ -1,11 +1,12 @@
 /** What people who have signed in do about differences between our books and the vendors'. Each refusal is a DomainError. */
 import type { Bound, Guarded } from '../platform/bind.ts';
-import type { Books } from './books.ts';
+import { readLedger, type Books, type LedgerView } from './books.ts';
 import { createOverview } from './overview.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { pageOf, type Page, type PageQuery } from '../domain/page.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
 import { inTime } from '../platform/circuit-breaker.ts';
 import type { ReconcileEngine } from './engine.ts';
 import type { DifferenceKind, ReconcileSummary } from './payment-rules.ts';
@@ -33,7 +34,17 @@ const RECONCILE_WITHIN_MS = 8_000;
 const MAX_DIFFERENCES = 10_000;
 
 /** Bound to their dependencies in app/composition. */
-export const differenceUseCases = { listDifferences, closeDifference, reconcile };
+export const differenceUseCases = { listDifferences, closeDifference, reconcile, readLedger: findLedger };
+
+/** NOT_FOUND where the id leads to no ledger account and no purchase. */
+async function findLedger(
+  { db }: { readonly db: WorldDb },
+  { id, limit }: { readonly id: string; readonly limit: number },
+): Promise<LedgerView> {
+  const view = await readLedger(db, id, limit);
+  if (!view) throw new DomainError('NOT_FOUND', `No ledger account and no purchase found with the id ${id}`);
+  return view;
+}
 
 /** The reports that people read. */
 export const reportUseCases = ({

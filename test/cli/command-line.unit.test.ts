@@ -36,19 +36,15 @@ it.each([
     1,
     ["--email is required (the owner's e-mail address)", '--by is required (your name)'],
   ],
-  ['finance reconcile', 2, ['--by is required (your name)']],
+  ['finance close-difference 1', 2, ['--reason is required (why, for the record)']],
   ['finance books 2026-11-01', 2, ["Unexpected argument '2026-11-01'; use --from/--to"]],
-  ['finance refund txn-1 --amount 1.005 --by ada --reason because', 2, ['--amount: must be an amount']],
-  ['finance dismiss --by ada --reason because --class nothing', 2, ['--class: must be one or more of']],
+  ['finance refund txn-1 --amount 1.005 --reason because', 2, ['--amount: must be an amount']],
+  ['finance dismiss --reason because --class nothing', 2, ['--class: must be one or more of']],
   ['bundle', 1, ["missing required argument 'file'"]],
   ['worker --queue ops', 1, ["unknown option '--queue'", 'Did you mean --queues?']],
   ['accounts create', 1, ["unknown command 'accounts'", 'account create']],
-  [
-    'finance rates set --currency NGN --rate config --by a --reason because --environment live',
-    1,
-    ['live environment is switched off'],
-  ],
-  ['finance stuck', 1, ['Nothing is running in this checkout']],
+  ['finance stuck', 1, ['Nothing is running in this checkout', 'SIMWAY_URL']],
+  ['finance login --url http://simway.example', 2, ['--url: takes https']],
 ])('%s exits with %i and explains the mistake', async (line, code, words) => {
   const result = await run(line);
   expect({ ...result, stderr: '' }).toEqual({ code, stdout: '', stderr: '' });

@@ -1,4 +1,4 @@
-// Finance sets rates and prices, on a database only: what applies afterwards, what is recorded, and what is refused.
+// Finance sets rates and prices by commands: what applies afterwards, what is recorded, and what is refused.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refreshRates } from '../../activities/catalogue/refresh-rates.ts';
@@ -12,17 +12,26 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks } from '../support/books.ts';
 import { basePackage, region } from '../support/facts.ts';
-import { hereFinance, jsonOf, type HereOptions } from '../support/finance.ts';
+import { envOf, hereFinance, jsonOf, type HereOptions } from '../support/finance.ts';
+import { startApi } from '../support/http/api.ts';
+import { openOperators, tokenOf } from '../support/http/operators.ts';
 import type { CommandResult } from '../support/commands.ts';
 
 const books = await openBooks();
-afterAll(() => books.close());
-const run = (line: string, options?: HereOptions): Promise<CommandResult> =>
-  hereFinance({ DATABASE_URL: books.url }, line, options);
+const ops = openOperators(books, { configuredRates: { NGN: '1600.00' } });
+await ops.reset();
+const api = await startApi({ ops });
+const env = await envOf(api.server.url, tokenOf('FINANCE'));
+afterAll(async () => {
+  await api.close();
+  await books.close();
+});
+const run = (line: string, options?: HereOptions): Promise<CommandResult> => hereFinance(env, line, options);
 const json = async (line: string, options?: HereOptions): Promise<unknown> =>
   jsonOf(await run(`${line} --json`, options));
 
-const WHO = ['--by', 'ada', '--reason', 'the bank said so'];
+const WHY = ['--reason', 'the bank said so'];
+const FINANCE = 'finance@operator.example';
 const clock = { now: () => new Date() };
 const rateOf = async (currency: string): Promise<bigint | undefined> =>
   (await findGoodRates(books.world)).find((rate) => rate.currency === currency)?.micros;
@@ -49,7 +58,7 @@ beforeAll(async () => {
 describe('rates set', () => {
   it('applies, also after every refresh, until the configured rate is restored', async () => {
     const before = await readRevisions(books.world);
-    const { code, stdout } = await run('rates set --currency NGN --rate 1650.25 --yes', { more: WHO });
+    const { code, stdout } = await run('rates set --currency NGN --rate 1650.25 --yes', { more: WHY });
     expect(code).toBe(0);
     expect(stdout).toContain('NGN: 1600 → 1650.25\n');
     expect(await rateOf('NGN')).toBe(1_650_250_000n);
@@ -59,25 +68,25 @@ describe('rates set', () => {
     // The other currencies stay as they are.
     expect(await rateOf('GHS')).toBe(12_500_000n);
 
-    await json('rates set --currency NGN --rate config --yes', { more: WHO });
+    await json('rates set --currency NGN --rate config --yes', { more: WHY });
     await refresh();
     expect(await rateOf('NGN')).toBe(1_600_000_000n);
-    const { words } = (await json('rates')) as { words: object[] };
-    expect(words).toMatchObject([
-      { by: 'ada', reason: 'the bank said so', micros: null },
-      { by: 'ada', micros: 1_650_250_000 },
+    const { changes } = (await json('rates')) as { changes: object[] };
+    expect(changes).toMatchObject([
+      { by: FINANCE, reason: 'the bank said so', rate: null },
+      { by: FINANCE, rate: 1_650.25, before: 1_600 },
     ]);
   });
 
   it('asks before a rate applies, says when it is far off, and obeys a no', async () => {
     const words = 'rates set --currency NGN --rate 16000';
-    const refused = await run(words, { more: WHO, answer: 'n' });
+    const refused = await run(words, { more: WHY, answer: 'n' });
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stdout).toContain('MORE THAN 10 % OFF');
     expect(refused.stderr).toContain('nothing was done');
-    expect(await run(words, { more: WHO })).toMatchObject({ code: 2 });
+    expect(await run(words, { more: WHY })).toMatchObject({ code: 2 });
     expect(await rateOf('NGN')).toBe(1_600_000_000n);
-    expect((await run('rates set --currency NGN --rate 1601', { more: WHO, answer: 'y' })).code).toBe(0);
+    expect((await run('rates set --currency NGN --rate 1601', { more: WHY, answer: 'y' })).code).toBe(0);
     expect(await rateOf('NGN')).toBe(1_601_000_000n);
   });
 
@@ -86,15 +95,14 @@ describe('rates set', () => {
     ['a rate of nothing', 'rates set --currency NGN --rate 0 --yes', '--rate'],
     ['no currency', 'rates set --currency naira --rate 1 --yes', '--currency'],
   ])('is a usage error with %s', async (_what, line, word) => {
-    const { code, stderr } = await run(line, { more: WHO });
+    const { code, stderr } = await run(line, { more: WHY });
     expect(code).toBe(2);
     expect(stderr).toContain(word);
   });
 
-  it('requires an author and a reason', async () => {
+  it('requires a reason', async () => {
     const { code, stderr } = await run('rates set --currency NGN --rate 1 --yes');
     expect(code).toBe(2);
-    expect(stderr).toContain('--by');
     expect(stderr).toContain('--reason');
   });
 });
@@ -106,87 +114,95 @@ describe('rates confirm', () => {
       { currency: 'KES', micros: 129_000_000n, source: 'one', observedAt: new Date(0), status: 'GOOD' },
       { currency: 'KES', micros: 150_000_000n, source: 'other', observedAt, status: 'QUARANTINED' },
     ]);
-    const { waiting } = (await json('rates')) as { waiting: { id: string; currency: string }[] };
+    const { waiting } = (await json('rates')) as { waiting: { rateId: string; currency: string }[] };
     expect(waiting).toMatchObject([{ currency: 'KES', source: 'other' }]);
-    const [{ id } = { id: '' }] = waiting;
-    expect(await json(`rates confirm ${id}`, { more: WHO })).toEqual({ outcome: 'confirmed' });
+    const [{ rateId: id } = { rateId: '' }] = waiting;
+    expect(await json(`rates confirm ${id}`, { more: WHY })).toEqual({ rateId: id, outcome: 'confirmed' });
     expect(await rateOf('KES')).toBe(150_000_000n);
-    expect(await json(`rates confirm ${id}`, { more: WHO })).toEqual({ outcome: 'already' });
+    expect(await json(`rates confirm ${id}`, { more: WHY })).toEqual({ rateId: id, outcome: 'already' });
     const row = await books.owner
       .selectFrom('exchange_rates')
       .select(['confirmed_by', 'confirmed_reason'])
       .where('id', '=', BigInt(id))
       .executeTakeFirstOrThrow();
-    expect(row).toEqual({ confirmed_by: 'ada', confirmed_reason: 'the bank said so' });
+    expect(row).toEqual({ confirmed_by: FINANCE, confirmed_reason: 'the bank said so' });
   });
 
-  it('refuses the person who proposed a rate over HTTP; another person confirms it, and it stays', async () => {
-    const proposal = { currency: 'NGN', micros: 3_000_000_000n, by: 'ada', reason: 'a new law' };
-    const { rateId, outcome } = await proposeRate({ db: books.world, clock }, proposal);
-    expect(outcome).toBe('waits');
-    const refused = await run(`rates confirm ${rateId}`, { more: WHO });
+  it('refuses the person who proposed a rate; another person confirms it, and it stays', async () => {
+    const far = await run('rates set --currency NGN --rate 3000 --yes', { more: WHY });
+    expect(far).toMatchObject({ code: 0 });
+    expect(far.stdout).toContain('another person must confirm it');
+    const own = /rates confirm (\d+)/.exec(far.stdout)?.[1] ?? '';
+    const refused = await run(`rates confirm ${own}`, { more: WHY });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain('Another person');
-    const more = ['--by', 'bayo', '--reason', 'the bank said so too'];
-    expect(await json(`rates confirm ${rateId}`, { more })).toEqual({ outcome: 'confirmed' });
+    const proposal = { currency: 'NGN', micros: 3_000_000_000n, by: 'bayo', reason: 'a new law' };
+    const { rateId } = await proposeRate({ db: books.world, clock }, proposal);
+    expect(await json(`rates confirm ${rateId}`, { more: WHY })).toMatchObject({ outcome: 'confirmed' });
     await refresh();
     expect(await rateOf('NGN')).toBe(3_000_000_000n);
     const { rows } = await sql`
       select actor, action, detail->>'environment' as environment from accounts.audit_log
        where action = 'rate.confirm' and subject = 'NGN'`.execute(books.owner);
-    expect(rows).toEqual([{ actor: 'bayo', action: 'rate.confirm', environment: 'test' }]);
+    expect(rows).toEqual([{ actor: FINANCE, action: 'rate.confirm', environment: 'test' }]);
   });
 
   it('refuses an unknown rate', async () => {
-    expect(await run('rates confirm 999999', { more: WHO })).toMatchObject({ code: 1 });
-    expect(await run('rates confirm none', { more: WHO })).toMatchObject({ code: 2 });
+    expect(await run('rates confirm 999999', { more: WHY })).toMatchObject({ code: 1 });
+    expect(await run('rates confirm none', { more: WHY })).toMatchObject({ code: 2 });
   });
 });
 
 interface Preview {
-  readonly before: { readonly userMarkupBps: number };
   readonly after: Record<string, number>;
-  readonly examples: readonly {
+  readonly items: readonly {
     readonly packageCode: string;
-    readonly accountType: string;
-    readonly currency: string;
-    readonly beforeMinor: number;
-    readonly afterMinor: number;
+    readonly prices: readonly {
+      readonly accountType: string;
+      readonly currency: string;
+      readonly before: number;
+      readonly after: number;
+    }[];
   }[];
 }
 
 describe('prices', () => {
-  it('preview shows packages from the cheapest to the most expensive, before and after, and changes nothing', async () => {
+  it('preview shows the packages whose price changes most, before and after, and changes nothing', async () => {
     const before = await findPricingSettings(books.world);
     const preview = (await json('prices preview --user-markup 50 --examples 3')) as Preview;
-    expect(preview.after).toEqual({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
-    expect([...new Set(preview.examples.map((one) => one.packageCode))]).toEqual(['NG-1', 'NG-3', 'NG-5']);
-    const dear = preview.examples.filter((one) => one.packageCode === 'NG-5' && one.currency === 'USD');
-    expect(dear).toMatchObject([
-      { accountType: 'USER', beforeMinor: 625, afterMinor: 750 },
-      { accountType: 'MERCHANT', beforeMinor: 575, afterMinor: 575 },
+    expect(preview.after).toEqual({
+      userMarkupPercent: 50,
+      merchantMarkupPercent: 15,
+      ngnIncrementPercent: 3,
+    });
+    expect(preview.items).toHaveLength(3);
+    const all = (await json('prices preview --user-markup 50')) as Preview;
+    const dear = all.items.find(({ packageCode }) => packageCode === 'NG-5')?.prices ?? [];
+    expect(dear.filter(({ currency }) => currency === 'USD')).toMatchObject([
+      { accountType: 'USER', before: 6.25, after: 7.5 },
+      { accountType: 'MERCHANT', before: 5.75, after: 5.75 },
     ]);
-    expect(preview.examples.some((one) => one.currency === 'NGN')).toBe(true);
+    expect(dear.some((one) => one.currency === 'NGN')).toBe(true);
     expect(await findPricingSettings(books.world)).toEqual(before);
   });
 
   it('set keeps values that are not given, records author and reason, and changes nothing when repeated', async () => {
     const line = 'prices set --merchant-markup 17.5 --yes';
-    expect(await json(line, { more: WHO })).toMatchObject({
+    expect(await json(line, { more: WHY })).toMatchObject({
       outcome: 'set',
-      after: { userMarkupBps: 2_500, merchantMarkupBps: 1_750, ngnIncrementBps: 300 },
+      after: { userMarkupPercent: 25, merchantMarkupPercent: 17.5, ngnIncrementPercent: 3 },
     });
-    expect(await json(line, { more: WHO })).toMatchObject({ outcome: 'nothing-to-change' });
+    expect(await json(line, { more: WHY })).toMatchObject({ outcome: 'unchanged' });
     expect(await findPricingSettings(books.world)).toMatchObject({ merchantMarkupBps: 1_750 });
     const history = await json('prices');
     expect(history).toMatchObject([
-      { merchantMarkupBps: 1_750, by: 'ada', reason: 'the bank said so' },
-      { merchantMarkupBps: 1_500, by: 'migrate' },
+      { merchantMarkupPercent: 17.5, by: FINANCE, reason: 'the bank said so' },
+      { merchantMarkupPercent: 15, by: 'migrate' },
     ]);
   });
 
   it('set shows the changes before it asks, and obeys a no', async () => {
-    const { code, stdout } = await run('prices set --ngn-increment 5', { more: WHO, answer: '' });
+    const { code, stdout } = await run('prices set --ngn-increment 5', { more: WHY, answer: '' });
     expect(code).toBe(1);
     expect(stdout).toMatch(/before .*3\.00 %\nafter .*5\.00 %/);
     expect(await findPricingSettings(books.world)).toMatchObject({ ngnIncrementBps: 300 });
@@ -198,7 +214,7 @@ describe('prices', () => {
     ['prices set --user-markup=-1 --yes', '--user-markup'],
     ['prices preview --examples 0', '--examples'],
   ])('%s is a usage error', async (line, word) => {
-    const more = line.startsWith('prices set') ? WHO : [];
+    const more = line.startsWith('prices set') ? WHY : [];
     const { code, stderr } = await run(line, { more });
     expect(code).toBe(2);
     expect(stderr).toContain(word);
@@ -207,10 +223,10 @@ describe('prices', () => {
 
 describe('on-sale', () => {
   interface OnSale {
-    readonly packages: readonly { readonly packageCode: string; readonly cost: number }[];
+    readonly items: readonly { readonly packageCode: string; readonly costUsd: number }[];
   }
   const costs = async (line: string) =>
-    ((await json(line)) as OnSale).packages.map(({ packageCode, cost }) => [packageCode, cost]);
+    ((await json(line)) as OnSale).items.map(({ packageCode, costUsd }) => [packageCode, costUsd]);
 
   it('shows the packages on sale at a moment, with the cost and prices of that moment', async () => {
     const changedAt = new Date(Date.now() + 1_000);
@@ -224,13 +240,13 @@ describe('on-sale', () => {
       changedAt,
     );
     const before = new Date(changedAt.getTime() - 1).toISOString();
-    expect(await costs(`on-sale --at ${before} --package NG-1`)).toEqual([['NG-1', 10_000]]);
+    expect(await costs(`on-sale --at ${before} --package NG-1`)).toEqual([['NG-1', 1]]);
     expect(await costs(`on-sale --at ${before}`)).toHaveLength(5);
     const after = changedAt.toISOString();
     expect((await costs(`on-sale --at ${after} --region NG`)).toSorted()).toEqual([
-      ['NG-1', 12_345],
-      ['NG-2', 20_000],
-      ['NG-3', 30_000],
+      ['NG-1', 1.2345],
+      ['NG-2', 2],
+      ['NG-3', 3],
     ]);
     expect(await costs(`on-sale --at ${after} --package NG-5`)).toEqual([]);
     const { code, stdout } = await run(`on-sale --at ${after}`);
@@ -265,17 +281,15 @@ describe('ledger, trial-balance, books', () => {
 
   it('ledger shows an account’s entries, newest first, with the balance after each', async () => {
     expect(await json('ledger acc-1')).toMatchObject([
-      { operationKey: 'fund:two', debitMinor: 0, creditMinor: 250, balanceMinor: 1_250 },
-      { operationKey: 'fund:one', creditMinor: 1_000, balanceMinor: 1_000 },
+      { operationKey: 'fund:two', debit: 0, credit: 2.5, balance: 12.5 },
+      { operationKey: 'fund:one', credit: 10, balance: 10 },
     ]);
-    expect(await json('ledger wallet:acc-1 --limit 1')).toMatchObject([
-      { creditMinor: 250, balanceMinor: 1_250 },
-    ]);
+    expect(await json('ledger wallet:acc-1 --limit 1')).toMatchObject([{ credit: 2.5, balance: 12.5 }]);
     // An asset's balance is its debits. Its kind alone finds it as well.
     for (const name of ['funding:USD', 'funding'])
       expect(await json(`ledger ${name}`)).toMatchObject([
-        { debitMinor: 250, creditMinor: 0, balanceMinor: 1_250 },
-        { debitMinor: 1_000, balanceMinor: 1_000 },
+        { debit: 2.5, credit: 0, balance: 12.5 },
+        { debit: 10, balance: 10 },
       ]);
     expect(await run('ledger suspense')).toMatchObject({ code: 0, stdout: 'nothing is booked\n' });
     expect((await run('ledger acc-1')).stdout).toContain('USD 12.50');
@@ -285,7 +299,7 @@ describe('ledger, trial-balance, books', () => {
   it('trial-balance nets to zero, as a table, as JSON and as CSV', async () => {
     const report = (await json('trial-balance')) as { totals: { currency: string }[] };
     const dollars = report.totals.find((total) => total.currency === 'USD');
-    expect(dollars).toMatchObject({ debitMinor: 1_250, creditMinor: 1_250, isBalanced: true });
+    expect(dollars).toMatchObject({ debit: 12.5, credit: 12.5, isBalanced: true });
     const csv = await run('trial-balance --csv');
     expect(csv.stdout).toMatch(/^account,kind,class,currency,accounts,debit,credit\r\n/);
     expect(csv.stdout).toContain('wallet:USD,wallet,liability,USD,1,0.00,12.50\r\n');
@@ -294,9 +308,9 @@ describe('ledger, trial-balance, books', () => {
   });
 
   it('books and waiting answer for a shop without sales', async () => {
-    expect(await json('books')).toMatchObject({ report: 'daily', lines: [] });
-    expect(await json('books --by-merchant')).toMatchObject({ report: 'merchants', lines: [], totals: [] });
-    expect(await json('waiting')).toMatchObject({ report: 'waiting' });
+    expect(await json('books')).toEqual({ lines: [], totals: [] });
+    expect(await json('books --by-merchant')).toEqual({ lines: [], totals: [] });
+    expect(await json('waiting')).toEqual({ lines: [] });
     expect(await run('books --from 2026-11-02 --to 2026-11-01')).toMatchObject({ code: 2 });
     expect(await run('books --from yesterday')).toMatchObject({ code: 2 });
   });

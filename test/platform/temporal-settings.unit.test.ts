@@ -7,7 +7,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import {
   ConfigError,
   readConfig,
-  readFinanceSettings,
   readMigrateSettings,
 } from '../../src/app/config/config.ts';
 import { makeCertificate } from './outbound.support.ts';
@@ -83,11 +82,9 @@ describe('plaintext', () => {
 
   it('is refused in every command that reads an address', () => {
     const env = { DATABASE_URL: NEEDED.DATABASE_URL, TEMPORAL_ADDRESS: NEEDED.TEMPORAL_ADDRESS };
-    for (const readSettings of [readMigrateSettings, readFinanceSettings]) {
-      expect(problemOf(env, readSettings)).toContain('SIMWAY_TEMPORAL_TLS');
-      expect(readSettings({ ...env, SIMWAY_TEMPORAL_TLS: 'on' }).temporal).toMatchObject({ tls: {} });
-      expect(readSettings({ DATABASE_URL: NEEDED.DATABASE_URL }).temporal).toBeUndefined();
-    }
+    expect(problemOf(env, readMigrateSettings)).toContain('SIMWAY_TEMPORAL_TLS');
+    expect(readMigrateSettings({ ...env, SIMWAY_TEMPORAL_TLS: 'on' }).temporal).toMatchObject({ tls: {} });
+    expect(readMigrateSettings({ DATABASE_URL: NEEDED.DATABASE_URL }).temporal).toBeUndefined();
   });
 
   it.each([

@@ -37,15 +37,11 @@ describe('with a client certificate', () => {
     expect(body.status).toBe('SUCCESS');
     // The API's two clients and the worker's client and native connection; there is no other way to the address.
     expect(proxy.admitted).toBeGreaterThanOrEqual(3);
-    for (const [words, said] of [
-      ['migrate', `namespace ${stack.namespace}: up to date`],
-      [`finance show ${body.transactionId}`, 'SUCCESS'],
-    ] as const) {
-      const before = proxy.admitted;
-      const { code, stdout } = await runHere(words.split(' '), { env: stack.env });
-      expect([code, stdout]).toEqual([0, expect.stringContaining(said)]);
-      expect(proxy.admitted, words).toBeGreaterThan(before);
-    }
+    const before = proxy.admitted;
+    const { code, stdout } = await runHere(['migrate'], { env: stack.env });
+    const said = `namespace ${stack.namespace}: up to date`;
+    expect([code, stdout]).toEqual([0, expect.stringContaining(said)]);
+    expect(proxy.admitted).toBeGreaterThan(before);
   });
 });
 

@@ -5,7 +5,7 @@ import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
 import { plantGates, type Gates } from '../support/gates.ts';
-import { hereFinance, jsonOf } from '../support/finance.ts';
+import { commander, hereFinance, jsonOf } from '../support/finance.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startLossyPostgres, type LossyPostgres } from '../support/lossy-postgres.ts';
 import { atGateway, buyThroughGateway, gatewayFaults, type GatewayMethod } from '../support/payments.ts';
@@ -155,7 +155,8 @@ describe('the worker is killed after it has booked a payment', () => {
     return transactionId;
   };
   const stuck = async (): Promise<string[]> => {
-    const items = jsonOf(await hereFinance(ground.stack.env, 'stuck --json')) as { transactionId: string }[];
+    const { env } = await commander(ground.stack);
+    const items = jsonOf(await hereFinance(env, 'stuck --json')) as { transactionId: string }[];
     return items.map(({ transactionId }) => transactionId);
   };
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { hereFinance, jsonOf } from '../support/finance.ts';
+import { commander, hereFinance, jsonOf } from '../support/finance.ts';
 import { movedBy } from '../support/fundings.ts';
 import {
   atGateway,
@@ -139,8 +139,8 @@ describe.each(STAGE_NAMES)('a purchase that %s', (stage) => {
     const id = await begin();
     await loseWorkflow(stack, id);
     await goOn(id);
-    const by = ['--by', 'ada', '--reason', 'a test puts it right'];
-    const replayed = await hereFinance(stack.env, `replay ${id} --yes --json`, { more: by });
+    const why = { more: ['--reason', 'a test puts it right'] };
+    const replayed = await hereFinance((await commander(stack)).env, `replay ${id} --yes --json`, why);
     expect(replayed.code, replayed.stderr).toBe(0);
     await expectEndsSoon(stack, id, STAGES[stage].ends);
     expect((await stack.supplierOrders(id)).length).toBeLessThanOrEqual(1);
@@ -211,12 +211,14 @@ describe('a supplier that answers a state which it never had before', () => {
 });
 
 describe('a row that was changed by hand', () => {
-  const untilStuck = (id: string) =>
-    until(
-      async () => jsonOf(await hereFinance(stack.env, 'stuck --json')) as { transactionId: string }[],
+  const untilStuck = async (id: string) => {
+    const { env } = await commander(stack);
+    await until(
+      async () => jsonOf(await hereFinance(env, 'stuck --json')) as { transactionId: string }[],
       (items) => items.some(({ transactionId }) => transactionId === id),
       { what: `${id} on the stuck list` },
     );
+  };
   const setStatus = (id: string, status: string) =>
     sql`update purchases set status = ${status}, closed_at = null where transaction_id = ${id}`.execute(
       stack.owner,

@@ -1,18 +1,30 @@
-// Finance's command line in a test: as a shell runs it, or in the test's own process, which is faster. Must not bypass it.
+// Finance's command line in a test, as a person who has signed in: as a shell runs it, or in the test's own process, which is faster.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Role } from '../../src/domain/operator-roles.ts';
+import { keepToken } from '../../src/cli/session.ts';
 import { runCommand, runHere, type CommandResult } from './commands.ts';
+import { letIn, type Person } from './people.ts';
+import type { Stack } from './stack.ts';
+import { makeTestFolder } from './test-folder.ts';
 
-type FinanceEnv = Readonly<Record<string, string>>;
+export type FinanceEnv = Readonly<Record<string, string>>;
 
-/** The parts of a service that finance uses. */
-function financeEnv(env: FinanceEnv): FinanceEnv {
-  const names = [
-    'DATABASE_URL',
-    'TEMPORAL_ADDRESS',
-    'SIMWAY_NAMESPACE_PREFIX',
-    'SIMWAY_TEST_TIMINGS',
-    'SIMWAY_APPROVAL_LIMIT',
-  ];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
+/** A person who has signed in, and the environment of their commands. */
+export async function commander(
+  stack: Pick<Stack, 'accounts' | 'apiUrl' | 'call'>,
+  role: Role = 'FINANCE',
+): Promise<Person & { readonly env: FinanceEnv }> {
+  const person = await letIn(stack, role);
+  return { ...person, env: await envOf(stack.apiUrl, person.token) };
+}
+
+/** With a session of this token; without one the command is not signed in. */
+export async function envOf(url: string, token?: string): Promise<FinanceEnv> {
+  const home = await makeTestFolder();
+  await mkdir(join(home, 'simway'));
+  if (token !== undefined) await keepToken({ url, file: join(home, 'simway/session.json') }, token);
+  return { SIMWAY_URL: url, XDG_CONFIG_HOME: home };
 }
 
 /** As a shell runs it: in a separate process. */
@@ -21,7 +33,7 @@ export function shellFinance(
   line: string,
   more: readonly string[] = [],
 ): Promise<CommandResult> {
-  return runCommand(['finance', ...wordsOf(line), ...more], financeEnv(env));
+  return runCommand(['finance', ...wordsOf(line), ...more], env);
 }
 
 export interface HereOptions {
@@ -36,7 +48,7 @@ export function hereFinance(
   line: string,
   { more = [], ...options }: HereOptions = {},
 ): Promise<CommandResult> {
-  return runHere(['finance', ...wordsOf(line), ...more], { env: financeEnv(env), ...options });
+  return runHere(['finance', ...wordsOf(line), ...more], { env, ...options });
 }
 
 const wordsOf = (line: string): string[] => line.split(' ').filter((word) => word !== '');

@@ -8,7 +8,7 @@ import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import type { RunningRedis } from '../../src/dev/redis.ts';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { newBuyer } from '../support/buyer.ts';
-import { hereFinance, jsonOf } from '../support/finance.ts';
+import { commander, hereFinance, jsonOf } from '../support/finance.ts';
 import { inspectBooks } from '../support/invariants.ts';
 import { newOperator } from '../support/operator-actions.ts';
 import { ownPostgres, ownRedis, ownTemporal, type OwnServer } from '../support/own-servers.ts';
@@ -67,7 +67,9 @@ async function paidAndOpen(): Promise<string[]> {
 }
 
 async function stuck(): Promise<string[]> {
-  const items = jsonOf(await hereFinance(stack.env, 'stuck --json')) as { transactionId: string }[];
+  // A run may take longer than a session that nobody uses.
+  const { env } = await commander(stack);
+  const items = jsonOf(await hereFinance(env, 'stuck --json')) as { transactionId: string }[];
   return items.map(({ transactionId }) => transactionId);
 }
 

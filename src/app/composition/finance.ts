@@ -1,6 +1,5 @@
-/** Finance's commands use the rows of one environment, and Temporal if its address is known; no vendor. */
+/** What operators need of one environment: its rows, and Temporal; no vendor. */
 import type { Clock } from '../../domain/clock.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
 import { createBatchRepairs } from '../../operations/batch-repairs.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
@@ -8,11 +7,10 @@ import { createBooks } from '../../reconciliation/books.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
-import type { FinanceWorldConfig } from '../config/config.ts';
+import type { WorldConfig } from '../config/config.ts';
 import { openDatabase } from '../../platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { createEvents } from '../../platform/telemetry/events.ts';
-import { createLogger } from '../../platform/telemetry/logger.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
 import { connectClient, type TemporalClient, type TemporalServer } from '../../platform/temporal/connect.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
@@ -23,8 +21,7 @@ import { composeWebhookEngine } from './webhooks.ts';
 
 export interface FinanceServers {
   readonly databaseUrl: string;
-  /** Without it nothing can be changed, and workflows are unknown. */
-  readonly temporal: TemporalServer | undefined;
+  readonly temporal: TemporalServer;
 }
 
 type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
@@ -37,7 +34,7 @@ const CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Nothing connects before it is needed. */
-export function composeFinance(servers: FinanceServers, config: FinanceWorldConfig) {
+export function composeFinance(servers: FinanceServers, config: WorldConfig, events: Events) {
   const { environment, schema, namespace, timings, approvalLimits } = config;
   const db = openDatabase<WorldDatabase>({
     url: servers.databaseUrl,
@@ -47,12 +44,12 @@ export function composeFinance(servers: FinanceServers, config: FinanceWorldConf
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: `simway-finance-${environment}`,
   });
-  const temporal = servers.temporal && connectClient({ ...servers.temporal, namespace });
-  const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
+  const temporal = connectClient({ ...servers.temporal, namespace });
+  const engines = enginesOn(temporal, db, config, events);
   return {
     ...createFinanceWorld({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
     close: async () => {
-      await Promise.allSettled([db.destroy(), temporal?.close()]);
+      await Promise.allSettled([db.destroy(), temporal.close()]);
     },
   };
 }
@@ -95,16 +92,18 @@ export function createFinanceWorld({
   };
 }
 
-interface FinanceWorldDeps extends Pick<FinanceWorldConfig, 'environment' | 'timings' | 'approvalLimits'> {
+interface FinanceWorldDeps extends Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits'> {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly engines: FinanceEngines;
 }
 
-function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig) {
-  // A command prints its result, so it writes no log.
-  const nowhere = { write: () => undefined };
-  const events = createEvents(createLogger({ level: 'silent', destination: nowhere }));
+function enginesOn(
+  temporal: TemporalClient,
+  db: WorldDb,
+  { timings }: Pick<WorldConfig, 'timings'>,
+  events: Events,
+) {
   return {
     workflows: createWorkflowStates(temporal),
     operator: createOperatorEngine(temporal.client, timings),
@@ -114,19 +113,3 @@ function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWo
     jobs: createJobEngine(temporal, events.jobNotBegun),
   };
 }
-
-const away = (): Promise<never> =>
-  Promise.reject(new EngineUnavailable('This needs Temporal: set TEMPORAL_ADDRESS'));
-
-const NO_ENGINES: FinanceEngines = {
-  workflows: { findUncarried: away, ofTransaction: away },
-  operator: { perform: away, restartAndPerform: away, performAfterClose: away },
-  purchases: {
-    ...{ purchase: away, fundWallet: away, firstAnswer: away },
-    ...{ check: away, checkSoon: away, supplierAnnounced: away },
-  },
-  webhooks: { deliver: away, handOver: away },
-  reconcile: { reconcile: away },
-  // Its row is enough: the sweep starts it.
-  jobs: { begin: () => Promise.resolve() },
-};

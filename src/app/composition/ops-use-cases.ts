@@ -8,6 +8,7 @@ import { operatorUseCases } from '../../operations/operator-use-cases.ts';
 import { differenceUseCases, reportUseCases } from '../../reconciliation/operator-use-cases.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
 import { composeFinance, type FinanceWorld } from './finance.ts';
 
@@ -20,11 +21,11 @@ export interface OpsUseCases extends OperatorAccessCases {
 /** Each environment has its own connections: no report delays a purchase. Connects at the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  deps: SessionDeps,
+  deps: SessionDeps & { readonly events: Events },
 ) {
   const { db: accounts } = deps;
-  const test = composeFinance(secrets, config.worlds.test);
-  const live = config.worlds.live && composeFinance(secrets, config.worlds.live);
+  const test = composeFinance(secrets, config.worlds.test, deps.events);
+  const live = config.worlds.live && composeFinance(secrets, config.worlds.live, deps.events);
   const shared = { accounts, configuredRates: config.rates.fixed };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),

@@ -28,13 +28,7 @@ import {
   secureUrl,
   text,
 } from './fields.ts';
-import {
-  approvalLimitsOf,
-  approvalSettings,
-  mailOf,
-  operationsOf,
-  operationsSettings,
-} from './operations.ts';
+import { approvalLimitsOf, mailOf, operationsOf, operationsSettings } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
 import {
   purchaseTimings,
@@ -51,8 +45,6 @@ export type Config = ReturnType<typeof toConfig>;
 export type Secrets = ReturnType<typeof toSecrets>;
 export type WorldConfig = ReturnType<typeof worldOf>;
 export type MigrateSettings = ReturnType<typeof readMigrateSettings>;
-export type FinanceSettings = ReturnType<typeof readFinanceSettings>;
-export type FinanceWorldConfig = ReturnType<typeof financeWorldOf>;
 export type DevSettings = ReturnType<typeof readDevSettings>;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -127,10 +119,11 @@ const migrateSchema = schema
   .extend(maybeTemporal.shape)
   .extend(namespacesSchema.shape);
 
-const financeSchema = migrateSchema
-  .partial({ DATABASE_URL: true })
-  .extend(schema.pick({ SIMWAY_TRANSFER_MINUTES: true, SIMWAY_TEST_TIMINGS: true }).shape)
-  .extend(approvalSettings);
+const clientSchema = z.object({
+  /** Where commands find the API; without it the `npm start` of this checkout. */
+  SIMWAY_URL: secureUrl.optional(),
+  XDG_CONFIG_HOME: z.string().optional(),
+});
 
 const RATE_MAX_AGE_MS = DAY_MS;
 
@@ -237,18 +230,12 @@ const isLiveOn = (s: NamespaceSettings): boolean => s.SIMWAY_LIVE_SUPPLIER_ACCES
 
 function worldOf(s: Settings, environment: Environment) {
   return {
-    ...financeWorldOf(s, environment),
-    ...worldSpecifics(s, environment),
-    supplierEvents: supplierEventsOf(s, environment, `http://127.0.0.1:${s.SIMWAY_HTTP_PORT}`),
-    topUpsFreshMs: 3_600_000,
-  };
-}
-
-function financeWorldOf(s: z.output<typeof financeSchema>, environment: Environment) {
-  return {
     ...namesOf(s, environment),
     timings: purchaseTimings(s, environment),
     approvalLimits: approvalLimitsOf(s),
+    ...worldSpecifics(s, environment),
+    supplierEvents: supplierEventsOf(s, environment, `http://127.0.0.1:${s.SIMWAY_HTTP_PORT}`),
+    topUpsFreshMs: 3_600_000,
   };
 }
 
@@ -294,14 +281,10 @@ export function readMigrateSettings(env: Env = process.env) {
   };
 }
 
-/** Settings of finance's commands; `beneath` holds what `env` leaves out. Throws ConfigError like readConfig. */
-export function readFinanceSettings(env: Env = process.env, beneath: Env = {}) {
-  const s = readBy(financeSchema, { ...beneath, ...env });
-  return {
-    databaseUrl: s.DATABASE_URL && settleTls(s.DATABASE_URL, s),
-    temporal: maybeTemporalOf(s),
-    worlds: { test: financeWorldOf(s, 'test'), live: isLiveOn(s) ? financeWorldOf(s, 'live') : undefined },
-  };
+/** Of commands that ask the API. */
+export function readClientSettings(env: Env = process.env) {
+  const s = readBy(clientSchema, env);
+  return { url: s.SIMWAY_URL, configDir: join(s.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'simway') };
 }
 
 /** Whether the environment names an installation; what it says of it may still be wrong. */

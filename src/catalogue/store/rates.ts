@@ -232,16 +232,6 @@ export async function sampleRates(
   return rows;
 }
 
-/** Newest first. */
-export function listSetRates(db: WorldDb, limit: number): Promise<(SetRate & { readonly at: Date })[]> {
-  return db
-    .selectFrom('set_rates')
-    .select(['currency', 'rate_micros as micros', 'set_by as by', 'reason', 'set_at as at'])
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-}
-
 /**
  * Marks a quarantined observation as good. One that a person proposed counts from now on, until changed. undefined: no observation with this id since that
  * time; `not-independent`: the person who proposed it is not another person, independent of this one.

@@ -1,4 +1,7 @@
 /** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dataOf, type Ops } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
 import {
   actionSpec,
@@ -6,23 +9,31 @@ import {
   type ActionField,
   type OperatorAction,
 } from '../../accounts/operators/action-table.ts';
-import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
-import { dismiss, outcomeOfReplay, replay, type Replayed } from '../../operations/replay.ts';
-import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';
-import type { EffectPreview } from '../../operations/store/actions.ts';
-import type { WouldDo } from '../../operations/store/would-do.ts';
-import { findStuck } from '../../operations/stuck.ts';
+import { BATCH_REPAIR_ACTIONS } from '../../operations/batch-repair-rules.ts';
+import { outcomeOfReplay } from '../../operations/replay-rules.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
-import type { FinanceWorld } from '../../app/composition/finance.ts';
+import { formatMinor } from '../../domain/money.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
-import { amount, BY, DRY_RUN, REASON, text, WHO, YES } from '../values.ts';
+import { amount, DRY_RUN, REASON, text, YES } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
-import { moment, money, notConfirmed } from './output.ts';
-import { applyToTargets, confirmPreview, FILTER, lineOf, type Preview, type Result } from './targets.ts';
+import { moment, money, allPages, notConfirmed, type Output } from './output.ts';
+import {
+  applyToTargets,
+  confirmPreview,
+  FILTER,
+  findStuck,
+  lineOf,
+  refusedOr,
+  showProgress,
+  type Preview,
+  type Result,
+} from './targets.ts';
+
+type Schemas = components['schemas'];
 
 const COMMON = {
   ...FILTER,
-  ...WHO,
+  reason: REASON,
   evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', 'where'),
   key: option(text(200).optional(), 'the same key acts once', 'text'),
   dryRun: DRY_RUN,
@@ -60,137 +71,139 @@ export function addActionCommands(group: FinanceGroup): void {
       help: `${spec.help ?? spec.summary}
 Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
       options: z.object({ ...COMMON, ...fields }),
-      needsTemporal: true,
       run: (request) => {
+        const { args, ops } = request;
         const options = request.options as ActionOptions;
-        const { amount: amountMinor, currency: code, package: packageCode, dispute, key } = options;
-        const forOneId = [amountMinor, packageCode, dispute, key];
-        if (request.args[0] === undefined && forOneId.some((value) => value !== undefined))
-          throw new UsageMistake('--amount, --package, --dispute and --key need one id');
-        if (amountMinor !== undefined && code === undefined)
-          throw new UsageMistake('--amount needs --currency');
-        const { actions } = request.world;
-        const requestFor = (transactionId: string) => toRequest(action, transactionId, options);
-        // Beside an amount, the currency is the amount's and no filter.
-        const currency = amountMinor === undefined ? code : undefined;
+        const { amount: total, currency: code, package: packageCode, dispute, key, goodwill } = options;
+        const repairAction = BATCH_REPAIR_ACTIONS.find((one) => one === action);
+        const forOneId = [total, packageCode, dispute, key, (repairAction && goodwill) || undefined];
+        if (args[0] === undefined && forOneId.some((value) => value !== undefined))
+          throw new UsageMistake('--amount, --package, --dispute, --key and --goodwill need one id');
+        if (total !== undefined && code === undefined) throw new UsageMistake('--amount needs --currency');
+        const body = toBody(action, options);
+        const about = (transactionId: string) => ({ params: { path: { transactionId } }, body });
         return applyToTargets({
-          request: { ...request, options: { ...options, currency } },
+          // Beside an amount, the currency is the amount's and no filter.
+          request: { ...request, options: { ...options, currency: total === undefined ? code : undefined } },
           verb: `Apply ${action} to`,
-          preview: async (id) => toPreview(id, await actions.previewEffect(requestFor(id))),
-          act: async (id) => toResult(id, await actions.perform(requestFor(id))),
+          preview: async (id) =>
+            toPreview(
+              ops,
+              id,
+              await dataOf(ops.POST('/ops/purchases/{transactionId}/actions/preview', about(id))),
+            ),
+          act: async (id) =>
+            toResult(id, await dataOf(ops.POST('/ops/purchases/{transactionId}/actions', about(id)))),
+          repair: repairAction && { action: repairAction, reason: body.reason, evidence: body.evidence },
         });
       },
     });
   }
 }
 
-function toRequest(action: OperatorAction, transactionId: string, options: ActionOptions): ActionInput {
-  const { amount: amountMinor, currency: code, by, reason, evidence, outcome } = options;
-  return defined({
-    transactionId,
+function toBody(action: OperatorAction, options: ActionOptions): Schemas['ActionRequest'] {
+  const { amount: amountMinor, currency, reason, evidence, outcome, key, goodwill, override } = options;
+  return {
     action,
-    by,
     reason,
-    evidence,
-    outcome,
-    actionKey: options.key,
-    packageCode: options.package,
-    disputeId: options.dispute,
-    amount: amountMinor === undefined || code === undefined ? undefined : { amountMinor, currency: code },
-    goodwill: options.goodwill ? true : undefined,
-    overrides: options.override ? true : undefined,
-  });
+    ...defined({ evidence, outcome, actionKey: key, packageCode: options.package }),
+    ...defined({ disputeId: options.dispute }),
+    ...(amountMinor === undefined || currency === undefined
+      ? {}
+      : { amount: Number(formatMinor(amountMinor)), currency }),
+    ...(goodwill ? { goodwill } : {}),
+    ...(override ? { override } : {}),
+  };
 }
 
-type ActionResult = Result & {
-  readonly actionId?: string;
-  readonly code?: ActionRefusal;
-  readonly fits?: readonly OperatorAction[];
-};
+type Made = Schemas['ActionDone']['data'] | Schemas['ActionWaits']['data'];
 
-function toResult(transactionId: string, made: ActionOutcome): ActionResult {
-  const { outcome } = made;
-  switch (outcome) {
-    case 'done': {
-      const again = made.again ? ' (done before; nothing was done now)' : '';
-      return { transactionId, outcome, actionId: made.actionId, detail: `${made.did}${again}` };
-    }
-    case 'waits-for-approval': {
-      const { actionId, expiresAt } = made;
-      const detail = `a second person must approve it until ${expiresAt}: approve ${actionId} --by <person>`;
-      return { transactionId, outcome, actionId, detail };
-    }
-    case 'refused': {
-      const { code, fits } = made;
-      return { transactionId, outcome, code, fits, detail: `${code}: ${made.detail}; ${availableOf(fits)}` };
-    }
-    case 'unknown':
-      return { transactionId, outcome, detail: made.detail };
+function toResult(transactionId: string, made: Made): Result & { readonly actionId: string } {
+  const { outcome, actionId } = made;
+  if (made.outcome === 'done') {
+    const again = made.again ? ' (done before; nothing was done now)' : '';
+    return { transactionId, outcome, actionId, detail: `${made.did}${again}` };
   }
+  const detail = `a second person must approve it until ${made.expiresAt}: approve ${actionId}`;
+  return { transactionId, outcome, actionId, detail };
 }
-
-const availableOf = (fits: readonly OperatorAction[]): string =>
-  fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
 
 /** Before these refusals the gateway is asked again, since its last answer may be old. */
 const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
 
-function toPreview(transactionId: string, preview: EffectPreview): Preview {
-  const { outcome } = preview;
-  if (outcome === 'would-do')
-    return { transactionId, outcome, detail: preview.did, lines: effectsOf(preview), preview };
-  if (outcome === 'refused') {
-    const { code, fits } = preview;
-    const detail = `${code}: ${preview.detail}; ${availableOf(fits)}`;
-    if (!GATEWAY_IS_ASKED_AGAIN.includes(code)) return { transactionId, outcome, detail, lines: [], preview };
-    const lines = [
-      `By the gateway's last answer it would be refused: ${code}: ${preview.detail}.`,
-      'The gateway is asked again first.',
-    ];
-    return { transactionId, outcome: 'would-do', detail: 'asks the gateway again', lines, preview };
+async function toPreview(
+  ops: Ops,
+  transactionId: string,
+  preview: Schemas['ActionEffect']['data'],
+): Promise<Preview> {
+  const { outcome, what, refusal } = preview;
+  if (outcome === 'would-do') {
+    const lines = [...(await accountOf(ops, transactionId)), ...effectsOf(preview)];
+    return { transactionId, outcome, detail: what, lines, preview };
   }
-  const detail = outcome === 'done' ? `done before: ${preview.did}` : `awaits approval: ${preview.actionId}`;
-  return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
+  if (outcome !== 'refused') {
+    const detail = outcome === 'done' ? `done before: ${what}` : `awaits approval: ${what}`;
+    return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
+  }
+  const detail = `${refusal ?? ''}: ${what}`;
+  if (!GATEWAY_IS_ASKED_AGAIN.includes(refusal ?? ''))
+    return { transactionId, outcome, detail, lines: [], preview };
+  const lines = [
+    `By the gateway's last answer it would be refused: ${detail}.`,
+    'The gateway is asked again first.',
+  ];
+  return { transactionId, outcome: 'would-do', detail: 'asks the gateway again', lines, preview };
 }
 
-function effectsOf(effect: WouldDo): string[] {
-  const { amount: total, email } = effect;
-  return [
-    `Amount:   ${total === null ? 'none' : money(total.amountMinor, total.currency)}`,
-    `Account:  ${effect.accountId}${email === null ? '' : ` (${email})`}`,
-    `Effect:   ${effect.did}`,
-    ...effect.refunds.map(
-      (refund) => `Refund:   ${money(refund.amountMinor, refund.currency)}, through the gateway`,
-    ),
-    ...effect.entries.map(({ account, currency: code, debitMinor, creditMinor }) => {
-      const isDebit = debitMinor > 0n;
-      return `Ledger:   ${account} ${isDebit ? 'debit' : 'credit'} ${money(isDebit ? debitMinor : creditMinor, code)}`;
-    }),
-    ...(effect.needsSecondPerson ? ['A second person must approve it first.'] : []),
-  ];
+/** Nothing where the action's id alone is known. */
+async function accountOf(ops: Ops, transactionId: string): Promise<string[]> {
+  if (transactionId.startsWith('action-')) return [];
+  const path = { transactionId };
+  const { accountId } = await dataOf(ops.GET('/ops/purchases/{transactionId}', { params: { path } }));
+  return [`Account:  ${accountId ?? ''}`];
 }
+
+const effectsOf = (effect: Schemas['ActionEffect']['data']): string[] => [
+  `Amount:   ${effect.amount === null ? 'none' : money(effect.amount, effect.currency)}`,
+  `Effect:   ${effect.what}`,
+  ...effect.refunds.map(
+    (refund) => `Refund:   ${money(refund.amount, refund.currency)}, through the gateway`,
+  ),
+  ...effect.entries.map(
+    ({ account, currency, debit, credit }) =>
+      `Ledger:   ${account} ${debit > 0 ? 'debit' : 'credit'} ${money(debit > 0 ? debit : credit, currency)}`,
+  ),
+  ...(effect.needsSecondPerson === true ? ['A second person must approve it first.'] : []),
+];
 
 export function addApprovalCommands(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'approvals',
     summary: 'Lists actions awaiting second approval',
     options: z.object({}),
-    run: async ({ world, out }) => {
-      const pending = await world.actions.pendingApprovals();
-      out.json(pending);
-      if (pending.length === 0) out.line('no action awaits approval');
+    run: async ({ ops, out }) => {
+      const [{ items: pending }, { items: repairs }] = await Promise.all([
+        dataOf(ops.GET('/ops/actions/pending')),
+        allPages((page) =>
+          dataOf(ops.GET('/ops/batch-repairs', { params: { query: { ...page, open: 'true' } } })),
+        ),
+      ]);
+      const waiting = repairs.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
+      out.json([...pending, ...waiting]);
+      if (pending.length + waiting.length === 0) out.line('no action awaits approval');
       else
         out.table(
           ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
-          pending.map((action) => [
-            action.actionId,
-            action.transactionId,
-            action.action,
-            money(action.amount?.amountMinor, action.amount?.currency),
-            action.by,
-            action.reason,
-            moment(action.expiresAt),
-          ]),
+          [
+            ...pending.map((one) => [
+              ...[one.actionId, one.transactionId, one.action, money(one.amount, one.currency)],
+              ...[one.by, one.reason, moment(one.expiresAt)],
+            ]),
+            ...waiting.map((one) => [
+              ...[one.repairId, `${one.counts.waiting} items`, one.action, ''],
+              ...[one.by, one.reason, moment(one.expiresAt)],
+            ]),
+          ],
         );
       return 0;
     },
@@ -199,25 +212,35 @@ export function addApprovalCommands(group: FinanceGroup): void {
   addSecondPerson(group, 'decline', 'Rejects a pending action');
 }
 
-function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summary: string): void {
+type Verb = 'approve' | 'decline';
+
+function addSecondPerson(group: FinanceGroup, name: Verb, summary: string): void {
   addFinanceCommand(group, {
     syntax: `${name} <id>`,
     summary,
-    help: `${summary}. Takes the action's id, or the transaction's where one action is pending.`,
-    options: z.object({ by: BY, reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
-    needsTemporal: name === 'approve',
-    run: async ({ args: [id = ''], options: { by, reason, dryRun: isDryRun, yes }, world, out }) => {
-      const verb = name === 'approve' ? 'Approve' : 'Decline';
-      if (!isDryRun && !yes && !out.isTerminal) notConfirmed(`${verb} ${id}?`);
-      const pending = await findPending(world, id);
+    help: `${summary}. Takes the action's id, the transaction's where one action is pending, or that of a batch repair, which needs --reason.`,
+    options: z.object({ reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
+    run: async ({ args: [id = ''], options: { reason, dryRun: isDryRun, yes }, ops, out }) => {
+      const isRepair = id.startsWith('repair-');
+      if (isRepair && !isDryRun && reason === undefined)
+        throw new UsageMistake('--reason is required (why, for the record)');
+      const question = `${name === 'approve' ? 'Approve' : 'Decline'} ${id}?`;
+      if (!isDryRun && !yes && !out.isTerminal) notConfirmed(question);
+      const { actionId, transactionId } = isRepair
+        ? { actionId: id, transactionId: id }
+        : await findPending(ops, id);
       if (isDryRun || !yes) {
-        const preview = await previewSecond(world, name, pending);
-        const question = `${verb} ${pending.actionId}?`;
+        const preview = await (isRepair
+          ? previewRepair(ops, id)
+          : previewSecond(ops, name, { actionId, transactionId }));
         const ended = await confirmPreview(out, preview, { isDryRun, question });
         if (ended !== undefined) return ended;
       }
-      const decided = await world.actions[name](pending.actionId, by, reason);
-      const result = toResult(pending.transactionId, decided);
+      const result = await refusedOr<Result>(transactionId, () =>
+        isRepair
+          ? decideRepair({ ops, out }, name, id, reason ?? '')
+          : decide(ops, name, { actionId, transactionId }, reason),
+      );
       out.json(result);
       out.line(lineOf(result));
       return result.outcome === 'done' ? 0 : 1;
@@ -225,30 +248,75 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
   });
 }
 
-/** An id of an action is not checked here: approving or declining it says why it cannot be done. */
-async function findPending({ actions }: FinanceWorld, id: string) {
-  if (id.startsWith('action-')) {
-    const pending = (await actions.pendingApprovals()).find((action) => action.actionId === id);
-    return { actionId: id, transactionId: pending?.transactionId ?? id };
-  }
-  const pending = (await actions.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
-  const [only] = pending;
-  if (!only) throw new OperatorMistake(`No action on ${id} awaits approval`);
-  const ids = pending.map((action) => action.actionId).join(', ');
-  if (pending.length > 1) throw new OperatorMistake(`Several actions are pending: give one of ${ids}`);
-  return only;
+type Pending = Pick<Schemas['ActionRecord'], 'actionId' | 'transactionId'>;
+
+async function decide(ops: Ops, name: Verb, { actionId, transactionId }: Pending, reason?: string) {
+  const request = { params: { path: { actionId } }, body: defined({ reason }) };
+  const answer =
+    name === 'approve'
+      ? ops.POST('/ops/actions/{actionId}/approve', request)
+      : ops.POST('/ops/actions/{actionId}/decline', request);
+  return toResult(transactionId, await dataOf<Schemas['ActionDone'] | Schemas['ActionWaits']>(answer));
 }
 
-async function previewSecond(
-  { actions }: FinanceWorld,
-  name: 'approve' | 'decline',
-  { actionId, transactionId }: Pick<ActionRecord, 'actionId' | 'transactionId'>,
-): Promise<Preview> {
-  const lines = ['The action is not done; no money moves.'];
-  if (name === 'decline') return { transactionId, outcome: 'would-do', detail: '', lines };
-  const preview = await actions.previewApproval(actionId);
-  if (preview) return toPreview(transactionId, preview);
-  return { transactionId, outcome: 'refused', detail: `${actionId} does not await approval`, lines: [] };
+/** An id of an action is not checked here: approving or declining it says why it cannot be done. */
+async function findPending(ops: Ops, id: string): Promise<Pending> {
+  const { items } = await dataOf(ops.GET('/ops/actions/pending'));
+  const pending = items.filter(({ actionId, transactionId }) => [actionId, transactionId].includes(id));
+  const ids = pending.map((action) => action.actionId).join(', ');
+  if (pending.length > 1) throw new OperatorMistake(`Several actions are pending: give one of ${ids}`);
+  if (pending[0]) return pending[0];
+  if (id.startsWith('action-')) return { actionId: id, transactionId: id };
+  throw new OperatorMistake(`No action on ${id} awaits approval`);
+}
+
+const NOTHING_MOVES = ['The action is not done; no money moves.'];
+
+async function previewSecond(ops: Ops, name: Verb, { actionId, transactionId }: Pending): Promise<Preview> {
+  if (name === 'decline') return { transactionId, outcome: 'would-do', detail: '', lines: NOTHING_MOVES };
+  const path = { actionId };
+  const effect = await dataOf(ops.GET('/ops/actions/{actionId}/preview', { params: { path } }));
+  return toPreview(ops, transactionId, effect);
+}
+
+const readRepair = (ops: Ops, repairId: string) =>
+  dataOf(ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId } } }));
+
+async function previewRepair(ops: Ops, repairId: string): Promise<Preview> {
+  const { action, items, totals } = await readRepair(ops, repairId);
+  const moved = totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
+  const lines = items.map(({ transactionId, preview }) => `${transactionId}  ${preview}`);
+  const detail = `${action} on ${items.length} items${moved === '' ? '' : `, ${moved}`}`;
+  return { transactionId: repairId, outcome: 'would-do', detail, lines };
+}
+
+const REPAIR_POLL_MS = 500;
+
+/** Waits until an approved batch repair has ended. */
+async function decideRepair(
+  { ops, out }: { readonly ops: Ops; readonly out: Output },
+  name: Verb,
+  repairId: string,
+  reason: string,
+): Promise<Result & { readonly items: Schemas['BatchRepairDetails']['data']['items'] }> {
+  const request = { params: { path: { repairId } }, body: { reason } };
+  let repair =
+    name === 'approve'
+      ? await dataOf(ops.POST('/ops/batch-repairs/{repairId}/approve', request))
+      : await dataOf(ops.POST('/ops/batch-repairs/{repairId}/decline', request));
+  while (repair.status === 'RUNNING') {
+    await sleep(REPAIR_POLL_MS);
+    repair = await readRepair(ops, repairId);
+    showProgress(out, repair.items.length - repair.counts.waiting, repair.items.length);
+  }
+  const { items, counts } = repair;
+  for (const item of items.filter(({ status }) => status !== 'DONE'))
+    out.line(`${item.transactionId}  ${item.status.toLowerCase()}  ${item.detail ?? ''}`.trimEnd());
+  const detail = Object.entries(counts).flatMap(([status, count]) =>
+    count === 0 ? [] : [`${count} ${status}`],
+  );
+  const isWhole = name === 'decline' || counts.done === items.length;
+  return { transactionId: repairId, outcome: isWhole ? 'done' : 'refused', detail: detail.join(', '), items };
 }
 
 export function addReplay(group: FinanceGroup): void {
@@ -256,36 +324,35 @@ export function addReplay(group: FinanceGroup): void {
     syntax: 'replay [id]',
     summary: 'Retries every step that can be retried',
     help: `Retries every step that can be retried now, and prints what it did: it applies kept gateway events, sends webhook
-messages again, checks the gateway, then the supplier, then retries the delivery. Takes one id, or --class. --dry-run needs
-neither --by nor --reason.`,
-    options: z.object({ ...FILTER, by: optional(BY), reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
-    needsTemporal: true,
+messages again, checks the gateway, then the supplier, then retries the delivery. Takes one id, or --class, which asks for
+a batch repair that a second person approves. --dry-run needs no --reason.`,
+    options: z.object({ ...FILTER, reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
     run: (request) => {
-      const { by = '', reason = '', dryRun } = request.options;
-      if (!dryRun && (by === '' || reason === ''))
-        throw new UsageMistake('--by and --reason are required (your name, and why)');
-      const replayOne = async (id: string, isDryRun: boolean) =>
-        toReplayResult(id, await replay(request.world.replayDeps, id, { by, reason, isDryRun }));
+      const { reason, dryRun } = request.options;
+      if (!dryRun && reason === undefined)
+        throw new UsageMistake('--reason is required (why, for the record)');
+      const replayOne = async (transactionId: string, isDryRun: boolean) => {
+        const body = { reason: reason ?? 'a dry run', dryRun: isDryRun };
+        const answer = request.ops.POST('/ops/purchases/{transactionId}/replay', {
+          params: { path: { transactionId } },
+          body,
+        });
+        const replayed = await dataOf(answer);
+        return { ...replayed, transactionId, ...outcomeOfReplay(replayed) };
+      };
       const preview = async (id: string) => {
         const seen = await replayOne(id, true);
         return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
       };
       const act = (id: string) => replayOne(id, dryRun);
-      return applyToTargets({ request, verb: 'Replay', act, ...(!dryRun && { preview }) });
+      const repair = { action: 'replay' as const, reason };
+      return applyToTargets({ request, verb: 'Replay', act, repair, ...(!dryRun && { preview }) });
     },
   });
 }
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   option(schema.optional(), schema.meta()?.description ?? '', 'text');
-
-function toReplayResult(transactionId: string, replayed: Replayed | undefined): Result & Replayed {
-  if (!replayed) {
-    const detail = 'No purchase found with this id';
-    return { transactionId, outcome: 'refused', detail, before: null, after: null, steps: [] };
-  }
-  return { ...replayed, transactionId, ...outcomeOfReplay(replayed) };
-}
 
 const NOT_UNMATCHED = 'not an unmatched gateway event, or dismissed before';
 
@@ -294,25 +361,26 @@ export function addDismiss(group: FinanceGroup): void {
     syntax: 'dismiss [eventId]',
     summary: 'Ignores an unmatched gateway event',
     help: `Ignores a gateway event that belongs to none of our payments, and takes it off the list. Takes event-<number>, or --class.`,
-    options: z.object({ ...FILTER, ...WHO, dryRun: DRY_RUN, yes: YES }),
+    options: z.object({ ...FILTER, reason: REASON, dryRun: DRY_RUN, yes: YES }),
     run: (request) => {
-      const { options, world } = request;
-      const { by, reason } = options;
+      const { options, ops } = request;
+      const { reason } = options;
       return applyToTargets({
         request,
         verb: 'Dismiss',
-        ...(options.dryRun && { preview: (id: string) => previewDismiss(world, id) }),
-        act: async (id) =>
-          (await dismiss(world.replayDeps, id, { by, reason }))
-            ? { transactionId: id, outcome: 'done', detail: 'dismissed' }
-            : { transactionId: id, outcome: 'refused', detail: NOT_UNMATCHED },
+        ...(options.dryRun && { preview: (id: string) => previewDismiss(ops, id) }),
+        act: async (eventId) => {
+          const about = { params: { path: { eventId } }, body: { reason } };
+          await ops.POST('/ops/events/{eventId}/dismiss', about);
+          return { transactionId: eventId, outcome: 'done', detail: 'dismissed' };
+        },
       });
     },
   });
 }
 
-async function previewDismiss({ stuck }: FinanceWorld, transactionId: string): Promise<Preview> {
-  const { items } = await findStuck(stuck, { classes: ['inbox-without-purchase'] });
+async function previewDismiss(ops: Ops, transactionId: string): Promise<Preview> {
+  const { items } = await findStuck(ops, { class: ['inbox-without-purchase'] });
   const isListed = items.some((item) => item.transactionId === transactionId);
   return isListed
     ? { transactionId, outcome: 'would-do', detail: 'it leaves the list', lines: [] }

@@ -1,19 +1,22 @@
 /** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
+import papaparse from 'papaparse';
+import { dataOf, type Ops } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
-import type { FinanceWorld } from '../../app/composition/finance.ts';
-import { type Report, readLedger, type LedgerView } from '../../reconciliation/books.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
-import { BY, count, CSV, currency, DRY_RUN, listOf, rowNumber, text, time, WHO } from '../values.ts';
+import { count, CSV, currency, day, DRY_RUN, listOf, REASON, rowNumber, text } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
-import { moment, money, type Output } from './output.ts';
+import { allPages, moment, money, type Output } from './output.ts';
+
+type Ledger = components['schemas']['Ledger']['data'];
 
 const MAX_LINES = 10_000;
 const DEFAULT_DAYS = 30;
 
-const FROM = option(time.optional(), 'start, included: 2026-11-01', 'date');
-const TO = option(time.optional(), 'end, excluded: 2026-12-01', 'date');
+const FROM = option(day.optional(), 'start, included: 2026-11-01', 'date');
+const TO = option(day.optional(), 'end, excluded: 2026-12-01', 'date');
 
 export function addBookCommands(group: FinanceGroup): void {
   addReconcile(group);
@@ -24,9 +27,8 @@ export function addBookCommands(group: FinanceGroup): void {
     summary: 'Shows every ledger account with its class and balance',
     help: `Shows every ledger account with its class and balance. Fails unless debits equal credits in every currency.`,
     options: z.object({ csv: CSV }),
-    run: async ({ options, world, out }) => {
-      const report = await world.books.trialBalance();
-      printReport(world, out, report, options.csv);
+    run: async ({ options, ops, out }) => {
+      const report = await printReport(ops, out, '/ops/books/trial-balance', options.csv);
       const uneven = report.totals.filter((total) => !total.isBalanced);
       for (const { currency: code } of uneven) out.note(`${code} does not net to zero`);
       return uneven.length === 0 ? 0 : 1;
@@ -37,12 +39,12 @@ export function addBookCommands(group: FinanceGroup): void {
     summary: 'Shows revenue, cost and margin',
     help: `Shows revenue, cost and margin by day, currency and package type, with totals. The last ${DEFAULT_DAYS} days by default.`,
     options: z.object({ from: FROM, to: TO, byMerchant: toggle('by account instead of by day'), csv: CSV }),
-    run: async ({ options, world, out }) => {
-      const to = options.to ?? nextMidnight(world.clock.now());
-      const from = options.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+    run: async ({ options, ops, out }) => {
+      const to = options.to ?? dayOf(Date.now() + DAY_MS);
+      const from = options.from ?? dayOf(Date.parse(to) - DEFAULT_DAYS * DAY_MS);
       if (from >= to) throw new UsageMistake('--from must be before --to');
-      const read = options.byMerchant ? world.books.byMerchant : world.books.daily;
-      printReport(world, out, await read({ from, to }), options.csv);
+      const path = options.byMerchant ? '/ops/books/merchants' : '/ops/books/daily';
+      await printReport(ops, out, path, options.csv, { from, to });
       return 0;
     },
   });
@@ -51,27 +53,47 @@ export function addBookCommands(group: FinanceGroup): void {
     summary: 'Shows money that awaits delivery, a refund, a dispute or the gateway',
     help: 'Shows money that awaits delivery, a refund, the end of a dispute or reversal, or the gateway: how much, how many, since when.',
     options: z.object({ csv: CSV }),
-    run: async ({ options, world, out }) => {
-      printReport(world, out, await world.books.waiting(), options.csv);
+    run: async ({ options, ops, out }) => {
+      await printReport(ops, out, '/ops/books/waiting', options.csv);
       return 0;
     },
   });
 }
 
-const nextMidnight = (now: Date): Date => new Date((Math.trunc(now.getTime() / DAY_MS) + 1) * DAY_MS);
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-function printReport({ books }: FinanceWorld, out: Output, report: Report, isCsv: boolean): void {
+interface Reports {
+  '/ops/books/trial-balance': components['schemas']['TrialBalance']['data'];
+  '/ops/books/daily': components['schemas']['Daily']['data'];
+  '/ops/books/merchants': components['schemas']['BooksByMerchant']['data'];
+  '/ops/books/waiting': components['schemas']['WaitingMoney']['data'];
+}
+
+/** Tables are the service's own CSV. */
+async function printReport<Path extends keyof Reports>(
+  ops: Ops,
+  out: Output,
+  path: Path,
+  isCsv: boolean,
+  range?: { readonly from: string; readonly to: string },
+): Promise<Reports[Path]> {
   if (isCsv && out.isJson) throw new UsageMistake('Give either --json or --csv, not both');
+  const params = { query: (range ?? {}) as { from: string; to: string } };
+  const report = (await dataOf(ops.GET<keyof Reports, object>(path, { params }))) as Reports[Path];
   out.json(report);
-  if (isCsv) {
-    out.stdout(books.toCsv(report));
-    return;
+  if (out.isJson) return report;
+  const headers = { Accept: 'text/csv' };
+  const { data } = await ops.GET<keyof Reports, object>(path, { params, headers, parseAs: 'text' });
+  const csv = data as unknown as string;
+  if (isCsv) out.stdout(csv);
+  else {
+    const [columns = [], ...rows] = papaparse.parse<string[]>(csv, { skipEmptyLines: true }).data;
+    out.table(
+      columns.map((name) => name.toUpperCase()),
+      rows,
+    );
   }
-  const { columns, rows } = books.toTable(report);
-  out.table(
-    columns.map((name) => name.toUpperCase()),
-    rows,
-  );
+  return report;
 }
 
 function addLedger(group: FinanceGroup): void {
@@ -81,9 +103,8 @@ function addLedger(group: FinanceGroup): void {
     help: `Shows ledger entries, newest first, with the balance after each. Takes an account's id (its wallet), a ledger account such
 as suspense:NGN, a kind of ledger account such as suspense, or a transaction's id (oldest first, without balances).`,
     options: z.object({ limit: option(count(MAX_LINES, 50), '50 by default', 'n') }),
-    run: async ({ args: [id = ''], options: { limit }, world, out }) => {
-      const view = await readLedger(world.db, id, limit);
-      if (!view) throw new OperatorMistake(`No ledger account and no purchase found with the id ${id}`);
+    run: async ({ args: [id = ''], options: { limit }, ops, out }) => {
+      const view = await dataOf(ops.GET('/ops/books/ledger', { params: { query: { id, limit } } }));
       out.json(view.lines);
       if (view.lines.length === 0) out.line('nothing is booked');
       else printLedger(out, view);
@@ -92,10 +113,9 @@ as suspense:NGN, a kind of ledger account such as suspense, or a transaction's i
   });
 }
 
-function printLedger(out: Output, { isAccount, accounts, lines }: LedgerView): void {
+function printLedger(out: Output, { isAccount, accounts, lines }: Ledger): void {
   const optional = (isShown: boolean, cell: string): string[] => (isShown ? [cell] : []);
-  const side = (amountMinor: bigint, code: string): string =>
-    amountMinor === 0n ? '' : money(amountMinor, code);
+  const side = (amount: number, code: string): string => (amount === 0 ? '' : money(amount, code));
   const hasSeveral = accounts.length !== 1;
   const headings = ['AT', 'KIND', 'OPERATION', ...optional(hasSeveral, 'ACCOUNT'), 'DEBIT', 'CREDIT'];
   out.table(
@@ -105,9 +125,9 @@ function printLedger(out: Output, { isAccount, accounts, lines }: LedgerView): v
       line.kind,
       line.operationKey,
       ...optional(hasSeveral, line.account),
-      side(line.debitMinor, line.currency),
-      side(line.creditMinor, line.currency),
-      ...optional(isAccount, money(line.balanceMinor, line.currency)),
+      side(line.debit, line.currency),
+      side(line.credit, line.currency),
+      ...optional(isAccount, money(line.balance, line.currency)),
     ]),
   );
 }
@@ -118,15 +138,19 @@ function addReconcile(group: FinanceGroup): void {
     summary: 'Compares our books with the gateway and the supplier',
     help: `Compares ledger, payments and purchases with the gateway's statement and the supplier's orders: since the last run, or
 between --from and --to. Moves no money. Fails while a difference is open.`,
-    options: z.object({ from: FROM, to: TO, by: BY }),
-    needsTemporal: true,
-    run: async ({ options: { from, to, by }, world, out }) => {
+    options: z.object({ from: FROM, to: TO }),
+    run: async ({ options: { from, to }, ops, out }) => {
       if ((from === undefined) !== (to === undefined))
         throw new UsageMistake('--from and --to must be given together');
-      const range = from && to && { from, to };
-      if (range && range.from >= range.to) throw new UsageMistake('--from must be before --to');
-      const summary = await world.reconcile(defined({ askedBy: by, range }));
-      out.json(summary);
+      if (from !== undefined && to !== undefined && from >= to)
+        throw new UsageMistake('--from must be before --to');
+      const answer = await dataOf(ops.POST('/ops/reconciliations', { body: defined({ from, to }) }));
+      out.json(answer.status === 'running' ? answer : answer.run);
+      if (answer.status === 'running') {
+        out.line('Still running: differences shows what it has found once it ends');
+        return 1;
+      }
+      const summary = answer.run;
       if (summary === null) {
         out.line('Nothing to compare yet');
         return 0;
@@ -152,19 +176,31 @@ function addDifferences(group: FinanceGroup): void {
       transaction: option(text(100).optional(), 'only this transaction', 'id'),
       limit: option(count(MAX_LINES, 1_000), '1000 by default', 'n'),
     }),
-    run: async ({ options: { kind: kinds, transaction: transactionId, ...rest }, world, out }) => {
-      const open = await world.differences.listOpen(defined({ ...rest, kinds, transactionId }));
+    run: async ({
+      options: { kind: kinds, transaction: transactionId, currency: code, limit },
+      ops,
+      out,
+    }) => {
+      const found = await Promise.all(
+        (kinds ?? [undefined]).map((kind) => {
+          const filter = defined({ kind, transactionId, currency: code });
+          const read = (page: object) =>
+            dataOf(ops.GET('/ops/differences', { params: { query: { ...page, ...filter } } }));
+          return allPages(read, limit);
+        }),
+      );
+      const open = found.flatMap(({ items }) => items);
       out.json(open);
       if (open.length === 0) out.line('no difference is open');
       else
         out.table(
           ['NUMBER', 'KIND', 'SUBJECT', 'TRANSACTION', 'THEIRS LESS OURS', 'SINCE', 'OURS', 'THEIRS'],
           open.map((one) => [
-            String(one.id),
+            one.id,
             one.kind,
             one.subject,
             one.transactionId ?? '',
-            money(one.amountMinor, one.currency),
+            money(one.amount, one.currency),
             moment(one.firstSeenAt),
             factsOf(one.ours),
             factsOf(one.theirs),
@@ -177,19 +213,19 @@ function addDifferences(group: FinanceGroup): void {
     syntax: 'close-difference <number>',
     summary: 'Closes a difference that you can explain',
     help: 'Closes a difference that you can explain. It stays closed while the facts are the same.',
-    options: z.object({ ...WHO, dryRun: DRY_RUN }),
-    run: async ({ args: [number = ''], options: { by, reason, dryRun }, world, out }) => {
+    options: z.object({ reason: REASON, dryRun: DRY_RUN }),
+    run: async ({ args: [number = ''], options: { reason, dryRun }, ops, out }) => {
       const id = rowNumber(number);
       if (dryRun) {
-        const [found] = await world.differences.listOpen({ limit: 1, afterId: id - 1n });
-        if (found?.id !== id) throw new OperatorMistake(`Difference ${number} is not open`);
+        const { items } = await dataOf(ops.GET('/ops/differences', { params: { query: { id } } }));
+        const [found] = items;
+        if (!found || found.closedAt !== null) throw new OperatorMistake(`Difference ${number} is not open`);
         out.json(found);
-        out.line(`would close: ${found.kind} ${found.subject}, ${money(found.amountMinor, found.currency)}`);
+        out.line(`would close: ${found.kind} ${found.subject}, ${money(found.amount, found.currency)}`);
         return 0;
       }
-      const closed = await world.differences.close(id, by, reason);
-      out.json(closed);
-      if (closed.outcome === 'refused') throw new OperatorMistake(`difference ${number}: ${closed.code}`);
+      const about = { params: { path: { differenceId: id } }, body: { reason } };
+      out.json(await dataOf(ops.POST('/ops/differences/{differenceId}/close', about)));
       out.line('closed');
       return 0;
     },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { connectOps, Refusal, type Ops } from 'simway-client';
 import { z } from 'zod';
-import { composeFinance, type FinanceWorld } from '../../app/composition/finance.ts';
-import { readFinanceSettings, type FinanceSettings } from '../../app/config/config.ts';
+import { secureUrl } from '../../app/config/fields.ts';
 import {
   addCommand,
   option,
@@ -11,7 +11,8 @@ import {
   type CommandSpec,
   type ExitCode,
 } from '../../platform/command.ts';
-import { NOTHING_RUNS, type Cli } from '../context.ts';
+import type { Cli } from '../context.ts';
+import { findInstallation, readToken, sessionEnded } from '../session.ts';
 import { createOutput, type Output } from './output.ts';
 
 export interface FinanceGroup {
@@ -20,65 +21,65 @@ export interface FinanceGroup {
 }
 
 interface FinanceCommandSpec<Options extends z.ZodObject> extends Omit<CommandSpec<Options>, 'run'> {
-  /** The rows alone are not enough. */
-  readonly needsTemporal?: boolean;
   readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;
 }
 
 export interface FinanceRequest<Options> {
   readonly args: readonly string[];
   readonly options: Options;
-  readonly world: FinanceWorld;
+  /** As the person who has signed in, in the environment that the options name. */
+  readonly ops: Ops;
   readonly out: Output;
 }
 
+export const URL_OPTION = {
+  url: option(secureUrl.optional(), 'the address of the service, in place of SIMWAY_URL', 'url'),
+};
 const COMMON = {
   environment: option(z.enum(['test', 'live']).optional(), 'required once live is switched on', 'test|live'),
   json: toggle('prints one JSON value'),
+  ...URL_OPTION,
 };
 
-/** Adds a command that works on one environment, which is opened for it and closed after it. */
+/** Adds a command that asks the API, as the person who has signed in. */
 export function addFinanceCommand<Options extends z.ZodObject>(
   { cli, parent }: FinanceGroup,
-  { options: own, needsTemporal = false, run, ...spec }: FinanceCommandSpec<Options>,
+  { options: own, run, ...spec }: FinanceCommandSpec<Options>,
 ): Command {
   return addCommand(parent, {
     ...spec,
     options: own.extend(COMMON),
     run: async (given, ...args) => {
       const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
-      const { databaseUrl, temporal, ...settings } = await findSettings(cli);
-      const config = worldConfig(settings, options.environment);
-      if (databaseUrl === undefined) throw new OperatorMistake(NOTHING_RUNS);
-      if (needsTemporal && !temporal)
-        throw new OperatorMistake('This command needs Temporal: set TEMPORAL_ADDRESS');
-      const world = composeFinance({ databaseUrl, temporal }, config);
+      const installation = await findInstallation(cli, options.url);
+      const ops = connectTo(installation.url, await readToken(installation), options.environment);
+      const out = createOutput(cli.terminal, options.json);
       try {
-        const out = createOutput(cli.terminal, options.json);
-        cli.exitCode = await run({ args, options, world, out });
-      } finally {
-        await world.close();
+        cli.exitCode = await run({ args, options, ops, out });
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 401) throw sessionEnded(installation);
+        throw error instanceof Refusal ? toMistake(error, installation.url) : error;
       }
     },
   });
 }
 
-/** The test environment, unless there is live money: then the person says which. */
-function worldConfig({ worlds }: Pick<FinanceSettings, 'worlds'>, name: 'test' | 'live' | undefined) {
-  if (name === undefined && worlds.live)
-    throw new UsageMistake(
-      'The live environment is switched on: add --environment live or --environment test',
-    );
-  const config = worlds[name ?? 'test'];
-  if (!config) throw new OperatorMistake('The live environment is switched off');
-  return config;
+/** `environment` becomes part of every query. */
+export function connectTo(baseUrl: string, token?: string, environment?: string): Ops {
+  return connectOps({
+    baseUrl,
+    ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
+    querySerializer: (query) =>
+      new URLSearchParams(
+        Object.entries({ environment, ...(query as Record<string, string | number | undefined>) }).flatMap(
+          ([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]]),
+        ),
+      ).toString(),
+  });
 }
 
-/** Of the installation that the environment names, else of the `npm start` of this checkout. */
-async function findSettings({ env, findRunning }: Cli) {
-  const given = readFinanceSettings(env);
-  if (given.databaseUrl !== undefined) return given;
-  const running = await findRunning();
-  if (!running) return given;
-  return { ...readFinanceSettings(env, running.settings), databaseUrl: running.databaseUrl };
+export function toMistake({ status, message, details }: Refusal, url: string): Error {
+  if (status === 0) return new OperatorMistake(`${url} cannot be reached`);
+  const text = [message, ...(details === undefined ? [] : [details])].join(': ');
+  return details?.startsWith('environment: ') ? new UsageMistake(`--${details}`) : new OperatorMistake(text);
 }

@@ -1,22 +1,23 @@
 /** `stuck` and `show`: what needs attention, and everything about one purchase. */
+import { dataOf } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
-import { nextActionOf, stuckRule, type StuckItem } from '../../operations/stuck-rules.ts';
-import { findStuck } from '../../operations/stuck.ts';
-import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
-import { OperatorMistake } from '../../platform/command.ts';
+import { nextActionOf, stuckRule } from '../../operations/stuck-rules.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { age, moment, money, type Output } from './output.ts';
-import { FILTER, STUCK_COLUMNS, stuckRow, toFilter } from './targets.ts';
+import { FILTER, findStuck, STUCK_COLUMNS, stuckRow, type StuckItem } from './targets.ts';
+
+type Timeline = components['schemas']['PurchaseTimeline']['data'];
 
 export function addInspectCommands(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'stuck',
     summary: 'Lists stuck purchases and payments',
     help: `Lists stuck purchases and payments, with what to do next. --json prints an array of
-{transactionId, class, ageSeconds, amountMinor, currency, reason, nextAction}`,
+{transactionId, class, ageSeconds, amount, currency, reason, nextAction}`,
     options: z.object(FILTER),
-    run: async ({ options, world, out }) => {
-      const { items, isCut, temporalAsked } = await findStuck(world.stuck, toFilter(options));
+    run: async ({ options, ops, out }) => {
+      const { items, isCut, temporalAsked } = await findStuck(ops, options);
       if (!temporalAsked) out.note('Temporal is not reachable: workflow-gone is left out');
       if (isCut) out.note('The list is cut: it holds the longest stuck');
       out.json(items);
@@ -30,9 +31,9 @@ export function addInspectCommands(group: FinanceGroup): void {
     help: `Shows one purchase or funding, with a timeline of everything that happened. Takes its transaction id, a gateway's
 reference, an eSIM's id or ICCID, or a webhook message's id`,
     options: z.object({}),
-    run: async ({ args: [id = ''], world, out }) => {
-      const timeline = await purchaseTimeline({ ...world.stuck, actions: world.actions }, id);
-      if (!timeline) throw new OperatorMistake(`No purchase found with the id ${id}`);
+    run: async ({ args: [id = ''], ops, out }) => {
+      const path = { transactionId: id };
+      const timeline = await dataOf(ops.GET('/ops/purchases/{transactionId}', { params: { path } }));
       out.json(timeline);
       printTimeline(out, timeline);
       return 0;
@@ -66,21 +67,25 @@ function printTimeline(out: Output, timeline: Timeline): void {
 }
 
 function headOf(timeline: Timeline): (readonly [name: string, value: string])[] {
-  const { attention, package: item, supplier, hold, quote, workflows } = timeline;
+  const { attention, package: item, supplier, hold, workflows } = timeline;
   const attempts = supplier?.attempts === 1 ? '1 attempt' : `${supplier?.attempts ?? 0} attempts`;
   return [
     [timeline.purpose ?? 'id', timeline.transactionId],
     ['status', [timeline.status, timeline.reason].filter(Boolean).join(', ')],
-    ['attention', attention ? `${attention.reason} since ${moment(attention.since)}` : ''],
+    ['needs attention', attention ? `${attention.reason} since ${moment(attention.since)}` : ''],
     ['account', timeline.accountId ?? ''],
-    ['amount', `${money(timeline.amountMinor, timeline.currency)}, ${timeline.paymentMethod ?? ''}`],
+    ['amount', `${money(timeline.amount, timeline.currency)}, ${timeline.paymentMethod ?? ''}`],
     ['package', item ? `${item.packageCode} ${item.name}, ${item.type}` : ''],
-    ['cost', quote ? money(quote.costUsdE4, 'USD4') : ''],
-    ['hold', hold ? `${hold.status} ${money(hold.amountMinor, hold.currency)}` : ''],
+    ['cost', money(supplier?.costUsd, 'USD4')],
+    ['hold', hold ? `${hold.status} ${money(hold.amount, hold.currency)}` : ''],
     ...timeline.payments.map((payment) => ['payment', describePayment(payment)] as const),
     ...timeline.refunds.map(
-      ({ refund_key: key, status, amount_minor: amountMinor, currency }) =>
-        ['refund', `${key}: ${status}, ${money(amountMinor, currency)}`] as const,
+      ({ refundKey, status, amount, currency }) =>
+        ['refund', `${refundKey}: ${status}, ${money(amount, currency)}`] as const,
+    ),
+    ...timeline.disputes.map(
+      ({ disputeId, amount, currency, outcome }) =>
+        ['dispute', `${disputeId}: ${outcome ?? 'open'}, ${money(amount, currency)}`] as const,
     ),
     [
       'supplier',
@@ -88,10 +93,9 @@ function headOf(timeline: Timeline): (readonly [name: string, value: string])[] 
         ? `order ${supplier.orderNo ?? 'unknown'}, ${attempts}, eSIM ${supplier.esimStatus ?? ''} ${supplier.iccid ?? ''}`.trimEnd()
         : '',
     ],
-    ...(workflows?.map(({ workflowId, status, needsAttention, reason }) => {
-      const attentionText = needsAttention ? `, needs attention: ${reason ?? ''}` : '';
-      return ['workflow', `${workflowId}: ${status}${attentionText}`] as const;
-    }) ?? [['workflow', 'Temporal is not reachable'] as const]),
+    ...(workflows?.map(({ workflowId, status }) => ['workflow', `${workflowId}: ${status}`] as const) ?? [
+      ['workflow', 'Temporal is not reachable'] as const,
+    ]),
     ['available actions', timeline.fits.join(', ')],
     ...timeline.stuck.map(
       ({ class: stuckClass, ageSeconds, reason, nextAction }) =>
@@ -101,21 +105,8 @@ function headOf(timeline: Timeline): (readonly [name: string, value: string])[] 
 }
 
 function describePayment(payment: Timeline['payments'][number]): string {
-  const { reference, status, charge_currency: currency, gateway_status: atGateway } = payment;
-  const requested = money(payment.charge_minor, currency);
-  const places = {
-    received: payment.received_minor,
-    'vouched for': payment.vouched_minor,
-    used: payment.used_minor,
-    'in the wallet': payment.credited_minor,
-    'in open refunds': payment.refunding_minor,
-    'sent back': payment.refunded_minor,
-    'taken back': payment.reversed_minor,
-    disputed: payment.disputed_minor,
-  };
-  const booked = Object.entries(places).flatMap(([place, minor]) =>
-    minor === 0n ? [] : [`${place} ${money(minor, currency)}`],
-  );
-  const account = booked.length === 0 ? 'nothing received' : booked.join(', ');
-  return `${reference}: ${status}, requested ${requested}, ${account}, status at the gateway: ${atGateway ?? 'unknown'}`;
+  const { reference, status, amount, currency, bookedAmount, bookedCurrency, gatewayStatus } = payment;
+  const received =
+    bookedCurrency === null ? 'nothing received' : `received ${money(bookedAmount, bookedCurrency)}`;
+  return `${reference}: ${status}, requested ${money(amount, currency)}, ${received}, status at the gateway: ${gatewayStatus ?? 'unknown'}`;
 }

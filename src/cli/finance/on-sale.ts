@@ -1,9 +1,10 @@
+import { dataOf } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
-import { readOnSaleAt, type OnSaleAt } from '../../catalogue/changes.ts';
-import { option } from '../../platform/command.ts';
+import { defined, option } from '../../platform/command.ts';
 import { text, time } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
-import { moment, money, type Output } from './output.ts';
+import { allPages, moment, money, type Output } from './output.ts';
 
 const MAX_CODE_CHARACTERS = 64;
 
@@ -18,8 +19,11 @@ that found it.`,
       package: option(text(MAX_CODE_CHARACTERS).optional(), 'only this package', 'code'),
       region: option(text(MAX_CODE_CHARACTERS).optional(), 'only this region', 'code'),
     }),
-    run: async ({ options: { at = new Date(), package: packageCode, region: regionCode }, world, out }) => {
-      const view = await readOnSaleAt(world.db, { at, packageCode, regionCode });
+    run: async ({ options: { at = new Date(), package: packageCode, region: regionCode }, ops, out }) => {
+      const filter = { at: at.toISOString(), ...defined({ packageCode, regionCode }) };
+      const view = await allPages((page) =>
+        dataOf(ops.GET('/ops/on-sale', { params: { query: { ...page, ...filter } } })),
+      );
       out.json(view);
       printOnSale(out, view);
       return 0;
@@ -27,18 +31,18 @@ that found it.`,
   });
 }
 
-function printOnSale(out: Output, { at, knownSince, packages }: OnSaleAt): void {
+function printOnSale(out: Output, { at, knownSince, items }: components['schemas']['OnSale']['data']): void {
   if (knownSince === null) out.note('not known: no catalogue has been read yet');
   else if (at < knownSince) out.note(`not known: the history begins at ${moment(knownSince)}`);
   out.table(
     ['PACKAGE', 'NAME', 'REGION', 'COST', 'USER', 'MERCHANT', 'FROM', 'TO'],
-    packages.map((item) => [
+    items.map((item) => [
       item.packageCode,
       item.name,
       item.regionCode,
-      money(item.cost, 'USD4'),
-      money(item.userPriceUsdMinor, 'USD'),
-      money(item.merchantPriceUsdMinor, 'USD'),
+      money(item.costUsd, 'USD4'),
+      money(item.userPriceUsd, 'USD'),
+      money(item.merchantPriceUsd, 'USD'),
       moment(item.validFrom),
       moment(item.validTo),
     ]),

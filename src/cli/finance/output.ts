@@ -1,8 +1,4 @@
-/**
- * With --json, standard output holds one JSON value and nothing else, amounts as whole numbers of minor units. Notes for people go to standard
- * error. Tables show amounts as decimals with their currency.
- */
-import { formatAmount } from '../../domain/money.ts';
+/** With --json, standard output holds one JSON value and nothing else. Notes for people go to standard error. */
 import { UsageMistake } from '../../platform/command.ts';
 import type { Terminal } from '../context.ts';
 
@@ -27,21 +23,11 @@ export function createOutput(terminal: Terminal, isJson: boolean): Output {
     line,
     note: (text) => terminal.stderr(`${text}\n`),
     json: (value) => {
-      if (isJson) terminal.stdout(`${toJson(value)}\n`);
+      if (isJson) terminal.stdout(`${JSON.stringify(value)}\n`);
     },
     table: (headings, rows) => alignColumns([headings, ...rows]).forEach(line),
   };
 }
-
-/** A bigint of any size becomes a JSON number. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'bigint' ? (JSON as WithRawJson).rawJSON(inner.toString()) : inner,
-  );
-}
-
-/** In Node since 22, and not in the types yet. */
-type WithRawJson = typeof JSON & { rawJSON(text: string): unknown };
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -72,10 +58,9 @@ export async function isConfirmed(out: Output, isYes: boolean, question: string)
 }
 
 /** `NGN 12.50`; empty without an amount. */
-export function money(amountMinor: bigint | null | undefined, currency: string | null | undefined): string {
-  if (amountMinor === null || amountMinor === undefined) return '';
-  const code = currency ?? '';
-  return `${code === 'USD4' ? 'USD' : code} ${formatAmount({ amountMinor, currency: code })}`.trim();
+export function money(amount: number | null | undefined, currency: string | null | undefined): string {
+  if (amount === null || amount === undefined) return '';
+  return `${currency === 'USD4' ? 'USD' : (currency ?? '')} ${amount.toFixed(currency === 'USD4' ? 4 : 2)}`.trim();
 }
 
 /** `3d 4h`, `2h 12m`, `40s`. */
@@ -89,6 +74,28 @@ export function age(seconds: number): string {
 }
 
 /** To the second, UTC. */
-export function moment(at: Date | null): string {
-  return at === null ? '' : `${at.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+export const moment = (at: string | null): string =>
+  at === null ? '' : `${at.slice(0, 19).replace('T', ' ')}Z`;
+
+interface PageOfItems {
+  readonly items: readonly unknown[];
+  readonly pagination: { readonly hasNextPage: boolean };
+}
+
+const PAGE_LIMIT = 100;
+
+/** The first page, with the items of all pages, at most `most`. */
+export async function allPages<Page extends PageOfItems>(
+  read: (query: { readonly page: number; readonly limit: number }) => Promise<Page>,
+  most = Infinity,
+): Promise<Page> {
+  const first = await read({ page: 1, limit: PAGE_LIMIT });
+  const items = [...first.items];
+  let { hasNextPage } = first.pagination;
+  for (let page = 2; hasNextPage && items.length < most; page += 1) {
+    const next = await read({ page, limit: PAGE_LIMIT });
+    items.push(...next.items);
+    ({ hasNextPage } = next.pagination);
+  }
+  return { ...first, items: items.slice(0, most) };
 }

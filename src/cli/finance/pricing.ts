@@ -1,12 +1,13 @@
 /** What packages are sold at: exchange rates, markups and the NGN increment. */
+import { dataOf, type Ops } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
-import { listPrices, previewPrices, setPrices, type PricePreview } from '../../catalogue/price-settings.ts';
-import { formatRateMicros, type PricingSettings } from '../../catalogue/pricing.ts';
-import { confirmRate, listRates, previewRate, setRate } from '../../catalogue/rates.ts';
 import { defined, option, OperatorMistake, UsageMistake } from '../../platform/command.ts';
-import { count, currency, DRY_RUN, percentage, rate, rowNumber, WHO, YES } from '../values.ts';
+import { count, currency, DRY_RUN, percentage, rate, REASON, rowNumber, YES } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { age, isConfirmed, moment, money, type Output } from './output.ts';
+
+type Schemas = components['schemas'];
 
 const APPLIES = 'Applies within a second';
 
@@ -15,8 +16,8 @@ export function addRateCommands(group: FinanceGroup): void {
     syntax: 'rates',
     summary: 'Shows current rates, and rates awaiting review',
     options: z.object({}),
-    run: async ({ world, out }) => {
-      const view = await listRates(world);
+    run: async ({ ops, out }) => {
+      const view = await dataOf(ops.GET('/ops/rates'));
       out.json(view);
       printRates(out, view);
       return 0;
@@ -34,24 +35,28 @@ rate. Open purchases keep the rate they were quoted at.`,
     options: z.object({
       currency: option(currency, 'such as NGN', 'code'),
       rate: option(rate, 'such as 1620.50', 'rate|config'),
-      ...WHO,
+      reason: REASON,
       dryRun: DRY_RUN,
       yes: YES,
     }),
-    run: async ({ options: { currency: code, rate: micros, by, reason, dryRun, yes }, world, out }) => {
-      if (code === 'USD') throw new OperatorMistake('Rates are counted in US dollars: USD has none');
-      const change = await previewRate(world, { currency: code, micros });
-      const warning = change.isJump ? ', MORE THAN 10 % OFF' : '';
-      out.line(`${code}: ${rateText(change.beforeMicros)} → ${rateText(change.afterMicros)}${warning}`);
+    run: async ({ options: { currency: code, rate: wanted, reason, dryRun, yes }, ops, out }) => {
+      const { items } = await dataOf(ops.GET('/ops/rates'));
+      const before = items.find((one) => one.currency === code)?.rate;
+      const isJump = before !== undefined && wanted !== null && Math.abs(wanted - before) > before / 10;
+      const warning = isJump ? ', MORE THAN 10 % OFF: another person must confirm it' : '';
+      out.line(`${code}: ${rateText(before)} → ${rateText(wanted)}${warning}`);
       if (dryRun) {
-        out.json({ outcome: 'would-do', ...change });
+        out.json({ outcome: 'would-do', currency: code, before: before ?? null, rate: wanted });
         return 0;
       }
       if (!(await isConfirmed(out, yes, 'Apply this rate?'))) return 1;
-      await setRate(world, { currency: code, micros, by, reason });
-      out.json({ outcome: 'done', ...change });
-      const when = micros === null ? 'The configured rate applies after its next refresh' : APPLIES;
-      out.line(when);
+      const made = await dataOf<Schemas['RateSet'] | Schemas['RateWaits']>(
+        ops.POST('/ops/rates', { body: { currency: code, rate: wanted, reason } }),
+      );
+      out.json(made);
+      if (made.outcome === 'waits')
+        out.line(`Another person must confirm it within 24 hours: rates confirm ${made.rateId ?? ''}`);
+      else out.line(wanted === null ? 'The configured rate applies after its next refresh' : APPLIES);
       return 0;
     },
   });
@@ -59,25 +64,24 @@ rate. Open purchases keep the rate they were quoted at.`,
     syntax: 'confirm <number>',
     summary: 'Accepts a held rate',
     help: 'Accepts a held rate. `rates` lists them with their numbers.',
-    options: z.object({ ...WHO, dryRun: DRY_RUN }),
-    run: async ({ args: [number = ''], options: { dryRun, by, reason }, world, out }) => {
-      const id = rowNumber(number);
+    options: z.object({ reason: REASON, dryRun: DRY_RUN }),
+    run: async ({ args: [number = ''], options: { dryRun, reason }, ops, out }) => {
+      const rateId = rowNumber(number);
       if (dryRun) {
-        const held = (await listRates(world)).waiting.find((one) => one.id === number);
+        const { waiting } = await dataOf(ops.GET('/ops/rates'));
+        const held = waiting.find((one) => one.rateId === rateId);
         if (!held) throw new OperatorMistake(`No rate ${number} is held`);
         out.json({ outcome: 'would-do', ...held });
-        out.line(`would apply: ${held.currency} ${formatRateMicros(held.micros)}`);
+        out.line(`would apply: ${held.currency} ${held.rate}`);
         return 0;
       }
-      const outcome = await confirmRate(world, { id, by, reason });
-      if (outcome === undefined) throw new OperatorMistake(`No rate ${number} in the last 24 hours`);
-      if (outcome === 'not-independent')
-        throw new OperatorMistake(
-          'Another person, independent of the one who set this rate, must confirm it',
-        );
-      out.json({ outcome });
+      const about = { params: { path: { rateId } }, body: { reason } };
+      const confirmed = await dataOf(ops.POST('/ops/rates/{rateId}/confirm', about));
+      out.json(confirmed);
       out.line(
-        outcome === 'confirmed' ? 'Accepted; applies within a second' : 'No change: the rate was not held',
+        confirmed.outcome === 'confirmed'
+          ? 'Accepted; applies within a second'
+          : 'No change: the rate was not held',
       );
       return 0;
     },
@@ -85,17 +89,17 @@ rate. Open purchases keep the rate they were quoted at.`,
 }
 
 /** null: as configured. */
-function rateText(micros: bigint | null | undefined): string {
-  if (micros === undefined) return 'no rate';
-  return micros === null ? 'as configured' : formatRateMicros(micros);
+function rateText(value: number | null | undefined): string {
+  if (value === undefined) return 'no rate';
+  return value === null ? 'as configured' : String(value);
 }
 
-function printRates(out: Output, { good, waiting, words }: Awaited<ReturnType<typeof listRates>>): void {
+function printRates(out: Output, { items, waiting, changes }: Schemas['Rates']['data']): void {
   out.table(
     ['CURRENCY', 'RATE', 'SOURCE', 'AGE', ''],
-    good.map((one) => [
+    items.map((one) => [
       one.currency,
-      formatRateMicros(one.micros),
+      String(one.rate),
       one.source,
       age(one.ageSeconds),
       one.isSold ? '' : 'too old to sell at',
@@ -106,19 +110,19 @@ function printRates(out: Output, { good, waiting, words }: Awaited<ReturnType<ty
     out.table(
       ['NUMBER', 'CURRENCY', 'RATE', 'SOURCE', 'OBSERVED'],
       waiting.map((one) => [
-        one.id,
+        one.rateId,
         one.currency,
-        formatRateMicros(one.micros),
-        one.source,
+        String(one.rate),
+        one.proposedBy ?? one.source,
         moment(one.observedAt),
       ]),
     );
   }
-  if (words.length > 0) {
+  if (changes.length > 0) {
     out.line('\nset by people');
     out.table(
       ['AT', 'CURRENCY', 'RATE', 'BY', 'REASON'],
-      words.map((one) => [moment(one.at), one.currency, rateText(one.micros), one.by, one.reason]),
+      changes.map((one) => [moment(one.at), one.currency, rateText(one.rate), one.by, one.reason]),
     );
   }
 }
@@ -138,8 +142,8 @@ export function addPriceCommands(group: FinanceGroup): void {
     summary: 'Lists markups and the NGN increment, newest first',
     help: 'Lists markups and the NGN increment, newest first. The first line applies.',
     options: z.object({}),
-    run: async ({ world, out }) => {
-      const settings = await listPrices(world.db, HISTORY_LINES);
+    run: async ({ ops, out }) => {
+      const settings = await readPrices(ops, HISTORY_LINES);
       out.json(settings);
       out.table(
         ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
@@ -151,14 +155,18 @@ export function addPriceCommands(group: FinanceGroup): void {
   addPriceChanges({ ...group, parent: prices });
 }
 
+async function readPrices(ops: Ops, limit: number) {
+  return (await dataOf(ops.GET('/ops/prices', { params: { query: { limit } } }))).items;
+}
+
 function addPriceChanges(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'preview',
     summary: 'Shows package prices before and after a change',
-    help: 'Shows prices before and after a change, of packages from the cheapest to the dearest. Changes nothing.',
+    help: 'Shows prices before and after a change, of the packages whose price changes most. Changes nothing.',
     options: z.object(CHANGES),
-    run: async ({ options, world, out }) => {
-      const preview = await previewPrices(world.db, toChange(options), options.examples);
+    run: async ({ options, ops, out }) => {
+      const { preview } = await previewPrices(ops, options);
       out.json(preview);
       printPrices(out, preview);
       return 0;
@@ -168,23 +176,19 @@ function addPriceChanges(group: FinanceGroup): void {
     syntax: 'set',
     summary: 'Sets markups and the NGN increment',
     help: 'Sets markups and the NGN increment, in percent. What is not given stays. Open purchases keep their quoted price.',
-    options: z.object({ ...CHANGES, ...WHO, dryRun: DRY_RUN, yes: YES }),
-    run: async ({ options, world, out }) => {
-      const change = toChange(options);
-      if (Object.keys(change).length === 0) throw new UsageMistake('Give at least one percentage');
-      const preview = await previewPrices(world.db, change, options.examples);
-      const { before, after } = preview;
+    options: z.object({ ...CHANGES, reason: REASON, dryRun: DRY_RUN, yes: YES }),
+    run: async ({ options, ops, out }) => {
+      if (Object.keys(toChange(options)).length === 0) throw new UsageMistake('Give at least one percentage');
+      const { preview, terms } = await previewPrices(ops, options);
+      const { version, before, after } = preview;
       printPrices(out, preview);
       if (options.dryRun) {
         out.json({ outcome: 'would-do', before, after });
         return 0;
       }
       if (!(await isConfirmed(out, options.yes, 'Apply these prices?'))) return 1;
-      const outcome = await setPrices(world.db, preview, { by: options.by, reason: options.reason });
-      if (outcome === 'changed-meanwhile')
-        throw new OperatorMistake(
-          'Prices changed since the preview: nothing was done, run the command again',
-        );
+      const body = { version, ...terms, reason: options.reason };
+      const { outcome } = await dataOf(ops.POST('/ops/prices', { body }));
       out.json({ outcome, before, after });
       out.line(outcome === 'set' ? APPLIES : 'No change: already set');
       return 0;
@@ -192,17 +196,32 @@ function addPriceChanges(group: FinanceGroup): void {
   });
 }
 
-const toChange = (options: z.output<z.ZodObject<typeof CHANGES>>) =>
+type Changes = z.output<z.ZodObject<typeof CHANGES>>;
+
+const toChange = (options: Changes) =>
   defined({
-    userMarkupBps: options.userMarkup,
-    merchantMarkupBps: options.merchantMarkup,
-    ngnIncrementBps: options.ngnIncrement,
+    userMarkupPercent: options.userMarkup,
+    merchantMarkupPercent: options.merchantMarkup,
+    ngnIncrementPercent: options.ngnIncrement,
   });
 
-const percentages = (one: Omit<PricingSettings, 'id'>): string[] =>
-  [one.userMarkupBps, one.merchantMarkupBps, one.ngnIncrementBps].map((bps) => `${money(BigInt(bps), '')} %`);
+/** What is not given stays as it is. */
+async function previewPrices(ops: Ops, options: Changes) {
+  const [present] = await readPrices(ops, 1);
+  if (!present) throw new OperatorMistake('No prices are set yet');
+  const { userMarkupPercent, merchantMarkupPercent, ngnIncrementPercent } = present;
+  const terms = { userMarkupPercent, merchantMarkupPercent, ngnIncrementPercent, ...toChange(options) };
+  const query = { limit: options.examples };
+  const preview = await dataOf(ops.POST('/ops/prices/preview', { params: { query }, body: terms }));
+  return { preview, terms };
+}
 
-function printPrices(out: Output, { before, after, examples }: PricePreview): void {
+const percentages = (one: Schemas['PricePreview']['data']['before']): string[] =>
+  [one.userMarkupPercent, one.merchantMarkupPercent, one.ngnIncrementPercent].map(
+    (percent) => `${percent.toFixed(2)} %`,
+  );
+
+function printPrices(out: Output, { before, after, items }: Schemas['PricePreview']['data']): void {
   out.table(
     ['', 'USER', 'MERCHANT', 'NGN'],
     [
@@ -213,12 +232,11 @@ function printPrices(out: Output, { before, after, examples }: PricePreview): vo
   out.line('');
   out.table(
     ['PACKAGE', 'FOR', 'COST', 'BEFORE', 'AFTER'],
-    examples.map((one) => [
-      one.packageCode,
-      one.accountType,
-      money(one.costUsdE4, 'USD4'),
-      money(one.beforeMinor, one.currency),
-      money(one.afterMinor, one.currency),
-    ]),
+    items.flatMap(({ packageCode, costUsd, prices }) =>
+      prices.map((one) => [
+        ...[packageCode, one.accountType, money(costUsd, 'USD4')],
+        ...[money(one.before, one.currency), money(one.after, one.currency)],
+      ]),
+    ),
   );
 }

@@ -1,12 +1,13 @@
 /** Applies an action to the one id that was named, or to everything on the stuck list that a filter finds. Without --yes it asks first. */
+import { dataOf, Refusal, type Ops } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import type { z } from 'zod';
-import type { EffectPreview } from '../../operations/store/actions.ts';
-import { STUCK_CLASSES, type StuckItem, type StuckFilter } from '../../operations/stuck-rules.ts';
-import { findStuck } from '../../operations/stuck.ts';
+import { STUCK_CLASSES } from '../../operations/stuck-rules.ts';
 import { defined, option, UsageMistake, type ExitCode } from '../../platform/command.ts';
+import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import { currency, duration, listOf } from '../values.ts';
 import type { FinanceRequest } from './group.ts';
-import { age, isConfirmed, money, notConfirmed, type Output } from './output.ts';
+import { age, allPages, isConfirmed, money, notConfirmed, type Output } from './output.ts';
 
 /** Options that narrow the stuck list. */
 export const FILTER = {
@@ -17,8 +18,24 @@ export const FILTER = {
 
 type Filter = z.output<z.ZodObject<typeof FILTER>>;
 
-export const toFilter = ({ class: classes, olderThan, currency: code }: Filter): StuckFilter =>
-  defined({ classes, olderThanSeconds: olderThan, currency: code });
+export type StuckItem = components['schemas']['StuckItem'];
+
+/** What the filter finds, the longest stuck first, with what the list says of itself. */
+export async function findStuck(ops: Ops, { class: classes, olderThan, currency: code }: Filter) {
+  const found = await Promise.all(
+    (classes ?? [undefined]).map((wanted) =>
+      allPages((page) => {
+        const filter = defined({ class: wanted, olderThanSeconds: olderThan, currency: code });
+        return dataOf(ops.GET('/ops/stuck', { params: { query: { ...page, ...filter } } }));
+      }),
+    ),
+  );
+  return {
+    items: found.flatMap(({ items }) => items).toSorted((a, b) => b.ageSeconds - a.ageSeconds),
+    isCut: found.some(({ isCut }) => isCut),
+    temporalAsked: found.every(({ temporalAsked }) => temporalAsked),
+  };
+}
 
 export const STUCK_COLUMNS = ['AGE', 'CLASS', 'TRANSACTION', 'AMOUNT', 'REASON'];
 
@@ -26,7 +43,7 @@ export const stuckRow = (item: StuckItem): string[] => [
   age(item.ageSeconds),
   item.class,
   item.transactionId,
-  money(item.amountMinor, item.currency),
+  money(item.amount, item.currency),
   item.reason,
 ];
 
@@ -39,7 +56,7 @@ export interface Result {
 export type Preview = Result & {
   /** Printed before the confirmation. */
   readonly lines: readonly string[];
-  readonly preview?: EffectPreview;
+  readonly preview?: components['schemas']['ActionEffect']['data'];
 };
 
 interface Batch {
@@ -49,17 +66,20 @@ interface Batch {
   /** What `act` would do. Without it `act` itself changes nothing in a dry run. */
   readonly preview?: (transactionId: string) => Promise<Preview>;
   readonly act: (transactionId: string) => Promise<Result>;
+  /** A batch repair, which a second person approves. Without it the items are acted on one by one. */
+  readonly repair?: BatchRepair | undefined;
 }
 
 /** As many at one time as a worker takes beside its other work. */
 const AT_ONCE = 8;
 
 export async function applyToTargets(batch: Batch): Promise<ExitCode> {
-  const { request, act, preview, verb } = batch;
-  const { out, options, world } = request;
+  const { request, preview, verb, repair } = batch;
+  const { out, options, ops } = request;
+  const act = (one: string) => refusedOr(one, () => batch.act(one));
   const [id] = request.args;
-  const filter = toFilter(options);
-  if (id !== undefined && Object.keys(filter).length > 0)
+  const { class: classes, olderThan, currency } = options;
+  if (id !== undefined && [classes, olderThan, currency].some((value) => value !== undefined))
     throw new UsageMistake('Give either an id or a filter, not both');
   if (id !== undefined) {
     const ended = await previewOne(batch, id);
@@ -69,13 +89,15 @@ export async function applyToTargets(batch: Batch): Promise<ExitCode> {
     out.line(lineOf(result));
     return exitCodeOf([result]);
   }
-  if (filter.classes === undefined) throw new UsageMistake('Give an id, or --class');
-  const { items } = await findStuck(world.stuck, filter);
+  if (classes === undefined) throw new UsageMistake('Give an id, or --class');
+  if (repair) return askForRepairs({ ...repair, request, classes, verb });
+  const { items } = await findStuck(ops, options);
   out.table(STUCK_COLUMNS, items.map(stuckRow));
   const ids = [...new Set(items.map((item) => item.transactionId))];
   const question = `${verb} ${ids.length === 1 ? '1 item' : `${ids.length} items`}?`;
   if (!options.dryRun && ids.length > 0 && !(await isConfirmed(out, options.yes, question))) return 1;
-  const results = await forEachId(ids, options.dryRun && preview ? preview : act, out);
+  const each = options.dryRun && preview ? (one: string) => refusedOr(one, () => preview(one)) : act;
+  const results = await forEachId(ids, each, out);
   out.json(results);
   printResults(out, results);
   return exitCodeOf(results);
@@ -125,9 +147,80 @@ async function forEachId(
   return results;
 }
 
+interface BatchRepair {
+  readonly action: components['schemas']['BatchRepairRequest']['action'];
+  readonly reason: string | undefined;
+  readonly evidence?: string | undefined;
+}
+
+/** Asks for one batch repair of each class. Nothing is done before a second person approves it. */
+async function askForRepairs({
+  request: { ops, out, options },
+  classes,
+  verb,
+  action,
+  reason,
+  evidence,
+}: BatchRepair & {
+  readonly request: Batch['request'];
+  readonly classes: readonly StuckItem['class'][];
+  readonly verb: string;
+}): Promise<ExitCode> {
+  const { olderThan, currency: code, dryRun, yes } = options;
+  const results: object[] = [];
+  for (const one of classes) {
+    const filter = defined({ class: one, olderThanSeconds: olderThan, currency: code });
+    const asked = { action, filter, maxRows: MAX_JOB_ROWS, ...defined({ evidence }) };
+    const plan = await dataOf(ops.POST('/ops/batch-repairs/preview', { body: asked }));
+    out.table(
+      ['CLASS', 'TRANSACTION', 'AMOUNT', 'EFFECT'],
+      plan.items.map((item) => [
+        item.class,
+        item.transactionId,
+        money(item.amount, item.currency),
+        item.preview,
+      ]),
+    );
+    const possible = plan.items.filter(({ isPossible }) => isPossible).length;
+    if (dryRun || possible === 0) {
+      results.push(...plan.items);
+      if (plan.items.length === 0) out.line('nothing matches the filter');
+      continue;
+    }
+    const question = `${verb} ${possible === 1 ? '1 item' : `${possible} items`}?`;
+    if (!(await isConfirmed(out, yes, question))) return 1;
+    const body = { ...asked, reason: reason ?? '' };
+    const repair = await dataOf(ops.POST('/ops/batch-repairs', { body }));
+    results.push(repair);
+    out.line(`a second person must approve it until ${repair.expiresAt}: approve ${repair.repairId}`);
+  }
+  out.json(results);
+  return 0;
+}
+
+/** What the service refused, as a result. An ended session ends the command. */
+export async function refusedOr<R extends Result>(
+  transactionId: string,
+  work: () => Promise<R>,
+): Promise<R | (Result & { readonly code: string; readonly fits: readonly string[]; readonly lines: [] })> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status === 401 || error.status === 0) throw error;
+    const { code, refusal = code, message, details, fits } = error;
+    const outcome = error.status >= 500 ? 'unknown' : 'refused';
+    const available = error.refusal === undefined ? '' : `; ${availableOf(fits)}`;
+    const detail = `${refusal}: ${details ?? message}${available}`;
+    return { transactionId, outcome, code: refusal, fits, detail, lines: [] };
+  }
+}
+
+const availableOf = (fits: readonly string[]): string =>
+  fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
+
 const BAR_WIDTH = 30;
 
-function showProgress(out: Output, done: number, of: number): void {
+export function showProgress(out: Output, done: number, of: number): void {
   if (!out.isTerminal) return;
   const bar = '#'.repeat(Math.trunc((done * BAR_WIDTH) / of)).padEnd(BAR_WIDTH);
   out.stderr(`\r[${bar}] ${done}/${of}${done === of ? '\n' : ''}`);

@@ -155,6 +155,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     status: 200,
   },
   { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
+  { route: 'GET /ops/books/ledger', target: '/ops/books/ledger?id=revenue', as: 'FINANCE', status: 200 },
   { route: 'GET /ops/rates', target: '/ops/rates?currency=NGN&days=7', as: 'FINANCE', status: 200 },
   post('/ops/rates', { currency: 'NGN', rate: 1_550.5, ...REASON }, 'FINANCE', 200),
   {
@@ -223,6 +224,7 @@ const badChange = (body: object): OpsAsk => ({
 });
 
 export const OTHER_ASKS: readonly OpsAsk[] = [
+  { route: 'GET /ops/books/ledger', target: '/ops/books/ledger?id=nothing', as: 'FINANCE', status: 404 },
   post(`${DEVICES}/token`, { deviceCode: WAITS.deviceCode }, null, 202),
   post(`${DEVICES}/token`, { deviceCode: 'unknown' }, null, 404),
   post(`${DEVICES}/approve`, { userCode: 'BBBB-BBBB' }, 'SUPPORT', 404),
