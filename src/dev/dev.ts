@@ -143,7 +143,9 @@ async function leaveSession(url: string, dataDir: string, { email, password }: L
     await keepToken({ url, file: sandboxSessionFile(dataDir) }, token);
   } catch (error) {
     // Such as where operators may not come from this machine.
-    log.warn(`commands of finance are not signed in: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(
+      `commands of finance are not signed in: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

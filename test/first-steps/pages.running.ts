@@ -44,7 +44,7 @@ const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node packages\/
 
 const PRELUDE = String.raw`
 set -euo pipefail
-unset DATABASE_URL TEMPORAL_ADDRESS
+unset DATABASE_URL TEMPORAL_ADDRESS SIMWAY_URL
 groups=''
 trap 'for group in $groups; do kill -TERM -- "-$group" 2>/dev/null || true; done; wait' EXIT
 call() {

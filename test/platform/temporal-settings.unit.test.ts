@@ -4,11 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  ConfigError,
-  readConfig,
-  readMigrateSettings,
-} from '../../src/app/config/config.ts';
+import { ConfigError, readConfig, readMigrateSettings } from '../../src/app/config/config.ts';
 import { makeCertificate } from './outbound.support.ts';
 
 const NEEDED = {

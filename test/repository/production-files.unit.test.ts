@@ -23,6 +23,7 @@ const NO_SECRET: ReadonlySet<string> = new Set([
 /** Settings that are not in .env, with the reason. */
 const DECIDED: Readonly<Record<string, string>> = {
   SIMWAY_HTTP_PORT: 'published by the file',
+  SIMWAY_URL: 'read by commands outside of the file',
   SIMWAY_ADMIN_PORT: 'asked by the health check',
   SIMWAY_WORKER_ADMIN_PORT: 'asked by the health check',
   SIMWAY_STOP_DEADLINE_MS: 'fits the grace period that the file gives',

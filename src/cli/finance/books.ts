@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
-import { count, CSV, currency, day, DRY_RUN, listOf, REASON, rowNumber, text } from '../values.ts';
+import { count, CSV, currency, day, DRY_RUN, listOf, REASON, rowNumber, text, time } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { allPages, moment, money, type Output } from './output.ts';
 
@@ -59,6 +59,9 @@ export function addBookCommands(group: FinanceGroup): void {
     },
   });
 }
+
+const rangeOf = (from: Date | undefined, to: Date | undefined) =>
+  defined({ from: from?.toISOString(), to: to?.toISOString() });
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -138,13 +141,16 @@ function addReconcile(group: FinanceGroup): void {
     summary: 'Compares our books with the gateway and the supplier',
     help: `Compares ledger, payments and purchases with the gateway's statement and the supplier's orders: since the last run, or
 between --from and --to. Moves no money. Fails while a difference is open.`,
-    options: z.object({ from: FROM, to: TO }),
+    options: z.object({
+      from: option(time.optional(), 'start, included: 2026-11-01', 'time'),
+      to: option(time.optional(), 'end, excluded: 2026-12-01', 'time'),
+    }),
     run: async ({ options: { from, to }, ops, out }) => {
       if ((from === undefined) !== (to === undefined))
         throw new UsageMistake('--from and --to must be given together');
       if (from !== undefined && to !== undefined && from >= to)
         throw new UsageMistake('--from must be before --to');
-      const answer = await dataOf(ops.POST('/ops/reconciliations', { body: defined({ from, to }) }));
+      const answer = await dataOf(ops.POST('/ops/reconciliations', { body: rangeOf(from, to) }));
       out.json(answer.status === 'running' ? answer : answer.run);
       if (answer.status === 'running') {
         out.line('Still running: differences shows what it has found once it ends');

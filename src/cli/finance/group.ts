@@ -71,8 +71,8 @@ export function connectTo(baseUrl: string, token?: string, environment?: string)
     ...(token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } }),
     querySerializer: (query) =>
       new URLSearchParams(
-        Object.entries({ environment, ...(query as Record<string, string | number | undefined>) }).flatMap(
-          ([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]]),
+        Object.entries({ environment, ...(query as Record<string, string>) }).filter(
+          (entry): entry is [string, string] => entry[1] !== undefined,
         ),
       ).toString(),
   });
