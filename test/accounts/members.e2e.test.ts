@@ -71,6 +71,25 @@ function nextAddress(): string {
   return `127.9.${Math.trunc(asked / 250)}.${(asked % 250) + 1}`;
 }
 
+it('routes for keys need more of a member than reading or buying where they send webhooks or money', () => {
+  const own = inPlaceOfKeys.filter(({ memberPermission }) => memberPermission !== undefined);
+  const byPermission = Object.groupBy(own, neededBy);
+  const named = Object.entries(byPermission).map(([name, found]) => [name, found.map(nameOf).sort()]);
+  const endpoint = '/api/webhooks/endpoints/{endpointId}';
+  expect(Object.fromEntries(named)).toEqual({
+    read: ['POST /api/esim/confirm-payment'],
+    fund: ['POST /api/wallet/fund', 'PUT /api/wallet/low-balance'],
+    webhooks: [
+      ...[`DELETE ${endpoint}`, `PATCH ${endpoint}`, 'POST /api/webhooks/endpoints'],
+      `POST ${endpoint}/rotate-secret`,
+    ],
+    resend: [
+      ...[`POST ${endpoint}/recover`, `POST ${endpoint}/sample`],
+      'POST /api/webhooks/messages/{messageId}/resend',
+    ],
+  });
+});
+
 describe.each(MEMBER_ROLES)('%s', (role) => {
   it.each(all)('%s', async (_name, route) => {
     const answer = await ask(members.get(role)!, route);

@@ -361,7 +361,7 @@ describe('e-mails to travellers', () => {
       .set({ smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null })
       .where('id', '=', api.idOf(String(first!['esimId'])))
       .execute();
-    const [, path = ''] = /https:\/\/shop\.example(\/i\/[\w-]{32})\b/.exec(text) ?? [];
+    const [, path = ''] = /https:\/\/shop\.example(\/i\/[\w-]{32})(?![\w-])/.exec(text) ?? [];
     const page = await api.ask(path);
     const { activationCode, installUrl } = (
       await api.ask(`/api/esim/${String(first!['esimId'])}/install`, { key: 'usd' })

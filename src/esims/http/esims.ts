@@ -204,16 +204,11 @@ function presentListed(esim: EsimView) {
 }
 
 /** The flat page of my-esims. */
-function presentEsimPage(page: EsimPage): Wire<z.output<typeof esimPageSchema>> {
-  return {
-    esims: page.items.map(presentEsimListItem),
-    total: page.total,
-    page: page.page,
-    limit: page.limit,
-    totalPages: Math.ceil(page.total / page.limit),
-    totalIsMinimum: page.totalIsMinimum,
-    nextCursor: page.next ?? '',
-  };
-}
+const presentEsimPage = ({ items, next, ...page }: EsimPage): Wire<z.output<typeof esimPageSchema>> => ({
+  ...page,
+  esims: items.map(presentEsimListItem),
+  totalPages: Math.ceil(page.total / page.limit),
+  nextCursor: next ?? '',
+});
 
 export const esimRoutes: readonly Route<EsimCases>[] = [myEsimsRoute, esimRoute];

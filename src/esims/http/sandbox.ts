@@ -43,11 +43,7 @@ const clockBody = z
   })
   .meta({ id: 'SandboxClockRequest' });
 
-interface Words {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-}
+type Words = Omit<NonNullable<Route['docs']>, 'tag'>;
 
 const PLAIN_WORDS: Readonly<Record<(typeof PLAIN_SANDBOX_ACTIONS)[number], Words>> = {
   'use-up': {

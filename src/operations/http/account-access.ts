@@ -5,14 +5,14 @@ import { presentMember } from '../../accounts/http/present-users.ts';
 import { isId } from '../../domain/ids.ts';
 import { dataAnswer, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
 import { type AccountMember, MAX_LISTED_ENDPOINTS } from '../account-access.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { type FoundMessage, MAX_ATTEMPTS } from '../store/account-webhooks.ts';
-import { accountId, ONE_ACCOUNT } from './shared.ts';
+import { ONE_ACCOUNT, READ_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 const TAG = 'Accounts';
@@ -79,11 +79,8 @@ const messagesQuery = z.object({
 });
 
 const membersRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: `${ONE_ACCOUNT}/members`,
-  permission: 'see',
-  params: { accountId },
-  query: environmentQuery,
   responses: {
     200: { description: 'All members, the oldest first', schema: listSchema(member, 'AccountMembers') },
   },
@@ -100,11 +97,8 @@ const membersRoute = defineOpsRoute({
 });
 
 const keysRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: `${ONE_ACCOUNT}/keys`,
-  permission: 'see',
-  params: { accountId },
-  query: environmentQuery,
   responses: {
     200: {
       description: 'All keys of this environment, the newest first',
@@ -126,11 +120,8 @@ const keysRoute = defineOpsRoute({
 });
 
 const endpointsRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: `${ONE_ACCOUNT}/endpoints`,
-  permission: 'see',
-  params: { accountId },
-  query: environmentQuery,
   responses: {
     200: {
       description: `At most ${MAX_LISTED_ENDPOINTS}: those that exist, then deleted ones, each newest first`,
@@ -151,10 +142,8 @@ const endpointsRoute = defineOpsRoute({
 });
 
 const messagesRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: `${ONE_ACCOUNT}/messages`,
-  permission: 'see',
-  params: { accountId },
   query: messagesQuery,
   responses: { 200: { description: 'One page, newest first', schema: messagesSchema } },
   docs: {

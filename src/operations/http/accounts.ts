@@ -28,7 +28,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import type { AccountOverview, ListedAccount } from '../accounts.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
-import { accountId, ACCOUNTS, ONE_ACCOUNT } from './shared.ts';
+import { accountId, ACCOUNTS, ONE_ACCOUNT, READ_ACCOUNT } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorCases>();
 const TAG = 'Accounts';
@@ -127,10 +127,8 @@ const transaction = z
 const transactionsSchema = cursorPageSchema(transaction, 'AccountTransactions');
 
 const transactionsRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: `${ONE_ACCOUNT}/transactions`,
-  permission: 'see',
-  params: { accountId },
   query: transactionsQuery,
   responses: { 200: { description: 'One page, newest first', schema: transactionsSchema } },
   docs: {
@@ -163,11 +161,8 @@ const listRoute = defineOpsRoute({
 });
 
 const readRoute = defineOpsRoute({
-  method: 'GET',
+  ...READ_ACCOUNT,
   path: ONE_ACCOUNT,
-  permission: 'see',
-  params: { accountId },
-  query: environmentQuery,
   responses: { 200: { description: 'The account', schema: accountSchema } },
   docs: {
     operationId: 'getAccountOverview',

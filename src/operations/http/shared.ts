@@ -22,6 +22,10 @@ export const accountId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'No such account' },
 };
 
+/** What reads one account. */
+const one = { params: { accountId }, query: environmentQuery };
+export const READ_ACCOUNT = { method: 'GET', permission: 'see', ...one } as const;
+
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 export const MAX_OLDER_SECONDS = 999_999_999;
 export const currency = z.string().meta({ example: 'NGN' });
