@@ -151,7 +151,7 @@ describe('the first administrator', () => {
       ]);
     expect((await auditOf('first@operator.example')).map(({ action }) => action)).toEqual([
       'session.open',
-      'person.change-password',
+      'user.change-password',
       'session.refuse',
       'person.create',
       'person.change',
@@ -168,7 +168,7 @@ describe('the first administrator', () => {
     const { email } = await signedIn(stack, 'SUPPORT');
     const statuses: unknown[] = [];
     const bodies = new Set<string>();
-    await sql`update people set failed_logins = 9 where email = ${email}`.execute(stack.accounts);
+    await sql`update users set failed_logins = 9 where email = ${email}`.execute(stack.accounts);
     for (const given of [
       { email, password: 'wrong' },
       { email, password: PASSWORD },
@@ -397,7 +397,7 @@ describe('one person of finance alone', () => {
       await stack.accounts
         .insertInto('access_grants')
         .values({
-          person_id: personId,
+          user_id: personId,
           email: personId === fresh.personId ? fresh.email : asker.email,
           role: 'FINANCE',
           given_by: admin.email,

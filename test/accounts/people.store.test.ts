@@ -13,9 +13,10 @@ import {
   resetPassword,
 } from '../../src/accounts/operators/people.ts';
 import { refusalOf } from '../support/books.ts';
-import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
+import { codeOf, openOffice, OWN } from './people.support.ts';
 
-const { audit, books, deps, pass, person, sessions, settled, signIn } = await openOffice();
+const { audit, books, changePassword, deps, find, pass, person, sessions, settled, signIn } =
+  await openOffice();
 /** For an installation without operators. */
 const fresh = await openOffice();
 
@@ -32,16 +33,14 @@ describe('people', () => {
   it('keep id and e-mail address forever, and are never removed', async () => {
     const { personId } = await person();
     const run = (text: string) => refusalOf(sql.raw(text).execute(books.accounts));
-    expect(await run(`update people set email = 'x@y.example' where id = '${personId}'`)).toBe(
-      'permission denied',
-    );
-    expect(await run(`update people set id = 'person-${'0'.repeat(32)}' where id = '${personId}'`)).toBe(
-      'permission denied',
-    );
-    expect(await run(`delete from people where id = '${personId}'`)).toBe('permission denied');
-    expect(await run(`update sessions set person_id = '${personId}', expires_at = now()`)).toBe(
-      'permission denied',
-    );
+    for (const statement of [
+      `update users set email = 'x@y.example' where id = '${personId}'`,
+      `update users set id = 'user-${'0'.repeat(32)}' where id = '${personId}'`,
+      `update operators set user_id = 'user-${'0'.repeat(32)}' where user_id = '${personId}'`,
+      `delete from operators where user_id = '${personId}'`,
+    ])
+      expect(await run(statement)).toBe('permission denied');
+    expect(await run(`delete from users where id = '${personId}'`)).toContain('operators_user_id_fkey');
   });
 
   it('are listed in the order in which they were made', async () => {
@@ -165,7 +164,7 @@ describe('access', () => {
     const { person: bo } = await peopleUseCases.create(deps, session, newPerson(newEmail()));
     expect(await codeOf(peopleUseCases.confirm(deps, session, bo.personId, 'FINANCE'))).toBe('FORBIDDEN');
     await sql`update access_grants set confirmed_by = ${` ${email.toUpperCase()}`}, confirmed_at = now(), second_half = null
-               where person_id = ${bo.personId}`
+               where user_id = ${bo.personId}`
       .execute(books.accounts)
       .then(
         () => expect.fail('the database took it'),
@@ -191,13 +190,13 @@ describe('a one-time password', () => {
 
   it('opens a session in which the person chooses another, and nothing after that', async () => {
     const { email, oneTime, personId } = await person();
-    const { session } = await signIn(email.toUpperCase(), oneTime);
+    const { session, token } = await signIn(email.toUpperCase(), oneTime);
     expect(session).toMatchObject({ mustChangePassword: true, person: { personId, email } });
     await expect(sessions.authorise(session, 'see', { subject: 'x', requestId: 'r' })).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: expect.stringContaining('POST /ops/me/password') as string,
     });
-    await sessions.changePassword(session, { current: oneTime, next: OWN, address: ADDRESS });
+    await changePassword(token, oneTime, OWN);
     expect(await codeOf(signIn(email, oneTime))).toBe('UNAUTHORIZED');
     const again = await signIn(email, OWN);
     expect(again.session.mustChangePassword).toBe(false);
@@ -205,7 +204,7 @@ describe('a one-time password', () => {
       'a test: person.create',
       'another test: person.confirm',
       `${email}: session.open`,
-      `${email}: person.change-password`,
+      `${email}: user.change-password`,
       `${email}: session.refuse`,
       `${email}: session.open`,
     ]);
@@ -217,7 +216,7 @@ describe('a one-time password', () => {
     const { token } = await signIn(email, oneTime);
     pass(61_000);
     expect(await codeOf(signIn(email, oneTime))).toBe('UNAUTHORIZED');
-    expect(await codeOf(sessions.authenticate(token))).toBe('INVALID_TOKEN');
+    expect(await codeOf(find(token))).toBe('INVALID_TOKEN');
   });
 
   it.each([
@@ -227,13 +226,8 @@ describe('a one-time password', () => {
     ['its owner’s name', 'Operator.example', 'must not be made of your name'],
   ])('is not replaced by one that is %s', async (_why, next, detail) => {
     const { email, oneTime } = await person();
-    const { session } = await signIn(email, oneTime);
-    const change = sessions.changePassword(session, {
-      current: oneTime,
-      next: next ?? oneTime,
-      address: ADDRESS,
-    });
-    await expect(change).rejects.toMatchObject({
+    const { token } = await signIn(email, oneTime);
+    await expect(changePassword(token, oneTime, next ?? oneTime)).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
       details: expect.stringContaining(detail) as string,
     });

@@ -182,8 +182,8 @@ const passwordRoute = forUser({
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
   },
   async handle({ cases, session, browser, body }) {
-    const { cookies } = await cases.changePassword(session, body, browser);
-    return { status: 200, body: DONE, cookies };
+    await cases.changePassword(session, body, browser);
+    return { status: 200, body: DONE };
   },
 });
 

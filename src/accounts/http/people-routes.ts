@@ -36,8 +36,8 @@ const ONE = `${PEOPLE}/{personId}`;
 
 const personId: PathParameter = {
   description: 'The `personId` of a person',
-  example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('person', text),
+  example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => isId('user', text),
   notFound: { code: 'NOT_FOUND', message: 'No such person' },
 };
 
@@ -77,8 +77,8 @@ const signOutRoute = defineOpsRoute({
     summary: 'Sign out',
     description: 'Ends this session at once. Your other sessions stay open.',
   },
-  async handle({ cases, session }) {
-    await cases.sessions.signOut(session);
+  async handle({ cases, session, browser }) {
+    await cases.sessions.signOut(session, browser);
     return { status: 200, body: DONE };
   },
 });
@@ -111,9 +111,8 @@ const passwordRoute = defineOpsRoute({
     summary: 'Change your password',
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
   },
-  async handle({ cases, session, clientAddress, body }) {
-    const { currentPassword: current, newPassword: next } = body;
-    await cases.sessions.changePassword(session, { current, next, address: clientAddress });
+  async handle({ cases, session, browser, body }) {
+    await cases.sessions.changePassword(session, body, browser);
     return { status: 200, body: DONE };
   },
 });

@@ -89,7 +89,7 @@ export const confirmBody = z
 export const peopleQuery = z.object(pageFields);
 
 const who = {
-  personId: z.string().meta({ example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  personId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   email: z.string(),
   name: z.string(),
   role: z.enum(ROLES),

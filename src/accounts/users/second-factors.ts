@@ -1,14 +1,12 @@
 /** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (better-auth.ts). */
-import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
-import { findPerson, revokeSessions } from '../store/people.ts';
 import {
   dropSession,
-  deleteOtherSessions,
+  endSessions,
+  findPasswordHash,
   findUser,
   isSecondFactorLocked,
   takeCode,
@@ -17,6 +15,7 @@ import {
   type UserDeps,
   recordFailure,
   withPassword,
+  refuseChanged,
   refuseOneTime,
   headersOf,
   sessionHeaders,
@@ -45,6 +44,7 @@ export async function sendSecondFactor(
   const call = { body: { code }, headers, returnHeaders: true } as const;
   // Read beforehand: the last wrong code ends the step.
   const attempt = { userId: await userOfStep(deps, browser), address: browser.clientAddress };
+  const hash = await findPasswordHash(db, attempt.userId ?? '');
   try {
     const done = RECOVERY_CODE.test(code)
       ? await auth.api.verifyBackupCode(call)
@@ -55,6 +55,7 @@ export async function sendSecondFactor(
       await recordWrongCode(deps, attempt);
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
+    await refuseChanged(deps, user.id, hash);
     const detail = { address: browser.clientAddress, secondFactor: true };
     await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
     return { cookies: cookiesFrom(done.headers, publicUrl) };
@@ -81,12 +82,11 @@ async function recordWrongCode(
 ): Promise<void> {
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
   if (!user) return;
-  const subject = (await findPerson(db, { userId: user.id }))?.id ?? user.id;
   const lockedOut = await isSecondFactorLocked(db, user.id, clock.now());
   const detail = { address, secondFactor: true, lockedOut };
-  await writeAudit(db, { actor: user.email, action: 'session.refuse', subject, detail });
+  await writeAudit(db, { actor: user.email, action: 'session.refuse', subject: user.id, detail });
   // Not again for each code during the lock.
-  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: subject, address });
+  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: user.id, address });
 }
 
 /** better-auth's word for a code that was compared. */
@@ -112,11 +112,10 @@ export async function addSecondFactor(
 /** Ends the user's other sessions, which began without it. */
 export async function confirmSecondFactor(
   { auth, db, clock, publicUrl }: UserDeps,
-  session: UserSession,
+  { user }: UserSession,
   code: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
-  const { user } = session;
   const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
@@ -126,22 +125,9 @@ export async function confirmSecondFactor(
   // Someone who saw it being typed must not sign in with it.
   await takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await endOtherSessions(db, session, tokenOf(cookies[0] ?? browser.cookie, publicUrl), clock.now());
+  await endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
   await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
   return { cookies };
-}
-
-/** `token`: of the session that stays. */
-async function endOtherSessions(
-  db: AccountsDb,
-  { user, operator }: UserSession,
-  token: string,
-  now: Date,
-): Promise<void> {
-  if (!operator) return deleteOtherSessions(db, user.userId, token);
-  // Those of programs as well.
-  const { personId } = operator.person;
-  await revokeSessions(db, { personId, except: hash('sha256', token, 'buffer') }, now);
 }
 
 /** Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code; both count as guesses. */
@@ -187,44 +173,4 @@ async function requireOwnCode(
 function refuseSecondFactor(error: unknown, details: string): never {
   if (!isAPIError(error)) throw error;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
-}
-
-/**
- * For programs that sign in with a second factor at `POST /ops/sessions`: whether the code is right, by the same counts as at the dashboard. Leaves no
- * session behind.
- */
-export async function isRightCode(
-  deps: Pick<UserDeps, 'auth' | 'db' | 'clock' | 'events' | 'publicUrl'>,
-  { email, password, code, address }: { email: string; password: string; code: string; address: string },
-): Promise<boolean> {
-  const { auth, db, clock, publicUrl } = deps;
-  const browser = { clientAddress: address, cookie: undefined };
-  const userId = (await findUser(db, { email }))?.id;
-  try {
-    const first = await auth.api.signInEmail({
-      body: { email, password },
-      headers: headersOf(browser),
-      returnHeaders: true,
-    });
-    const cookieOf = (headers: Headers): string =>
-      cookiesFrom(headers, publicUrl)
-        .map((line) => line.split(';', 1)[0] ?? '')
-        .join('; ');
-    const call = {
-      body: { code },
-      headers: headersOf({ ...browser, cookie: cookieOf(first.headers) }),
-      returnHeaders: true,
-    } as const;
-    const second = RECOVERY_CODE.test(code)
-      ? await auth.api.verifyBackupCode(call)
-      : await auth.api.verifyTOTP(call);
-    await auth.api.signOut({ headers: headersOf({ ...browser, cookie: cookieOf(second.headers) }) });
-    const { user } = second.response as { user: { id: string } };
-    if (await takeCode(db, user.id, code, clock.now())) return true;
-    await recordWrongCode(deps, { userId, address });
-  } catch (error) {
-    if (!isAPIError(error)) throw error;
-    await recordWrongCode(deps, { userId, address, why: error.body?.code });
-  }
-  return false;
 }

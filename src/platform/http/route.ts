@@ -93,7 +93,7 @@ export interface HandlerInput<Rule extends KeyRule, Query, Body, Cases> {
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
   readonly session: SessionOf<Rule>;
   readonly member: Rule extends 'member' ? Member : undefined;
-  readonly browser: Rule extends 'anybody' | 'user' | 'member' ? BrowserRequest : undefined;
+  readonly browser: Rule extends 'session' | 'anybody' | 'user' | 'member' ? BrowserRequest : undefined;
   readonly clientAddress: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;

@@ -4,7 +4,7 @@ import {
   areIndependent,
   INDEPENDENT_AFTER_MS,
   type GivenAccess,
-} from '../../src/accounts/operators/independence.ts';
+} from '../../src/accounts/operators/two-person-rules.ts';
 
 const given = (email: string, givenBy: string, confirmedBy: string | null = null): GivenAccess => ({
   email,
