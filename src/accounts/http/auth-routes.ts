@@ -1,62 +1,240 @@
-import type { z } from 'zod';
-import { toJson } from '../../platform/http/json.ts';
-import { doneSchema } from '../../platform/http/ops-route.ts';
-import { routesFor, type Route, type RouteDefinition } from '../../platform/http/route.ts';
+import { z } from 'zod';
+import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
+import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
+import { isoTime } from '../../platform/http/answer-fields.ts';
+import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
 import {
-  acceptInvitationBody,
-  acceptedSchema,
-  changeOwnPasswordBody,
-  codeBody,
-  confirmResetBody,
-  confirmUserBody,
-  currentUserSchema,
-  firstCodeBody,
-  mailSentSchema,
-  ownPasswordBody,
-  requestResetBody,
-  secondFactorSchema,
-  signedInSchema,
-  signUpBody,
-  removeSecondFactorBody,
-  userSignInBody,
-} from './auth-schema.ts';
-import type { UserCases } from '../users/users.ts';
-import { presentCurrentUser, presentMailSent } from './present-users.ts';
+  MAX_ACCOUNT_NAME_CHARACTERS,
+  MAX_EMAIL_CHARACTERS,
+  MAX_LINK_TOKEN_CHARACTERS,
+  MAX_PASSWORD_CHARACTERS,
+  MAX_PERSON_NAME_CHARACTERS,
+  MAX_SECOND_FACTOR_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { dataJson, dataSchema, DONE, doneSchema, plainRoutesFor } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
+import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
+import type { UserCases, UserDescription } from '../users/users.ts';
 
-const defineRoute = routesFor<UserCases>();
+export const emailField = (description: string, example = 'ada@merchant.example') =>
+  z
+    .email({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be an e-mail address') })
+    .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
+    .refine(isCleanText, 'must be an e-mail address')
+    .meta({ description, example });
+
+export const passwordField = (description: string) =>
+  textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
+
+export const newPasswordField = passwordField('At least 12 characters, of any kind, and no common password');
+
+const nameField = textField({
+  max: MAX_PERSON_NAME_CHARACTERS,
+  description: 'Your name',
+  example: 'Ada Lovelace',
+});
+
+export const companyNameField = textField({
+  max: MAX_ACCOUNT_NAME_CHARACTERS,
+  description: 'The name of the company',
+  example: 'Merchant Travel Ltd',
+});
+
+const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
+
+export const codeField = (description: string) =>
+  textField({ max: MAX_SECOND_FACTOR_CHARACTERS, description, example: '123456' });
+
+const signUpBody = z
+  .object({
+    email: emailField('You sign in with it. It must be able to receive mail'),
+    password: newPasswordField,
+    name: nameField,
+    companyName: companyNameField,
+    currency: choiceField(ACCOUNT_CURRENCIES, {
+      description: 'Of the wallet and of all prices. It never changes',
+      example: 'USD',
+    }),
+  })
+  .meta({ id: 'SignUpRequest' });
+
+const confirmUserBody = z
+  .object({ token: tokenField, password: passwordField('The one that was chosen when signing up') })
+  .meta({ id: 'ConfirmUserRequest' });
+
+/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
+const userSignInBody = z
+  .object({
+    email: textField({
+      max: MAX_EMAIL_CHARACTERS,
+      description: 'In any case',
+      example: 'ada@merchant.example',
+    }),
+    password: passwordField('Your password'),
+  })
+  .meta({ id: 'UserSignInRequest' });
+
+const codeBody = z
+  .object({ code: codeField('Of your authenticator app, or one of your recovery codes') })
+  .meta({ id: 'SecondFactorRequest' });
+
+const firstCodeBody = z
+  .object({ code: codeField('Of your authenticator app') })
+  .meta({ id: 'ConfirmSecondFactorRequest' });
+
+const ownPasswordBody = z
+  .object({ password: passwordField('Your password') })
+  .meta({ id: 'OwnPasswordRequest' });
+
+const removeSecondFactorBody = ownPasswordBody
+  .extend({
+    code: codeField('Of your authenticator app, or a recovery code. Required once it is in use').optional(),
+  })
+  .meta({ id: 'RemoveSecondFactorRequest' });
+
+const changeOwnPasswordBody = z
+  .object({ currentPassword: passwordField('The one you signed in with'), newPassword: newPasswordField })
+  .meta({ id: 'ChangeOwnPasswordRequest' });
+
+const requestResetBody = z
+  .object({ email: emailField('The one you sign in with') })
+  .meta({ id: 'PasswordResetRequest' });
+
+const confirmResetBody = z
+  .object({ token: tokenField, newPassword: newPasswordField })
+  .meta({ id: 'ConfirmPasswordResetRequest' });
+
+const acceptInvitationBody = z
+  .object({
+    token: tokenField,
+    name: nameField.optional(),
+    password: newPasswordField.optional(),
+  })
+  .meta({
+    id: 'AcceptInvitationRequest',
+    description: '`name` and `password` are needed where the e-mail address has no user yet',
+  });
+
+const sandboxMail = z
+  .object({ to: z.string(), subject: z.string(), text: z.string(), link: z.string() })
+  .optional()
+  .meta({
+    id: 'SandboxMail',
+    description:
+      'The mail itself, only under `npm start`: no mail server is set, the live environment is off, and the service is reached from its own ' +
+      'machine alone. Absent in production',
+  });
+
+export const mailSentSchema = dataSchema(z.object({ sandboxMail }), 'MailSent');
+
+const signedInSchema = dataSchema(
+  z.object({
+    secondFactor: z.boolean().meta({
+      description: 'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
+    }),
+  }),
+  'SignedIn',
+);
+
+const acceptedSchema = dataSchema(
+  z.object({
+    accountId: z.string(),
+    isSignedIn: z.boolean().meta({ description: 'false: sign in with your password' }),
+  }),
+  'AcceptedInvitation',
+);
+
+const secondFactorSchema = dataSchema(
+  z.object({
+    otpauthUri: z.string().meta({ description: 'For an authenticator app, as text or as a QR code' }),
+    recoveryCodes: z.array(z.string()).meta({
+      description: 'Each works once in place of a code. Shown in this answer only: keep them',
+    }),
+  }),
+  'NewSecondFactor',
+);
+
+const membership = z
+  .object({
+    accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    accountName: z.string(),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    plan: z.enum(PLANS),
+    role: z.enum(MEMBER_ROLES),
+    permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
+  })
+  .meta({ id: 'Membership' });
+
+const currentUserSchema = dataSchema(
+  z.object({
+    user: z.object({
+      userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+      email: z.string(),
+      name: z.string(),
+      hasSecondFactor: z.boolean(),
+    }),
+    memberships: z.array(membership).meta({ description: 'The accounts that you belong to' }),
+    operator: z
+      .object({
+        personId: z.string(),
+        role: z.enum(ROLES),
+        permissions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
+        actions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
+        mustChangePassword: z.boolean().meta({
+          description: 'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'What you may do as an operator of this service, if you are one' }),
+    environments: z
+      .array(z.enum(ENVIRONMENTS))
+      .meta({ description: 'The values that `Simway-Environment` may have here' }),
+    expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+  }),
+  'CurrentUser',
+);
 
 const TAG = 'Signing in';
 
-type Defaults = 'scope' | 'shapes' | 'errors' | 'key';
-type Definition<Rule extends 'anybody' | 'user', Body extends z.ZodObject | undefined> = Omit<
-  RouteDefinition<Rule, undefined, Body, UserCases>,
-  Defaults
-> & { readonly errors?: RouteDefinition<Rule, undefined, Body, UserCases>['errors'] };
+const forAnybody = plainRoutesFor<UserCases>()('anybody');
+const forUser = plainRoutesFor<UserCases>()('user');
 
-const forAnybody = <Body extends z.ZodObject | undefined = undefined>(
-  definition: Definition<'anybody', Body>,
-): Route<UserCases> =>
-  defineRoute<'anybody', undefined, Body>({
-    errors: [],
-    ...definition,
-    key: 'anybody',
-    scope: undefined,
-    shapes: ['general'],
-  });
+const signedIn = (secondFactor: boolean): string => dataJson(signedInSchema, { secondFactor });
 
-const forUser = <Body extends z.ZodObject | undefined = undefined>(
-  definition: Definition<'user', Body>,
-): Route<UserCases> =>
-  defineRoute<'user', undefined, Body>({
-    errors: [],
-    ...definition,
-    key: 'user',
-    scope: undefined,
-    shapes: ['general'],
-  });
+function presentCurrentUser(found: UserDescription): Wire<z.output<typeof currentUserSchema>['data']> {
+  const { session, memberships, environments } = found;
+  const { operator } = session;
+  return {
+    user: session.user,
+    memberships: memberships.map(({ account, role }) => ({
+      accountId: account.id,
+      accountName: account.name,
+      currency: account.currency,
+      plan: account.plan,
+      role,
+      permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
+    })),
+    operator: operator
+      ? {
+          personId: operator.person.personId,
+          role: operator.person.role,
+          ...allowed(operator.person.role),
+          mustChangePassword: operator.mustChangePassword,
+        }
+      : null,
+    environments,
+    expiresAt: session.expiresAt,
+  };
+}
 
-const DONE = toJson({ success: true, data: { done: true } });
-const signedIn = (secondFactor: boolean): string => toJson({ success: true, data: { secondFactor } });
+/** What an operator's role lets them do. */
+export const allowed = (role: Role) => ({
+  permissions: PERMISSIONS.filter((permission) => may(role, permission)),
+  actions: OPERATOR_ACTIONS.filter((action) => mayPerform(role, action)),
+});
 
 const signUpRoute = forAnybody({
   method: 'POST',
@@ -73,7 +251,7 @@ const signUpRoute = forAnybody({
   },
   async handle({ cases, browser, body, context }) {
     const mail = await cases.signUp(body, { ...browser, ...context });
-    return { status: 202, body: toJson(presentMailSent(mail)) };
+    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
   },
 });
 
@@ -164,7 +342,10 @@ const meRoute = forUser({
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
   },
   async handle({ cases, session }) {
-    return { status: 200, body: toJson(presentCurrentUser(await cases.describe(session))) };
+    return {
+      status: 200,
+      body: dataJson(currentUserSchema, presentCurrentUser(await cases.describe(session))),
+    };
   },
 });
 
@@ -204,7 +385,7 @@ const addSecondFactorRoute = forUser({
   },
   async handle({ cases, session, browser, body }) {
     const made = await cases.addSecondFactor(session, body.password, browser);
-    return { status: 200, body: toJson({ success: true, data: made }) };
+    return { status: 200, body: dataJson(secondFactorSchema, made) };
   },
 });
 
@@ -262,7 +443,7 @@ const requestResetRoute = forAnybody({
   },
   async handle({ cases, browser, body, context }) {
     const mail = await cases.requestPasswordReset(body.email, { ...browser, ...context });
-    return { status: 202, body: toJson(presentMailSent(mail)) };
+    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
   },
 });
 
@@ -299,7 +480,7 @@ const acceptRoute = forAnybody({
   },
   async handle({ cases, browser, body }) {
     const { accountId, isSignedIn, cookies } = await cases.acceptInvitation(body, browser);
-    return { status: 200, body: toJson({ success: true, data: { accountId, isSignedIn } }), cookies };
+    return { status: 200, body: dataJson(acceptedSchema, { accountId, isSignedIn }), cookies };
   },
 });
 

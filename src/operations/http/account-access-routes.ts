@@ -1,7 +1,6 @@
 /** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
-import { keyItem, memberItem } from '../../accounts/http/own-account-schema.ts';
-import { presentMember } from '../../accounts/http/present-users.ts';
+import { keyItem, memberItem } from '../../accounts/http/own-account-routes.ts';
 import { isId } from '../../domain/ids.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
@@ -15,7 +14,7 @@ import {
 import { cursorFields } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { MAX_LISTED_ENDPOINTS, type AccountKey, type AccountMember } from '../account-access.ts';
+import { MAX_LISTED_ENDPOINTS, type AccountKey } from '../account-access.ts';
 import {
   MAX_ATTEMPTS,
   type FoundEndpoint,
@@ -116,8 +115,7 @@ const membersRoute = defineOpsRoute({
     description: 'Users who act for the account, in both environments, and when they last signed in.',
   },
   async handle({ cases, params }) {
-    const members = await cases.listAccountMembers(params['accountId'] ?? '');
-    return { status: 200, body: items(members.map(presentSignIns)) };
+    return { status: 200, body: items(await cases.listAccountMembers(params['accountId'] ?? '')) };
   },
 });
 
@@ -194,14 +192,6 @@ const messagesRoute = defineOpsRoute({
     return { status: 200, body: toJson(presentMessages(found)) };
   },
 });
-
-function presentSignIns({ lastSignInAt, lockedUntil, ...one }: AccountMember): Wire<z.output<typeof member>> {
-  return {
-    ...presentMember(one),
-    lastSignInAt: lastSignInAt?.toISOString() ?? null,
-    lockedUntil: lockedUntil?.toISOString() ?? null,
-  };
-}
 
 function presentKey(one: AccountKey): Wire<z.output<typeof key>> {
   return {

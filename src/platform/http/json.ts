@@ -23,14 +23,16 @@ declare global {
   }
 }
 
-/** What a presenter returns for a documented type: the same, but numbers may be literals. */
+/** What a presenter returns for a documented type: the same, but numbers may be literals, and texts moments (ISO 8601). */
 export type Wire<T> = T extends number
   ? T | JsonNumber
-  : T extends readonly (infer Item)[]
-    ? readonly Wire<Item>[]
-    : T extends object
-      ? { readonly [K in keyof T]: Wire<T[K]> }
-      : T;
+  : T extends string
+    ? T | (string extends T ? Date : never)
+    : T extends readonly (infer Item)[]
+      ? readonly Wire<Item>[]
+      : T extends object
+        ? { readonly [K in keyof T]: Wire<T[K]> }
+        : T;
 
 /** `1234n` → the literal `12.34`. */
 export function moneyJson(amountMinor: bigint): JsonNumber {

@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
+import type { MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
+import { toJson, type Wire } from './json.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
 import { routesFor, type PathParameter, type Route, type RouteDefinition } from './route.ts';
 
@@ -32,6 +34,19 @@ export const opsRoutesFor =
       scope: undefined,
       shapes: ['general'],
     });
+
+/** Defines routes of the general shape with one rule of who may call them; those for members name a permission. */
+export const plainRoutesFor =
+  <Cases>() =>
+  <Rule extends 'anybody' | 'user' | 'member'>(key: Rule) =>
+  <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodObject | undefined = undefined>(
+    definition: Omit<RouteDefinition<Rule, Query, Body, Cases>, 'key' | 'scope' | 'shapes' | 'errors'> &
+      Partial<Pick<RouteDefinition<Rule, Query, Body, Cases>, 'errors'>> &
+      (Rule extends 'member' ? { readonly memberPermission: MemberPermission } : unknown),
+  ): Route<Cases> => {
+    const general = { errors: [], ...definition, key, scope: undefined, shapes: ['general'] };
+    return routesFor<Cases>()<Rule, Query, Body>(general as never);
+  };
 
 /**
  * Part of the query of every route that is about one environment. The middleware reads it before the route
@@ -72,6 +87,12 @@ export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
   return z.object({ success: z.literal(true), data }).meta({ id });
 }
 
+/** The body that such a schema describes. */
+export const dataJson = <Data>(
+  _schema: z.ZodType<{ readonly success: true; readonly data: Data }>,
+  data: Wire<Data>,
+): string => toJson({ success: true, data });
+
 /** The same around a list that is short enough to be whole. */
 export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
   return dataSchema(z.object({ items: z.array(item) }), id);
@@ -79,3 +100,4 @@ export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
 
 /** For answers without data. */
 export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');
+export const DONE = dataJson(doneSchema, { done: true });
