@@ -12,8 +12,12 @@ import {
   peopleUseCases,
   resetPassword,
 } from '../../src/accounts/operators/people.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { beginUserAnew, findMemberships, findUser, insertMember } from '../../src/accounts/store/users.ts';
+import { userUseCases } from '../../src/accounts/users/users.ts';
+import { bindAll } from '../../src/platform/bind.ts';
 import { refusalOf } from '../support/books.ts';
-import { codeOf, openOffice, OWN } from './people.support.ts';
+import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const { audit, books, changePassword, deps, find, pass, person, sessions, settled, signIn } =
   await openOffice();
@@ -41,6 +45,37 @@ describe('people', () => {
     ])
       expect(await run(statement)).toBe('permission denied');
     expect(await run(`delete from users where id = '${personId}'`)).toContain('operators_user_id_fkey');
+  });
+
+  it('are never made of a sign-up that was not confirmed, nor the other way round', async () => {
+    const users = bindAll(deps, userUseCases);
+    const email = 'not-yet@operator.example';
+    const browser = { cookie: undefined, clientAddress: ADDRESS, isForOperators: true, requestId: 'r' };
+    const signUp = { email, password: WRONG, name: 'Mallory', companyName: 'M', currency: 'USD' } as const;
+    await users.signUp(signUp, browser);
+    const before = await findUser(books.accounts, { email });
+    const made = await createPerson(deps, { email, name: 'Bo', role: 'FINANCE' }, 'a test');
+    expect(made.person.personId).not.toBe(before?.id);
+    expect(await books.accounts.selectFrom('sign_ups').where('user_id', '=', before!.id).execute()).toEqual(
+      [],
+    );
+    expect(await codeOf(users.signIn({ email, password: WRONG }, browser))).toBe('UNAUTHORIZED');
+    await users.signUp(signUp, browser);
+    expect(await findUser(books.accounts, { email })).toMatchObject({ id: made.person.personId, name: 'Bo' });
+    expect(await codeOf(users.signIn({ email, password: WRONG }, browser))).toBe('UNAUTHORIZED');
+  });
+
+  it('who are merchants’ users keep their id and their accounts, and begin anew with a one-time password', async () => {
+    const email = 'both@merchant.example';
+    const passwordHash = await deps.passwords.hash(OWN);
+    const id = await beginUserAnew(books.accounts, { email, name: 'Both', passwordHash });
+    const account = { type: 'MERCHANT', name: 'M', email, currency: 'USD', plan: 'STANDARD' } as const;
+    const accountId = await createAccount(books.accounts, account, 'a test');
+    await insertMember(books.accounts, { account_id: accountId, user_id: id, role: 'OWNER' });
+    const { person: made } = await createPerson(deps, { email, name: 'Both', role: 'FINANCE' }, 'a test');
+    expect(made.personId).toBe(id);
+    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+    expect(await findMemberships(books.accounts, id)).toMatchObject([{ role: 'OWNER' }]);
   });
 
   it('are listed in the order in which they were made', async () => {

@@ -1,8 +1,12 @@
-// Which two people are independent enough to approve each other's actions.
+// What takes two people: who is independent enough to approve another's actions, and who may give and confirm access.
 import { expect, it } from 'vitest';
+import type { Role } from '../../src/domain/operator-roles.ts';
 import {
   areIndependent,
+  givesAccess,
   INDEPENDENT_AFTER_MS,
+  refuseConfirmation,
+  refuseOneself,
   type GivenAccess,
 } from '../../src/accounts/operators/two-person-rules.ts';
 
@@ -33,4 +37,25 @@ it.each<[string, readonly GivenAccess[], boolean]>([
 it('a person is never independent of themself, and “recent” means 24 hours', () => {
   expect(areIndependent('ada', ' ＡＤＡ', [])).toBe(false);
   expect(INDEPENDENT_AFTER_MS).toBe(86_400_000);
+});
+
+it.each<[string, [boolean, Role], [boolean, Role], boolean]>([
+  ['another role', [false, 'SUPPORT'], [false, 'FINANCE'], true],
+  ['being enabled', [true, 'SUPPORT'], [false, 'SUPPORT'], true],
+  ['being disabled', [false, 'SUPPORT'], [true, 'SUPPORT'], false],
+  ['another role while disabled', [true, 'SUPPORT'], [true, 'ADMIN'], false],
+  ['the same role', [false, 'SUPPORT'], [false, 'SUPPORT'], false],
+])('%s gives access: from %j to %j is %s', (_what, [wasDisabled, was], [isDisabled, role], gives) => {
+  expect(givesAccess({ role: was, isDisabled: wasDisabled }, { role, isDisabled })).toBe(gives);
+});
+
+it('nobody changes their own access, confirms what they gave, or confirms another role than the person’s', () => {
+  expect(() => refuseOneself('user-1', 'user-1')).toThrow('You cannot change your own role');
+  expect(() => refuseOneself('user-1', 'user-2')).not.toThrow();
+  const access = { givenBy: 'ada', role: 'FINANCE' } as const;
+  expect(() => refuseConfirmation(access, { by: ' ADA', role: 'FINANCE' })).toThrow(
+    'A different administrator',
+  );
+  expect(() => refuseConfirmation(access, { by: 'bo', role: 'ADMIN' })).toThrow('Invalid request');
+  expect(() => refuseConfirmation(access, { by: 'bo', role: 'FINANCE' })).not.toThrow();
 });

@@ -197,10 +197,8 @@ const currentUserSchema = dataSchema(
   'CurrentUser',
 );
 
-const TAG = 'Signing in';
-
-const forAnybody = plainRoutesFor<UserCases>()('anybody');
-const forUser = plainRoutesFor<UserCases>()('user');
+const forAnybody = plainRoutesFor<UserCases>()('anybody', 'Signing in');
+const forUser = plainRoutesFor<UserCases>()('user', 'Signing in');
 
 const signedIn = (secondFactor: boolean): string => dataJson(signedInSchema, { secondFactor });
 
@@ -243,7 +241,6 @@ const signUpRoute = forAnybody({
   responses: { 202: { description: 'A mail with a link is on its way', schema: mailSentSchema } },
   docs: {
     operationId: 'signUp',
-    tag: TAG,
     summary: 'Sign up',
     description:
       'Sends a mail with a link that is valid for 24 hours. The account exists once the link was opened. The answer is the same for an ' +
@@ -263,7 +260,6 @@ const confirmRoute = forAnybody({
   responses: { 200: { description: 'The account exists, and you are signed in', schema: signedInSchema } },
   docs: {
     operationId: 'confirmUser',
-    tag: TAG,
     summary: 'Confirm your e-mail address',
     description:
       'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
@@ -283,7 +279,6 @@ const signInRoute = forAnybody({
   responses: { 200: { description: 'Signed in, or a code is needed next', schema: signedInSchema } },
   docs: {
     operationId: 'signInUser',
-    tag: TAG,
     summary: 'Sign in with a cookie',
     description:
       'Sets the cookie of the session. With a second factor it sets a cookie for the next step, valid for 10 minutes. At most 10 tries a ' +
@@ -304,7 +299,6 @@ const secondStepRoute = forAnybody({
   responses: { 200: { description: 'Signed in', schema: signedInSchema } },
   docs: {
     operationId: 'sendSecondFactor',
-    tag: TAG,
     summary: 'Send the code of your second factor',
     description:
       'After signing in with the password. 5 wrong codes end the step: sign in again. 10 in a row lock the second factor for 15 minutes.',
@@ -321,7 +315,6 @@ const signOutRoute = forUser({
   responses: { 200: { description: 'Signed out', schema: doneSchema } },
   docs: {
     operationId: 'signOutUser',
-    tag: TAG,
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
   },
@@ -337,7 +330,6 @@ const meRoute = forUser({
   responses: { 200: { description: 'Who is signed in', schema: currentUserSchema } },
   docs: {
     operationId: 'getCurrentUser',
-    tag: TAG,
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
   },
@@ -357,7 +349,6 @@ const passwordRoute = forUser({
   responses: { 200: { description: 'Changed', schema: doneSchema } },
   docs: {
     operationId: 'changeOwnPassword',
-    tag: TAG,
     summary: 'Change your password',
     description:
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
@@ -378,7 +369,6 @@ const addSecondFactorRoute = forUser({
   responses: { 200: { description: 'Not in use yet: confirm it', schema: secondFactorSchema } },
   docs: {
     operationId: 'addSecondFactor',
-    tag: TAG,
     summary: 'Add a second factor',
     description:
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
@@ -396,7 +386,6 @@ const confirmSecondFactorRoute = forUser({
   responses: { 200: { description: 'In use from now on', schema: doneSchema } },
   docs: {
     operationId: 'confirmSecondFactor',
-    tag: TAG,
     summary: 'Confirm your second factor',
     description:
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
@@ -415,7 +404,6 @@ const removeSecondFactorRoute = forUser({
   responses: { 200: { description: 'Removed', schema: doneSchema } },
   docs: {
     operationId: 'removeSecondFactor',
-    tag: TAG,
     summary: 'Remove your second factor',
     description:
       'Takes a code too, once the second factor is in use. A wrong one counts like a failed sign-in. From now on the password is enough. ' +
@@ -436,7 +424,6 @@ const requestResetRoute = forAnybody({
   },
   docs: {
     operationId: 'requestPasswordReset',
-    tag: TAG,
     summary: 'Ask for a new password',
     description:
       'Sends a mail with a link that is valid for one hour. The answer is the same for an unknown address.',
@@ -454,7 +441,6 @@ const confirmResetRoute = forAnybody({
   responses: { 200: { description: 'Changed: sign in with it', schema: doneSchema } },
   docs: {
     operationId: 'confirmPasswordReset',
-    tag: TAG,
     summary: 'Choose a new password',
     description:
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
@@ -472,7 +458,6 @@ const acceptRoute = forAnybody({
   responses: { 200: { description: 'You belong to the account', schema: acceptedSchema } },
   docs: {
     operationId: 'acceptInvitation',
-    tag: TAG,
     summary: 'Accept an invitation',
     description:
       'With the token from the mail, once. A new user sends `name` and `password` too, and is signed in. A user who exists already is ' +

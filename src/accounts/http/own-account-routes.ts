@@ -228,7 +228,6 @@ type AccountCases = MemberCases & {
   ): Promise<z.output<typeof newKeySchema>['data']>;
 };
 
-const TAG = 'Account';
 const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
@@ -252,7 +251,7 @@ const keyId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'No such key' },
 };
 
-const forMember = plainRoutesFor<AccountCases>()('member');
+const forMember = plainRoutesFor<AccountCases>()('member', 'Account');
 
 const readRoute = forMember({
   method: 'GET',
@@ -261,7 +260,6 @@ const readRoute = forMember({
   responses: { 200: { description: 'The account', schema: accountSchema } },
   docs: {
     operationId: 'getAccount',
-    tag: TAG,
     summary: 'Read the account',
     description: 'The account that `Simway-Account` names. Both environments share it.',
   },
@@ -278,7 +276,6 @@ const changeRoute = forMember({
   responses: { 200: { description: 'The account after the change', schema: accountSchema } },
   docs: {
     operationId: 'changeAccount',
-    tag: TAG,
     summary: 'Change the account',
     description:
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
@@ -296,7 +293,6 @@ const membersRoute = forMember({
   responses: { 200: { description: 'All members', schema: membersSchema } },
   docs: {
     operationId: 'listMembers',
-    tag: TAG,
     summary: 'List the members of the account',
     description: 'Who may act for the account, and as what.',
   },
@@ -315,7 +311,6 @@ const changeMemberRoute = forMember({
   responses: { 200: { description: 'The member after the change', schema: memberSchema } },
   docs: {
     operationId: 'changeMember',
-    tag: TAG,
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
   },
@@ -334,7 +329,6 @@ const removeMemberRoute = forMember({
   responses: { 200: { description: 'Removed', schema: doneSchema } },
   docs: {
     operationId: 'removeMember',
-    tag: TAG,
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
   },
@@ -351,7 +345,6 @@ const invitationsRoute = forMember({
   responses: { 200: { description: 'Open invitations', schema: invitationsSchema } },
   docs: {
     operationId: 'listInvitations',
-    tag: TAG,
     summary: 'List open invitations',
     description: 'Those that were not accepted yet. Expired ones are left out.',
   },
@@ -369,7 +362,6 @@ const inviteRoute = forMember({
   responses: { 201: { description: 'A mail with a link is on its way', schema: invitationSchema } },
   docs: {
     operationId: 'invite',
-    tag: TAG,
     summary: 'Invite a colleague',
     description:
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
@@ -388,7 +380,6 @@ const withdrawRoute = forMember({
   responses: { 200: { description: 'Its link works no more', schema: doneSchema } },
   docs: {
     operationId: 'withdrawInvitation',
-    tag: TAG,
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
   },
@@ -405,7 +396,6 @@ const keysRoute = forMember({
   responses: { 200: { description: 'All keys of this environment, the newest first', schema: keysSchema } },
   docs: {
     operationId: 'listKeys',
-    tag: TAG,
     summary: 'List API keys',
     description:
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
@@ -425,7 +415,6 @@ const createKeyRoute = forMember({
   responses: { 201: { description: 'The key, this once', schema: newKeySchema } },
   docs: {
     operationId: 'createKey',
-    tag: TAG,
     summary: 'Create an API key',
     description:
       'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
@@ -446,7 +435,6 @@ const revokeKeyRoute = forMember({
   responses: { 200: { description: 'Revoked', schema: doneSchema } },
   docs: {
     operationId: 'revokeKey',
-    tag: TAG,
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
   },
@@ -470,7 +458,6 @@ const requestsRoute = forMember({
   responses: { 200: { description: 'One page, the newest first', schema: requestsSchema } },
   docs: {
     operationId: 'listRequests',
-    tag: TAG,
     summary: 'List recent API requests',
     description:
       'Requests with keys of this environment: the last 1,000 of the last 7 days. A request appears within seconds. A crash of a process ' +

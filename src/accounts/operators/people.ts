@@ -218,8 +218,6 @@ const record = (
     given_by: actor,
     given_at: now,
     second_half: secondHalf,
-    confirmed_by: null,
-    confirmed_at: null,
   });
 
 type NewPassword = Awaited<ReturnType<typeof newPassword>>;

@@ -1,5 +1,4 @@
 /** What every call to better-auth needs: its headers and cookies, and the count of wrong passwords. */
-import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -12,7 +11,7 @@ import {
   deleteLinks,
   endSessions,
   findPasswordHash,
-  findUser,
+  findSignIn,
   type UserRow,
 } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
@@ -61,15 +60,15 @@ export async function recordFailure(
 /** Throws UNAUTHORIZED, and counts it like a wrong password at signing in. Returns the hash that the password fits. */
 export async function requirePassword(
   deps: UserDeps,
-  { id: userId, email, locked_until }: Pick<UserRow, 'id' | 'email' | 'locked_until'>,
-  { given, otherwise }: { readonly given: string; readonly otherwise: string },
+  { email }: { readonly email: string },
+  { password, otherwise = NOT_CHANGED }: { readonly password: string; readonly otherwise?: string },
   { clientAddress: address }: BrowserRequest,
 ): Promise<string> {
-  const { password } = await deps.auth.$context;
-  const hash = await findPasswordHash(deps.db, userId);
-  const isLocked = isLockedOut({ locked_until }, deps.clock.now());
-  if (!isLocked && hash !== undefined && (await password.verify({ hash, password: given }))) return hash;
-  await recordFailure(deps, { email, userId, address });
+  const { verify } = (await deps.auth.$context).password;
+  const found = await findSignIn(deps.db, email);
+  const hash = isLockedOut(found, deps.clock.now()) ? undefined : found?.password;
+  if (hash != null && (await verify({ hash, password }))) return hash;
+  await recordFailure(deps, { email, userId: found?.id, address });
   throw new DomainError('UNAUTHORIZED', otherwise);
 }
 
@@ -86,24 +85,6 @@ export async function refuseChanged(
   await endSessions(db, userId);
   await deleteLinks(db, userId);
   throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
-}
-
-/** What the user does with their password: a guess here counts like a guess at signing in. Throws UNAUTHORIZED. */
-export async function withPassword<T>(
-  deps: UserDeps,
-  { userId, email }: UserSession['user'],
-  { clientAddress: address }: BrowserRequest,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (isLockedOut(await findUser(deps.db, { id: userId }), deps.clock.now()))
-    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-  try {
-    return await work();
-  } catch (error) {
-    if (!isAPIError(error) || error.body?.code !== 'INVALID_PASSWORD') throw error;
-    await recordFailure(deps, { email, userId, address });
-    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-  }
 }
 
 export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>

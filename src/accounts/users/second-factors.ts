@@ -14,7 +14,7 @@ import {
 import {
   type UserDeps,
   recordFailure,
-  withPassword,
+  requirePassword,
   refuseChanged,
   refuseOneTime,
   headersOf,
@@ -100,11 +100,13 @@ export async function addSecondFactor(
   browser: BrowserRequest,
 ): Promise<{ otpauthUri: string; recoveryCodes: string[] }> {
   refuseOneTime(session);
+  await requirePassword(deps, session.user, { password }, browser);
   const headers = sessionHeaders(browser, deps.publicUrl);
-  const call = { body: { password, method: 'totp' as const }, headers };
-  const made = await withPassword(deps, session.user, browser, () =>
-    deps.auth.api.enableTwoFactor(call),
-  ).catch((error: unknown) => refuseSecondFactor(error, 'You have a second factor already: remove it first'));
+  const made = await deps.auth.api
+    .enableTwoFactor({ body: { password, method: 'totp' }, headers })
+    .catch((error: unknown) =>
+      refuseSecondFactor(error, 'You have a second factor already: remove it first'),
+    );
   if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
   return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
 }
@@ -139,14 +141,10 @@ export async function removeSecondFactor(
 ): Promise<{ cookies: string[] }> {
   const { auth, db, publicUrl } = deps;
   const headers = sessionHeaders(browser, publicUrl);
-  if (user.hasSecondFactor) {
-    if (code === undefined) return refuseField('code', 'is required');
-    await withPassword(deps, user, browser, () => auth.api.verifyPassword({ body: { password }, headers }));
-    await requireOwnCode(deps, user, code, browser);
-  }
-  const removed = await withPassword(deps, user, browser, () =>
-    auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
-  );
+  if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');
+  await requirePassword(deps, user, { password }, browser);
+  if (user.hasSecondFactor) await requireOwnCode(deps, user, code ?? '', browser);
+  const removed = await auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true });
   await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
   return { cookies: cookiesFrom(removed.headers, publicUrl) };
 }

@@ -132,7 +132,7 @@ async function confirmUser(
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
   const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
   if (!user || user.email_verified) return refuseLink();
-  await requirePassword(deps, user, { given: password, otherwise: NOT_THE_PASSWORD }, browser);
+  await requirePassword(deps, user, { password, otherwise: NOT_THE_PASSWORD }, browser);
   await db.transaction().execute(async (trx) => {
     // By its id: a later sign-up with the same address is another user.
     if (!(await markConfirmedUser(trx, user.id))) refuseLink();
@@ -310,14 +310,7 @@ export async function changePassword(
   const { auth, db, publicUrl } = deps;
   refuseWeak('newPassword', newPassword, { email, name });
   if (newPassword === currentPassword) refuseField('newPassword', 'must be another one');
-  const user = await findUser(db, { id: userId });
-  if (!user) throw expired();
-  const replaces = await requirePassword(
-    deps,
-    user,
-    { given: currentPassword, otherwise: NOT_CHANGED },
-    browser,
-  );
+  const replaces = await requirePassword(deps, { email }, { password: currentPassword }, browser);
   const { password } = await auth.$context;
   const hash = await password.hash(newPassword);
   await db.transaction().execute(async (trx) => {

@@ -7,7 +7,7 @@ import type { Permission } from '../../domain/operator-roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
 import { toJson, type Wire } from './json.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
-import { routesFor, type PathParameter, type Route, type RouteDefinition } from './route.ts';
+import { routesFor, type PathParameter, type Route, type RouteDefinition, type RouteWords } from './route.ts';
 
 type Defaults =
   'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'environment' | 'permission' | 'errors';
@@ -35,16 +35,21 @@ export const opsRoutesFor =
       shapes: ['general'],
     });
 
-/** Defines routes of the general shape with one rule of who may call them; those for members name a permission. */
+/** Defines routes of the general shape with one tag and one rule of who may call them; those for members name a permission. */
 export const plainRoutesFor =
   <Cases>() =>
-  <Rule extends 'anybody' | 'user' | 'member'>(key: Rule) =>
+  <Rule extends 'anybody' | 'user' | 'member'>(key: Rule, tag: string) =>
   <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodObject | undefined = undefined>(
-    definition: Omit<RouteDefinition<Rule, Query, Body, Cases>, 'key' | 'scope' | 'shapes' | 'errors'> &
-      Partial<Pick<RouteDefinition<Rule, Query, Body, Cases>, 'errors'>> &
+    definition: Omit<
+      RouteDefinition<Rule, Query, Body, Cases>,
+      'key' | 'scope' | 'shapes' | 'errors' | 'docs'
+    > & {
+      readonly docs: Omit<RouteWords, 'tag'>;
+    } & Partial<Pick<RouteDefinition<Rule, Query, Body, Cases>, 'errors'>> &
       (Rule extends 'member' ? { readonly memberPermission: MemberPermission } : unknown),
   ): Route<Cases> => {
-    const general = { errors: [], ...definition, key, scope: undefined, shapes: ['general'] };
+    const docs = { ...definition.docs, tag };
+    const general = { errors: [], ...definition, docs, key, scope: undefined, shapes: ['general'] };
     return routesFor<Cases>()<Rule, Query, Body>(general as never);
   };
 

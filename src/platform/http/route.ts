@@ -115,7 +115,7 @@ export interface MissingFields {
 /** A handler may return its answer, or a promise of it. */
 type Answered = Answer | ErrorAnswer | Promise<Answer | ErrorAnswer>;
 
-interface RouteWords {
+export interface RouteWords {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;

@@ -215,8 +215,6 @@ const unconfirmedAccess = (userId: string, now: Date) => ({
   given_by: 'giver@operator.example',
   given_at: now,
   second_half: 'CCCCC-DDDDD',
-  confirmed_by: null,
-  confirmed_at: null,
 });
 
 type Engines = Parameters<typeof createFinanceWorld>[0]['engines'];
