@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
-import { isId } from '../../domain/ids.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
@@ -22,10 +21,11 @@ import {
   dataSchema,
   DONE,
   doneSchema,
+  idParameter,
   listSchema,
   plainRoutesFor,
 } from '../../platform/http/ops-route.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
 import { companyNameField, emailField, mailSentSchema } from './auth-routes.ts';
@@ -232,24 +232,9 @@ const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
 
-const userId: PathParameter = {
-  description: 'The `userId` of a member',
-  example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('user', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such member' },
-};
-const invitationId: PathParameter = {
-  description: 'The `invitationId` of an invitation',
-  example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('invitation', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such invitation' },
-};
-const keyId: PathParameter = {
-  description: 'The `keyId` of a key',
-  example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('key', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such key' },
-};
+const userId = idParameter('user', 'The `userId` of a member', 'No such member');
+const invitationId = idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation');
+const keyId = idParameter('key', 'The `keyId` of a key', 'No such key');
 
 const forMember = plainRoutesFor<AccountCases>()('member', 'Account');
 

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import type { Session } from '../../domain/callers.ts';
-import { isId } from '../../domain/ids.ts';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';
-import { dataJson, dataSchema, DONE, doneSchema, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import {
+  dataJson,
+  dataSchema,
+  DONE,
+  doneSchema,
+  idParameter,
+  opsRoutesFor,
+} from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
 import { allowed, codeField, emailField, newPasswordField, passwordField } from './auth-routes.ts';
@@ -172,12 +178,7 @@ const TAG = 'People';
 const PEOPLE = '/ops/people';
 const ONE = `${PEOPLE}/{personId}`;
 
-const personId: PathParameter = {
-  description: 'The `personId` of a person',
-  example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('user', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such person' },
-};
+const personId = idParameter('user', 'The `personId` of a person', 'No such person');
 
 /** Of the session that is open. */
 const present = ({ person: who, mustChangePassword, expiresAt }: Session) => ({

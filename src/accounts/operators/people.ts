@@ -11,9 +11,7 @@ import {
   insertPerson,
   lockPerson,
   readPeople,
-  readPerson,
   updatePerson,
-  type ListedPersonRow,
   type PersonRow,
   type PersonUpdate,
   type WhichPerson,
@@ -39,14 +37,6 @@ export interface GivenHalf {
   readonly firstHalf: string;
   readonly oneTimeUntil: Date;
 }
-
-/** `given` is absent where the change gives no access. */
-export interface PersonChange {
-  readonly person: PersonView;
-  readonly given?: Omit<GivenHalf, 'person'> | undefined;
-}
-
-export type ConfirmedHalf = Awaited<ReturnType<typeof confirmAccess>>;
 
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
@@ -125,14 +115,14 @@ async function addPerson(
 
 /**
  * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also give a new one-time password, which a
- * second administrator must confirm. Throws NOT_FOUND.
+ * second administrator must confirm; `given` is absent where the change gives no access. Throws NOT_FOUND.
  */
 export async function changePerson(
   deps: PeopleDeps,
   which: WhichPerson,
   changes: PersonChanges,
   actor: string,
-): Promise<PersonChange> {
+): Promise<{ readonly person: PersonView; readonly given: Omit<GivenHalf, 'person'> | undefined }> {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
@@ -208,17 +198,10 @@ export async function listPeople(
 
 const record = (
   trx: AccountsDb,
-  { id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
+  { id: user_id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
   { actor, now, secondHalf }: { actor: string; now: Date; secondHalf: string | null },
 ): Promise<void> =>
-  recordAccess(trx, {
-    user_id: id,
-    email,
-    role,
-    given_by: actor,
-    given_at: now,
-    second_half: secondHalf,
-  });
+  recordAccess(trx, { user_id, email, role, given_by: actor, given_at: now, second_half: secondHalf });
 
 type NewPassword = Awaited<ReturnType<typeof newPassword>>;
 
@@ -237,11 +220,10 @@ async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRo
   return row;
 }
 
-async function readView({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: string): Promise<PersonView> {
-  return toView(await readPerson(db, id), clock);
-}
+const readView = async ({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: string): Promise<PersonView> =>
+  toView(await findOrThrow(db, { id }), clock);
 
-function toView(row: ListedPersonRow, clock: Clock) {
+function toView(row: PersonRow, clock: Clock) {
   const { locked_until: lockedUntil, waiting_by: askedBy, waiting_since: askedAt } = row;
   return {
     personId: row.id,

@@ -5,13 +5,17 @@ import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 import { beginUserAnew, setPassword, type NewUser } from './users.ts';
 
+/** With the access that awaits confirmation. */
 const people = (db: AccountsDb) =>
   db
     .selectFrom('operators')
     .innerJoin('users', 'users.id', 'operators.user_id')
-    .select(['users.id', 'users.email', 'users.name', 'users.locked_until'])
-    .select(['operators.role', 'operators.one_time_until'])
-    .select(['operators.disabled_at', 'operators.created_at']);
+    .leftJoin('access_grants as waiting', (join) =>
+      join.onRef('waiting.user_id', '=', 'users.id').on('waiting.second_half', 'is not', null),
+    )
+    .select(['users.id', 'users.email', 'users.name', 'users.locked_until', 'operators.role'])
+    .select(['operators.one_time_until', 'operators.disabled_at', 'operators.created_at'])
+    .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since']);
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPerson>>>;
 
@@ -51,26 +55,13 @@ export async function hasAdmin(db: AccountsDb): Promise<boolean> {
   return admin !== undefined;
 }
 
-export type ListedPersonRow = Awaited<ReturnType<typeof readPerson>>;
-
-const listed = (db: AccountsDb) =>
-  people(db)
-    .leftJoin('access_grants as waiting', (join) =>
-      join.onRef('waiting.user_id', '=', 'users.id').on('waiting.second_half', 'is not', null),
-    )
-    .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since']);
-
-/** With the access that awaits confirmation. */
-export const readPerson = (db: AccountsDb, id: string) =>
-  listed(db).where('users.id', '=', id).executeTakeFirstOrThrow();
-
 /** A page, oldest first. */
-export async function readPeople(db: AccountsDb, { page, limit }: PageQuery): Promise<Page<ListedPersonRow>> {
+export async function readPeople(db: AccountsDb, { page, limit }: PageQuery): Promise<Page<PersonRow>> {
   const { total } = await db
     .selectFrom('operators')
     .select((eb) => eb.fn.countAll().as('total'))
     .executeTakeFirstOrThrow();
-  const items = await listed(db)
+  const items = await people(db)
     .orderBy('operators.created_at')
     .orderBy('users.id')
     .limit(limit)

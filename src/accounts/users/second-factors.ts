@@ -32,23 +32,25 @@ const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in aga
 
 const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
 
+function verifyCode({ auth }: UserDeps, code: string, headers: Headers) {
+  const call = { body: { code }, headers, returnHeaders: true } as const;
+  return RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call);
+}
+
 /** Throws UNAUTHORIZED. */
 export async function sendSecondFactor(
   deps: UserDeps,
   code: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
-  const { db, auth, clock, publicUrl } = deps;
+  const { db, clock, publicUrl } = deps;
   // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
-  const call = { body: { code }, headers, returnHeaders: true } as const;
   // Read beforehand: the last wrong code ends the step.
   const attempt = { userId: await userOfStep(deps, browser), address: browser.clientAddress };
   const hash = await findPasswordHash(db, attempt.userId ?? '');
   try {
-    const done = RECOVERY_CODE.test(code)
-      ? await auth.api.verifyBackupCode(call)
-      : await auth.api.verifyTOTP(call);
+    const done = await verifyCode(deps, code, headers);
     const { user, token } = done.response as { user: { id: string; email: string }; token: string };
     if (!(await takeCode(db, user.id, code, clock.now()))) {
       await dropSession(db, token);
@@ -156,10 +158,9 @@ async function requireOwnCode(
   code: string,
   browser: BrowserRequest,
 ): Promise<void> {
-  const { auth, db, clock, publicUrl } = deps;
-  const call = { body: { code }, headers: sessionHeaders(browser, publicUrl) };
+  const { db, clock, publicUrl } = deps;
   try {
-    await (RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call));
+    await verifyCode(deps, code, sessionHeaders(browser, publicUrl));
     if (await takeCode(db, userId, code, clock.now())) return;
   } catch (error) {
     if (!isAPIError(error)) throw error;

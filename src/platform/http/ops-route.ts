@@ -1,7 +1,7 @@
 /** What all routes for operators have in common. Guarantee: each of them names a permission. */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
-import { isId } from '../../domain/ids.ts';
+import { isId, makeId, type IdKind } from '../../domain/ids.ts';
 import type { MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
@@ -64,6 +64,14 @@ export const environmentField = {
 };
 
 export const environmentQuery = z.object(environmentField);
+
+/** One of our ids. */
+export const idParameter = (kind: IdKind, description: string, message: string): PathParameter => ({
+  description,
+  example: makeId(kind, '6f9619ff8b864d0191f1c2d3e4f5a6b7'),
+  isPossible: (text) => isId(kind, text),
+  notFound: { code: 'NOT_FOUND', message },
+});
 
 const NO_TRANSACTION = {
   code: 'TRANSACTION_NOT_FOUND',
