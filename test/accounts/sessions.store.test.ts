@@ -8,6 +8,7 @@ import { bindAll } from '../../src/platform/bind.ts';
 import { userUseCases } from '../../src/accounts/users/users.ts';
 import { beginUserAnew } from '../../src/accounts/store/users.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
+import { totp } from '../support/dashboard.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const office = await openOffice();
@@ -129,6 +130,24 @@ describe('a session', () => {
     expect(await deps.db.selectFrom('user_sessions').where('user_id', '=', personId).execute()).toEqual([]);
   });
 
+  it('that waits for its code while the password is reset is not opened', async () => {
+    const { email, personId } = await settled();
+    const { browser } = await sessions.authenticate((await signIn(email, OWN)).token, ADDRESS);
+    const session = (await sessions.find(browser))!;
+    const { otpauthUri } = await users.addSecondFactor(session, OWN, browser);
+    const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
+    await users.confirmSecondFactor(session, totp(secret), browser);
+    await sql`create function accounts.reset_now() returns trigger language plpgsql as $$ begin
+      update accounts.user_credentials set password = 'scrypt$another' where user_id = new.user_id;
+      return new; end $$`.execute(books.owner);
+    await sql`create trigger reset_now before insert on accounts.used_codes for each row
+      execute function accounts.reset_now()`.execute(books.owner);
+    const login = { email, password: OWN, code: totp(secret, 1), address: ADDRESS };
+    expect(await codeOf(sessions.signIn(login))).toBe('UNAUTHORIZED');
+    await sql`drop function accounts.reset_now() cascade`.execute(books.owner);
+    expect(await deps.db.selectFrom('user_sessions').where('user_id', '=', personId).execute()).toEqual([]);
+  });
+
   it('keeps no password that was chosen in it while an administrator reset it', async () => {
     const { email, personId } = await settled();
     const { token } = await signIn(email, OWN);
@@ -145,14 +164,18 @@ describe('a session', () => {
   it('cannot be checked while Postgres is away: that is no end of it', async () => {
     const { email } = await settled();
     const { token } = await signIn(email, OWN);
-    const away = books.accounts.withPlugin({
-      transformQuery: () => {
-        throw new Error('Connection terminated unexpectedly');
+    let isAway = false;
+    const db = books.accounts.withPlugin({
+      transformQuery: ({ node }) => {
+        if (isAway) throw new Error('Connection terminated unexpectedly');
+        return node;
       },
       transformResult: ({ result }) => Promise.resolve(result),
     });
-    const tried = bindAll(depsOn(away), sessionUseCases).authenticate(token, ADDRESS);
-    expect(await codeOf(tried)).toBe('SERVICE_UNAVAILABLE');
+    const { authenticate } = bindAll(depsOn(db), sessionUseCases);
+    expect(await codeOf(authenticate(token, ADDRESS))).toBe('done');
+    isAway = true;
+    expect(await codeOf(authenticate(token, ADDRESS))).toBe('SERVICE_UNAVAILABLE');
   });
 });
 
