@@ -2,34 +2,27 @@ import { z } from 'zod';
 import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
+import { ROLES } from '../../domain/operator-roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
-import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import {
-  MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
   MAX_LINK_TOKEN_CHARACTERS,
-  MAX_PASSWORD_CHARACTERS,
   MAX_PERSON_NAME_CHARACTERS,
-  MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { dataJson, dataSchema, DONE, doneSchema, plainRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { UserCases, UserDescription } from '../users/users.ts';
-
-export const emailField = (description: string, example = 'ada@merchant.example') =>
-  z
-    .email({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be an e-mail address') })
-    .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
-    .refine(isCleanText, 'must be an e-mail address')
-    .meta({ description, example });
-
-export const passwordField = (description: string) =>
-  textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
-
-export const newPasswordField = passwordField('At least 12 characters, of any kind, and no common password');
+import {
+  allowed,
+  codeField,
+  companyNameField,
+  emailField,
+  mailSentSchema,
+  newPasswordField,
+  passwordField,
+} from './shared-schema.ts';
 
 const nameField = textField({
   max: MAX_PERSON_NAME_CHARACTERS,
@@ -37,16 +30,7 @@ const nameField = textField({
   example: 'Ada Lovelace',
 });
 
-export const companyNameField = textField({
-  max: MAX_ACCOUNT_NAME_CHARACTERS,
-  description: 'The name of the company',
-  example: 'Merchant Travel Ltd',
-});
-
 const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
-
-export const codeField = (description: string) =>
-  textField({ max: MAX_SECOND_FACTOR_CHARACTERS, description, example: '123456' });
 
 const signUpBody = z
   .object({
@@ -117,18 +101,6 @@ const acceptInvitationBody = z
     id: 'AcceptInvitationRequest',
     description: '`name` and `password` are needed where the e-mail address has no user yet',
   });
-
-const sandboxMail = z
-  .object({ to: z.string(), subject: z.string(), text: z.string(), link: z.string() })
-  .optional()
-  .meta({
-    id: 'SandboxMail',
-    description:
-      'The mail itself, only under `npm start`: no mail server is set, the live environment is off, and the service is reached from its own ' +
-      'machine alone. Absent in production',
-  });
-
-export const mailSentSchema = dataSchema(z.object({ sandboxMail }), 'MailSent');
 
 const signedInSchema = dataSchema(
   z.object({
@@ -227,12 +199,6 @@ function presentCurrentUser(found: UserDescription): Wire<z.output<typeof curren
     expiresAt: session.expiresAt,
   };
 }
-
-/** What an operator's role lets them do. */
-export const allowed = (role: Role) => ({
-  permissions: PERMISSIONS.filter((permission) => may(role, permission)),
-  actions: OPERATOR_ACTIONS.filter((action) => mayPerform(role, action)),
-});
 
 const signUpRoute = forAnybody({
   method: 'POST',

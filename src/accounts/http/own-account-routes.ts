@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../../domain/account.ts';
+import { PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
@@ -28,7 +28,14 @@ import {
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
-import { companyNameField, emailField, mailSentSchema } from './auth-routes.ts';
+import {
+  companyNameField,
+  emailField,
+  keyItem,
+  mailSentSchema,
+  maskedKey,
+  memberItem,
+} from './shared-schema.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 
@@ -64,17 +71,6 @@ const changeAccountBody = z
     message: 'must hold name or websiteUrl',
   })
   .meta({ id: 'ChangeAccountRequest' });
-
-export const memberItem = z
-  .object({
-    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    email: z.string(),
-    name: z.string(),
-    role: z.enum(MEMBER_ROLES),
-    hasSecondFactor: z.boolean(),
-    joinedAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Member' });
 
 const membersSchema = listSchema(memberItem, 'MemberList');
 const memberSchema = dataSchema(memberItem, 'MemberAnswer');
@@ -138,26 +134,6 @@ const createKeyBody = z
     }).optional(),
   })
   .meta({ id: 'CreateKeyRequest' });
-
-const maskedKey = z
-  .string()
-  .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' });
-
-export const keyItem = z
-  .object({
-    keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    key: maskedKey,
-    environment: z.enum(ENVIRONMENTS),
-    scopes: z.array(z.enum(SCOPES)),
-    allowedAddresses: z.array(z.string()),
-    companyName: z.string(),
-    websiteUrl: z.string(),
-    createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('Null: it does not expire').nullable(),
-    revokedAt: isoTime('Null: it is not revoked').nullable(),
-    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
-  })
-  .meta({ id: 'ApiKey' });
 
 const keysSchema = listSchema(keyItem, 'ApiKeyList');
 

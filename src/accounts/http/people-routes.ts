@@ -17,7 +17,7 @@ import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { allowed, codeField, emailField, newPasswordField, passwordField } from './auth-routes.ts';
+import { allowed, codeField, emailField, newPasswordField, passwordField } from './shared-schema.ts';
 
 const roleField = choiceField(ROLES, { description: 'What the person may do', example: 'SUPPORT' });
 
