@@ -82,17 +82,18 @@ async function prepareMerchant(
   }
 }
 
-async function prepareOperator(
+/** With this password, which need not be changed. Returns the id. */
+export async function prepareOperator(
   db: AccountsDb,
   { email, name, role, hash }: { email: string; name: string; role: Role; hash: string },
-): Promise<void> {
+): Promise<string> {
   const clock = { now: () => new Date(Date.now() - GIVEN_BEFORE_MS) };
   const deps = { db, clock, passwords: { hash: () => Promise.resolve(hash) } };
-  const known = await findPerson(db, { email });
-  if (!known) {
-    await createPerson(deps, { email, name, role }, 'npm start');
+  let id = (await findPerson(db, { email }))?.id;
+  if (id === undefined) {
+    id = (await createPerson(deps, { email, name, role }, 'npm start')).person.personId;
     await confirmAccess(deps, { email }, role, 'npm start, second step');
   }
-  const person = known ?? (await findPerson(db, { email }));
-  if (person) await updatePerson(db, person.id, { password: { hash, oneTimeUntil: null } });
+  await updatePerson(db, id, { password: { hash, oneTimeUntil: null } });
+  return id;
 }

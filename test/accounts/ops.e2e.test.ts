@@ -158,21 +158,11 @@ describe('the first administrator', () => {
     ]);
   });
 
-  it('is locked out by ten wrong passwords with the same answer as for an unknown person, and is unlocked by command', async () => {
+  it('is locked out by ten wrong passwords, and is unlocked by command', async () => {
     const { email } = await signedIn(stack, 'SUPPORT');
-    const statuses: unknown[] = [];
-    const bodies = new Set<string>();
     await sql`update users set failed_logins = 9 where email = ${email}`.execute(stack.accounts);
-    for (const given of [
-      { email, password: 'wrong' },
-      { email, password: PASSWORD },
-      { email: 'unknown@operator.example', password: PASSWORD },
-    ]) {
-      const answer = await signIn(stack, given);
-      statuses.push(answer.status);
-      bodies.add(answer.text);
-    }
-    expect([statuses, bodies.size]).toEqual([[401, 401, 401], 1]);
+    for (const password of ['wrong', PASSWORD])
+      expect(endOf(await signIn(stack, { email, password }))).toEqual([401, 'UNAUTHORIZED']);
     const reset = await runCommand(['person', 'reset-password', '--email', email, '--by', 'ada'], stack.env);
     const { firstHalf } = JSON.parse(reset.stdout) as Record<string, string>;
     const whose = ['--email', email, '--role', 'SUPPORT'];

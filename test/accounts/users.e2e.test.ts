@@ -243,12 +243,11 @@ describe('signing in', () => {
   it('refuses an unknown address, a wrong password and a locked user alike; a new password unlocks the user', async () => {
     const { email } = await signedUp(stack);
     const unknown = await signIn(openBrowser(stack), uniqueEmail('unknown'));
-    const guesses: Answer[] = [];
-    for (let guess = 0; guess < 10; guess += 1)
-      guesses.push(await signIn(openBrowser(stack), email, `wrong password ${guess}`));
-    const locked = await signIn(openBrowser(stack), email);
-    for (const answer of [...guesses, locked])
-      expect([answer.status, answer.body]).toEqual([401, unknown.body]);
+    await sql`update accounts.users set failed_logins = 9 where email = ${email}`.execute(stack.owner);
+    for (const password of ['wrong', USER_PASSWORD]) {
+      const { status, body } = await signIn(openBrowser(stack), email, password);
+      expect([status, body]).toEqual([401, unknown.body]);
+    }
     expect(codeOf(unknown)).toBe('UNAUTHORIZED');
 
     const browser = openBrowser(stack);

@@ -1,9 +1,8 @@
 // Operators of the service in a test: each has a role, a password and a token, and calls as a program would. Passwords are
 // hashed with little work here: the cost is stored with the hash, and does not matter in these tests.
-import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
 import { createPasswords } from '../../src/accounts/users/passwords.ts';
 import type { Role } from '../../src/domain/operator-roles.ts';
-import { updatePerson } from '../../src/accounts/store/people.ts';
+import { prepareOperator } from '../../src/dev/sandbox-logins.ts';
 import type { Answer, Stack } from './stack.ts';
 
 export interface Person {
@@ -18,8 +17,6 @@ export interface Person {
 export const PASSWORD = 'correct horse battery staple';
 
 const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
-/** They were made long ago: people made today cannot approve each other's actions. */
-const clock = { now: () => new Date(Date.now() - 48 * 3_600_000) };
 let made = 0;
 
 /**
@@ -40,19 +37,16 @@ export function signIn(
 export const SIGN_IN_ENV = { SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
 let tries = 0;
 
-/** A person who has signed in. */
+/** A person who has signed in. They were made long ago: people made today cannot approve each other's actions. */
 export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Role): Promise<Person> {
   made += 1;
   const email = `${role.toLowerCase()}-${made}@operator.example`;
-  const deps = { db: stack.accounts, clock, passwords };
-  const { person } = await createPerson(deps, { email, name: `${role} ${made}`, role }, 'a test');
-  await confirmAccess(deps, { id: person.personId }, role, 'another test');
   const hash = await passwords.hash(PASSWORD);
-  await updatePerson(stack.accounts, person.personId, { password: { hash, oneTimeUntil: null } });
+  const personId = await prepareOperator(stack.accounts, { email, name: `${role} ${made}`, role, hash });
   const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }));
   if (typeof token !== 'string') throw new Error(`${email} could not sign in`);
   return {
-    personId: person.personId,
+    personId,
     email,
     role,
     token,

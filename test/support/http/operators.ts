@@ -179,33 +179,26 @@ function watched<Cases extends object>(cases: Cases, note: (name: string) => voi
 }
 
 async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
-  const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const [now, later] = [new Date(), new Date(Date.now() + 3_600_000)];
   const id = personOf(who);
-  const email = `${who.toLowerCase()}@operator.example`;
-  await db
-    .insertInto('users')
-    .values({ id, email, name: who, email_verified: true, locked_until: who === 'OTHER' ? expiresAt : null })
-    .execute();
-  await db
-    .insertInto('user_credentials')
-    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password: passwordHash })
-    .execute();
-  await db
-    .insertInto('operators')
-    .values({
-      user_id: id,
-      role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
-      one_time_until: who === 'NEW' || who === 'OTHER' ? expiresAt : null,
-      disabled_at: null,
-    })
-    .execute();
-  if (who === 'OTHER') await recordAccess(db, unconfirmedAccess(id, now));
-  else
-    await sql`
-      insert into user_sessions (id, token, user_id, user_agent, expires_at)
-      values (${id}, ${sessionOf(who)}, ${id}, 'program', ${new Date(now.getTime() + SESSION_IDLE_MS)})`.execute(
-      db,
-    );
+  const role = who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who;
+  const oneTimeUntil = who === 'NEW' || who === 'OTHER' ? later : null;
+  await sql`
+    with made as (
+      insert into users (id, email, name, email_verified, locked_until)
+      values (${id}, ${`${who.toLowerCase()}@operator.example`}, ${who}, true, ${who === 'OTHER' ? later : null})
+    ), known as (
+      insert into user_credentials (id, account_id, provider_id, user_id, password)
+      values (${id}, ${id}, 'credential', ${id}, ${passwordHash})
+    ) insert into operators (user_id, role, one_time_until) values (${id}, ${role}, ${oneTimeUntil})`.execute(
+    db,
+  );
+  if (who === 'OTHER') return recordAccess(db, unconfirmedAccess(id, now));
+  await sql`
+    insert into user_sessions (id, token, user_id, user_agent, expires_at)
+    values (${id}, ${sessionOf(who)}, ${id}, 'program', ${new Date(now.getTime() + SESSION_IDLE_MS)})`.execute(
+    db,
+  );
 }
 
 const unconfirmedAccess = (userId: string, now: Date) => ({
