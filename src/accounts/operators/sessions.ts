@@ -5,6 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { may, rolesWith, describePermission, type Permission } from '../../domain/operator-roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
+import { findPerson } from '../store/people.ts';
 import { only, purposeOf, tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
 import { sendSecondFactor } from '../users/second-factors.ts';
 import { cookieNames, NOT_SIGNED_IN } from '../users/sessions.ts';
@@ -70,17 +71,18 @@ async function signInProgram(
   return opened(deps, tokenOf(cookies.join('; '), deps.publicUrl), address);
 }
 
-/** Opens a session for an operator whom something else than a password has shown. Throws UNAUTHORIZED for one who may not sign in. */
+/** Opens a session for an operator who was checked in another way, second factor included. Throws UNAUTHORIZED for who may not sign in. */
 async function openSession(deps: UserDeps, userId: string, address: string): Promise<Opened> {
   const { internalAdapter } = await deps.auth.$context;
   const userAgent = purposeOf({ isProgram: true });
-  const made = await internalAdapter.createSession(userId, false, { ipAddress: address, userAgent });
-  // null where the user may not sign in: their types leave it out.
-  if ((made as typeof made | null) === null) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
-  const one = await opened(deps, made.token, address);
-  const { email: actor } = one.session.person;
-  await writeAudit(deps.db, { actor, action: 'session.open', subject: userId, detail: { address } });
-  return one;
+  const person = await findPerson(deps.db, { id: userId });
+  // null where the person may not sign in at this moment.
+  const made =
+    person && (await internalAdapter.createSession(userId, false, { ipAddress: address, userAgent }));
+  if (!made) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+  const entry = { actor: person.email, action: 'session.open', subject: userId, detail: { address } };
+  await writeAudit(deps.db, entry);
+  return opened(deps, made.token, address);
 }
 
 async function opened(deps: UserDeps, sessionToken: string, address: string): Promise<Opened> {
