@@ -23,7 +23,7 @@ export interface Session {
 /** What a user's browser sends with each request. */
 export interface BrowserRequest {
   readonly cookie: string | undefined;
-  /** A program of an operator sent a token in place of a cookie: the cookie of its session is made from it. */
+  /** An operator's program sent a token, from which the cookie is made. */
   readonly isProgram?: boolean | undefined;
   readonly clientAddress: string;
   /** Operators may sign in from this address. From others they get the answer for an unknown user. */

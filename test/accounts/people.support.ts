@@ -31,7 +31,7 @@ function countedPasswords(): Passwords & { hashed: number } {
   return counted;
 }
 
-/** For one test file; time stands still in each test unless the test lets it pass. The books are closed after the last. */
+/** For one test file; time stands still in each test unless the test lets it pass. */
 export async function openOffice() {
   const books = await openBooks();
   afterAll(() => books.close());

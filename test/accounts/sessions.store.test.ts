@@ -1,4 +1,4 @@
-/** Sessions of operators, on a real Postgres with better-auth: what ends one, how password guesses are limited, and what is recorded. */
+/** Sessions of operators on a real Postgres: what ends one, how guesses are limited, and what is recorded. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { changePerson, confirmAccess, resetPassword } from '../../src/accounts/operators/people.ts';

@@ -1,4 +1,4 @@
-// What takes two people: who is independent enough to approve another's actions, and who may give and confirm access.
+// What takes two people: who may approve another's actions, and who may give and confirm access.
 import { expect, it } from 'vitest';
 import type { Role } from '../../src/domain/operator-roles.ts';
 import {

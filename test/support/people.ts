@@ -37,7 +37,7 @@ export function signIn(
 export const SIGN_IN_ENV = { SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
 let tries = 0;
 
-/** A person who has signed in. They were made long ago: people made today cannot approve each other's actions. */
+/** A person who has signed in, and was made long ago: those of today cannot approve each other's actions. */
 export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Role): Promise<Person> {
   made += 1;
   const email = `${role.toLowerCase()}-${made}@operator.example`;

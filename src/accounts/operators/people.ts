@@ -155,7 +155,7 @@ export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor:
   const made = await newPassword(deps);
   await deps.db.transaction().execute(async (trx) => {
     const row = await lockPerson(trx, id);
-    // Before the sessions: one that is being opened with the old password waits for this row, and is then not opened.
+    // Before the sessions: one that is being opened with the old password waits for this.
     await updatePerson(trx, id, { password: made });
     await endSessions(trx, id);
     await record(trx, row, { actor, now, secondHalf: made.secondHalf });
@@ -164,7 +164,7 @@ export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor:
   return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
 }
 
-/** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and what refuseConfirmation throws. */
+/** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
 export async function confirmAccess(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
   which: WhichPerson,

@@ -1,4 +1,4 @@
-/** Operators' programs sign in and send a token; the session behind it is like that of a browser (../users/users.ts). */
+/** Operators' programs sign in for a token. Its session is like that of a browser (../users/users.ts). */
 import { createHmac } from 'node:crypto';
 import { unknownSession, type BrowserRequest, type Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -17,7 +17,7 @@ interface RefusedAttempt {
   readonly requestId: string;
 }
 
-/** `ops_`, so that no token looks like an API key, the 32 characters of better-auth's token, and its signature in base64url. */
+/** `ops_`, so that no token looks like an API key; better-auth's token; its signature in base64url. */
 const TOKEN = /^ops_([0-9A-Za-z]{32})([\w-]{43})$/;
 
 /** Bound to their dependencies in app/composition. */
@@ -45,7 +45,7 @@ interface Opened {
   readonly session: Session;
 }
 
-/** Returns the token, for the only time. Throws UNAUTHORIZED, also where the person has a second factor and `code` is missing or wrong. */
+/** Returns the token, for the only time. Throws UNAUTHORIZED, also without the code of a second factor. */
 async function signInProgram(
   deps: UserDeps,
   {
@@ -71,7 +71,7 @@ async function signInProgram(
   return opened(deps, tokenOf(cookies.join('; '), deps.publicUrl), address);
 }
 
-/** Opens a session for an operator who was checked in another way, second factor included. Throws UNAUTHORIZED for who may not sign in. */
+/** For an operator whom the caller has checked, second factor included. Throws UNAUTHORIZED for others. */
 async function openSession(deps: UserDeps, userId: string, address: string): Promise<Opened> {
   const { internalAdapter } = await deps.auth.$context;
   const userAgent = purposeOf({ isProgram: true });
@@ -93,8 +93,8 @@ async function opened(deps: UserDeps, sessionToken: string, address: string): Pr
 }
 
 /**
- * Throws INVALID_TOKEN for a token that is malformed, and for a session that is unknown, expired, idle for too long, revoked, or no operator's. The
- * request is that of a browser which would have this session.
+ * Throws INVALID_TOKEN for a malformed token, and a session that is unknown, over, idle for too long,
+ * revoked, or no operator's. `browser` is a request that would have this session.
  */
 async function authenticate(
   deps: UserDeps,

@@ -25,8 +25,8 @@ export interface GivenAccess {
 export const INDEPENDENT_AFTER_MS = DAY_MS;
 
 /**
- * False for one and the same person, where one of the two gave or confirmed the access of the other, and where a third person did so for both. `recent`:
- * the access that was given within INDEPENDENT_AFTER_MS.
+ * False for one and the same person, where one of the two gave or confirmed the access of the other, and
+ * where a third person did so for both. `recent`: the access that was given within INDEPENDENT_AFTER_MS.
  */
 export function areIndependent(one: string, other: string, recent: readonly GivenAccess[]): boolean {
   const accessGivers = (person: string): Set<string> => {
@@ -56,8 +56,8 @@ export const givesAccess = (before: Access, after: Access): boolean =>
   !after.isDisabled && (before.isDisabled || after.role !== before.role);
 
 /**
- * Whether `by` may confirm this access. `role` is what they agree to: the person's may have been changed since they read it. Throws FORBIDDEN for
- * access that `by` gave, VALIDATION_ERROR for another role.
+ * Whether `by` may confirm this access. `role` is what they agree to: the person's may have been changed
+ * since they read it. Throws FORBIDDEN for access that `by` gave, VALIDATION_ERROR for another role.
  */
 export function refuseConfirmation(
   access: { readonly givenBy: string; readonly role: Role },

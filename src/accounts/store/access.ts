@@ -50,8 +50,8 @@ export async function markConfirmed(
 }
 
 /**
- * Whether the two people are independent (two-person-rules.ts), by the access that was given within a day. Runs
- * in an environment's transaction.
+ * Whether the two people are independent (two-person-rules.ts), by the access that was given within a day.
+ * Runs in an environment's transaction.
  */
 export async function areTwoPeople(trx: WorldDb, one: string, other: string, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);

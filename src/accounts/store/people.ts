@@ -31,7 +31,7 @@ export const findPerson = (db: AccountsDb, which: WhichPerson) =>
 export const lockPerson = (trx: AccountsDb, id: string): Promise<PersonRow> =>
   people(trx).where('users.id', '=', id).forNoKeyUpdate('operators').executeTakeFirstOrThrow();
 
-/** Returns the user's id; undefined: the user with this e-mail address has a role already. The caller rolls back then. */
+/** Returns the user's id; undefined: the user has a role already, and the caller rolls back. */
 export async function insertPerson(
   trx: AccountsDb,
   { role, oneTimeUntil, ...user }: NewUser & { readonly role: Role; readonly oneTimeUntil: Date | null },

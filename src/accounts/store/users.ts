@@ -49,8 +49,9 @@ export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Pr
 }
 
 /**
- * Counts a wrong password for the user with this e-mail address, if there is one. Counts nothing during a lock, so that further guesses do not lock
- * the owner out for ever. Returns the id of a user who is locked out by this failure.
+ * Counts a wrong password for the user with this e-mail address, if there is one. Counts nothing during a
+ * lock, so that further guesses do not lock the owner out for ever. Returns the id of a user whom it locks
+ * out.
  */
 export async function countFailure(
   db: AccountsDb,
@@ -100,8 +101,8 @@ export interface NewUser {
 }
 
 /**
- * A user who need not confirm the e-mail address, as an administrator or `npm start` makes one. A user who has the address begins anew: password,
- * sessions, links and second factor of before are void. The same id only where the address was confirmed. Returns the id.
+ * A user who need not confirm the e-mail address, as an administrator or `npm start` makes one. A user who
+ * has confirmed the address before keeps the id and begins anew, without sessions, links and second factor.
  */
 export async function beginUserAnew(
   trx: AccountsDb,
@@ -128,8 +129,8 @@ export async function beginUserAnew(
 }
 
 /**
- * Ends a lock, links for a new password, and sign-ins that wait for a code: they were begun with the password of before. The caller ends sessions
- * afterwards. False: `replaces` is no longer the stored hash.
+ * Ends a lock, links for a new password, and sign-ins that wait for a code. The caller ends sessions after
+ * it. False: `replaces` is no longer the stored hash.
  */
 export async function setPassword(
   trx: AccountsDb,

@@ -57,7 +57,7 @@ export async function recordFailure(
   if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
 }
 
-/** Throws UNAUTHORIZED, and counts it like a wrong password at signing in. Returns the hash that the password fits. */
+/** Throws UNAUTHORIZED, which counts like a failed sign-in. Returns the hash that the password fits. */
 export async function requirePassword(
   deps: UserDeps,
   { email }: { readonly email: string },
@@ -73,8 +73,8 @@ export async function requirePassword(
 }
 
 /**
- * For a sign-in that has just begun with the password of this hash: throws UNAUTHORIZED where another one was chosen or given meanwhile. What was
- * begun is void then, and the user signs in again.
+ * For a sign-in that has just begun with the password of this hash: throws UNAUTHORIZED where another one was
+ * chosen or given meanwhile. What was begun is void then, and the user signs in again.
  */
 export async function refuseChanged(
   { db }: UserDeps,

@@ -1,4 +1,4 @@
-/** Limits of signing in, for merchants' users and operators alike, and the cookies of users who have signed in. */
+/** Limits of signing in, for operators too, and the cookies of users who have signed in. */
 
 /** A working day. */
 export const SESSION_MS = 12 * 3_600_000;

@@ -165,8 +165,9 @@ function refuseLink(cause?: unknown): never {
 }
 
 /**
- * Throws UNAUTHORIZED: an unknown address, a wrong password, and a user who is locked out or disabled get the same answer after the same work, so that
- * addresses cannot be probed. Throws FORBIDDEN for the right password of a user who has not confirmed the address. Programs are operators' alone.
+ * Throws UNAUTHORIZED: an unknown address, a wrong password, and a user who is locked out or disabled get the
+ * same answer after the same work, so that addresses cannot be probed. Throws FORBIDDEN for the right
+ * password of a user who has not confirmed the address. Programs are operators' alone.
  */
 export async function signIn(
   deps: UserDeps,
@@ -232,8 +233,9 @@ export async function signOut(
 }
 
 /**
- * undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long, revoked or over, and for one that is for
- * something else: a program's token opens no dashboard. Every request asks Postgres, so an end is one on every process at once.
+ * undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long,
+ * revoked or over, and for one of another purpose: a program's token opens no dashboard. Asks Postgres each
+ * time, so that a session ends on every process at once.
  */
 export async function findSession(deps: UserDeps, browser: BrowserRequest): Promise<UserSession | undefined> {
   const { auth, clock, db, publicUrl } = deps;

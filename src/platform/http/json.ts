@@ -23,7 +23,7 @@ declare global {
   }
 }
 
-/** What a presenter returns for a documented type: the same, but numbers may be literals, and texts moments (ISO 8601). */
+/** What a presenter returns for a documented type: numbers may be literals, and texts moments (ISO 8601). */
 export type Wire<T> = T extends number
   ? T | JsonNumber
   : T extends string

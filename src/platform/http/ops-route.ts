@@ -35,7 +35,7 @@ export const opsRoutesFor =
       shapes: ['general'],
     });
 
-/** Defines routes of the general shape with one tag and one rule of who may call them; those for members name a permission. */
+/** Defines routes of the general shape with a tag and a rule in common; for members, with a permission. */
 export const plainRoutesFor =
   <Cases>() =>
   <Rule extends 'anybody' | 'user' | 'member'>(key: Rule, tag: string) =>
