@@ -7,7 +7,6 @@ export default {
   mutate: [
     'src/domain/**/*.ts',
     'src/*/{,*/}*rules.ts',
-    'src/accounts/operators/{independence,roles}.ts',
     'src/catalogue/pricing.ts',
     'src/ledger/chart-of-accounts.ts',
     'src/purchases/purchase.ts',

@@ -2,11 +2,10 @@
 import type { Bound } from '../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
 import type { Member } from '../domain/callers.ts';
-import type { Environment, Plan, Scope } from '../domain/account.ts';
+import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import type { AccountCurrency } from '../domain/money.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
@@ -37,43 +36,6 @@ export interface MemberDeps {
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
 
-export interface AccountView {
-  readonly accountId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly websiteUrl: string | null;
-  readonly currency: AccountCurrency;
-  readonly plan: Plan;
-  readonly requestsPerMinute: number;
-  readonly createdAt: Date;
-}
-
-export interface MemberView {
-  readonly userId: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: MemberRole;
-  readonly hasSecondFactor: boolean;
-  readonly joinedAt: Date;
-}
-
-export type InvitationView = ReturnType<typeof toInvitation>;
-
-export interface KeyView {
-  readonly keyId: string;
-  /** Its beginning and its last four characters. */
-  readonly key: string;
-  readonly environment: Environment;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: string[];
-  readonly companyName: string;
-  readonly websiteUrl: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  readonly lastUsedAt: Date | null;
-}
-
 /** Each is a way in, for a week. */
 const MAX_INVITATIONS = 50;
 const INVITATION_MS = 7 * DAY_MS;
@@ -83,8 +45,7 @@ const TOKEN_BYTES = 32;
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
-  listMembers: ({ db }: MemberDeps, { account }: Member): Promise<MemberView[]> =>
-    listMemberRows(db, account.id),
+  listMembers: ({ db }: MemberDeps, { account }: Member) => listMemberRows(db, account.id),
   changeMember,
   removeMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
@@ -98,7 +59,7 @@ export const memberUseCases = {
 
 export type MemberCases = Bound<typeof memberUseCases>;
 
-async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member): Promise<AccountView> {
+async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member) {
   const {
     id: accountId,
     name,
@@ -118,7 +79,7 @@ async function changeAccount(
   member: Member,
   environment: Environment,
   changes: { readonly name?: string | undefined; readonly websiteUrl?: string | undefined },
-): Promise<AccountView> {
+) {
   const { account, email } = member;
   if (changes.websiteUrl !== undefined) await requireWebsite(environment, changes.websiteUrl);
   await db.transaction().execute(async (trx) => {
@@ -135,7 +96,7 @@ async function changeMember(
   { account, email }: Member,
   userId: string,
   role: MemberRole,
-): Promise<MemberView> {
+) {
   await db.transaction().execute(async (trx) => {
     const owners = await lockOwners(trx, account.id);
     if (role !== 'OWNER') keepOneOwner(owners, userId);
@@ -182,7 +143,7 @@ async function invite(
   { account, email: invitedBy }: Member,
   request: { readonly email: string; readonly role: MemberRole },
   { requestId }: { readonly requestId: string },
-): Promise<{ invitation: InvitationView; sandboxMail: SandboxMail | undefined }> {
+): Promise<{ invitation: ReturnType<typeof toInvitation>; sandboxMail: SandboxMail | undefined }> {
   const email = request.email.toLowerCase();
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = clock.now();
@@ -240,11 +201,7 @@ function toInvitation({ id, email, role, invited_by, created_at, expires_at }: I
   };
 }
 
-async function listOwnKeys(
-  { db }: Pick<MemberDeps, 'db'>,
-  { account }: Member,
-  environment: Environment,
-): Promise<KeyView[]> {
+async function listOwnKeys({ db }: Pick<MemberDeps, 'db'>, { account }: Member, environment: Environment) {
   const keys = await listKeys(db, account.id);
   return keys
     .filter((key) => key.environment === environment)

@@ -2,14 +2,12 @@
  * People to sign in as at the dashboard of `npm start`: a merchant who owns the sandbox accounts, two people of finance, one of operations, one
  * administrator. Only while the live environment is off. Their passwords are random and stay in .data/.
  */
-import { randomBytes } from 'node:crypto';
 import { createPasswords } from '../accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../accounts/operators/people.ts';
 import type { Role } from '../domain/operator-roles.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import { findPerson, updatePerson } from '../accounts/store/people.ts';
-import { findUser, insertMember, insertUser, setUserPassword } from '../accounts/store/users.ts';
-import { makeId } from '../domain/ids.ts';
+import { beginUserAnew, findUser, insertMember, setPassword } from '../accounts/store/users.ts';
 import { ACCOUNT_CURRENCIES } from '../domain/money.ts';
 import { openAccounts, type ProcessContext } from '../app/composition/context.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
@@ -75,30 +73,27 @@ async function prepareMerchant(
   { email, hash }: { readonly email: string; readonly hash: string },
 ): Promise<void> {
   const known = await findUser(db, { email });
-  const userId = known?.id ?? makeId('user', randomBytes(16).toString('hex'));
-  if (known) await setUserPassword(db, userId, hash);
-  else await insertUser(db, { id: userId, email, name: 'Sandbox Merchant', passwordHash: hash });
+  const userId =
+    known?.id ?? (await beginUserAnew(db, { email, name: 'Sandbox Merchant', passwordHash: hash }));
+  if (known) await setPassword(db, userId, hash);
   for (const currency of ACCOUNT_CURRENCIES) {
     const [account] = await findAccountsByEmail(db, `sandbox-${currency.toLowerCase()}@simway.example`);
     if (account) await insertMember(db, { account_id: account.id, user_id: userId, role: 'OWNER' });
   }
 }
 
-async function prepareOperator(
+/** With this password, which need not be changed. Returns the id. */
+export async function prepareOperator(
   db: AccountsDb,
   { email, name, role, hash }: { email: string; name: string; role: Role; hash: string },
-): Promise<void> {
+): Promise<string> {
   const clock = { now: () => new Date(Date.now() - GIVEN_BEFORE_MS) };
-  const deps = {
-    db,
-    clock,
-    passwords: { hash: () => Promise.resolve(hash), isRight: () => Promise.resolve(false) },
-  };
-  const known = await findPerson(db, { email });
-  if (!known) {
-    await createPerson(deps, { email, name, role }, 'npm start');
+  const deps = { db, clock, passwords: { hash: () => Promise.resolve(hash) } };
+  let id = (await findPerson(db, { email }))?.id;
+  if (id === undefined) {
+    id = (await createPerson(deps, { email, name, role }, 'npm start')).person.personId;
     await confirmAccess(deps, { email }, role, 'npm start, second step');
   }
-  const person = known ?? (await findPerson(db, { email }));
-  if (person) await updatePerson(db, person.id, { password: { hash, oneTimeUntil: null } });
+  await updatePerson(db, id, { password: { hash, oneTimeUntil: null } });
+  return id;
 }

@@ -18,12 +18,13 @@ export interface Session {
   /** The person signed in with a one-time password and can do nothing but choose another. */
   readonly mustChangePassword: boolean;
   readonly expiresAt: Date;
-  readonly tokenSha256: Buffer;
 }
 
 /** What a user's browser sends with each request. */
 export interface BrowserRequest {
   readonly cookie: string | undefined;
+  /** An operator's program sent a token, from which the cookie is made. */
+  readonly isProgram?: boolean | undefined;
   readonly clientAddress: string;
   /** Operators may sign in from this address. From others they get the answer for an unknown user. */
   readonly isForOperators: boolean;

@@ -8,7 +8,6 @@ const PREFIXES = {
   event: 'evt-',
   action: 'action-',
   repair: 'repair-',
-  person: 'person-',
   batch: 'batch-',
   quote: 'quote-',
   user: 'user-',

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { DEVICE_CODE_MS, DEVICE_POLL_SECONDS } from '../../src/accounts/operators/device-logins.ts';
-import { SESSION_MS } from '../../src/accounts/operators/sessions.ts';
+import { SESSION_MS } from '../../src/accounts/users/sessions.ts';
 import { LOGINS_PER_MINUTE } from '../../src/platform/http/limits.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { startApi, type Reply, type TestApi } from '../support/http/api.ts';
@@ -153,7 +153,8 @@ it('lets a person try only some codes a minute, and an address ask only for some
 it('ends with the session that let it in, with the person’s access, and when it is signed out', async () => {
   const [here, disabled, signedOut] = [await ask(), await ask(), await ask()];
   const until = new Date(Date.now() + SESSION_MS / 2);
-  await sql`update accounts.sessions set expires_at = ${until}`.execute(books.owner);
+  const createdAt = new Date(until.getTime() - SESSION_MS);
+  await sql`update accounts.user_sessions set created_at = ${createdAt}`.execute(books.owner);
   await Promise.all([here, disabled, signedOut].map(({ userCode }) => approve(userCode)));
   const { expiresAt, token } = dataIn(await take(here.deviceCode)) as { expiresAt: string; token: string };
   expect(new Date(expiresAt)).toEqual(until);

@@ -12,10 +12,15 @@ import {
   peopleUseCases,
   resetPassword,
 } from '../../src/accounts/operators/people.ts';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { beginUserAnew, findMemberships, findUser, insertMember } from '../../src/accounts/store/users.ts';
+import { userUseCases } from '../../src/accounts/users/users.ts';
+import { bindAll } from '../../src/platform/bind.ts';
 import { refusalOf } from '../support/books.ts';
-import { ADDRESS, codeOf, openOffice, OWN } from './people.support.ts';
+import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
-const { audit, books, deps, pass, person, sessions, settled, signIn } = await openOffice();
+const { audit, books, changePassword, deps, find, pass, person, sessions, settled, signIn } =
+  await openOffice();
 /** For an installation without operators. */
 const fresh = await openOffice();
 
@@ -32,16 +37,45 @@ describe('people', () => {
   it('keep id and e-mail address forever, and are never removed', async () => {
     const { personId } = await person();
     const run = (text: string) => refusalOf(sql.raw(text).execute(books.accounts));
-    expect(await run(`update people set email = 'x@y.example' where id = '${personId}'`)).toBe(
-      'permission denied',
+    for (const statement of [
+      `update users set email = 'x@y.example' where id = '${personId}'`,
+      `update users set id = 'user-${'0'.repeat(32)}' where id = '${personId}'`,
+      `update operators set user_id = 'user-${'0'.repeat(32)}' where user_id = '${personId}'`,
+      `delete from operators where user_id = '${personId}'`,
+    ])
+      expect(await run(statement)).toBe('permission denied');
+    expect(await run(`delete from users where id = '${personId}'`)).toContain('operators_user_id_fkey');
+  });
+
+  it('are never made of a sign-up that was not confirmed, nor the other way round', async () => {
+    const users = bindAll(deps, userUseCases);
+    const email = 'not-yet@operator.example';
+    const browser = { cookie: undefined, clientAddress: ADDRESS, isForOperators: true, requestId: 'r' };
+    const signUp = { email, password: WRONG, name: 'Mallory', companyName: 'M', currency: 'USD' } as const;
+    await users.signUp(signUp, browser);
+    const before = await findUser(books.accounts, { email });
+    const made = await createPerson(deps, { email, name: 'Bo', role: 'FINANCE' }, 'a test');
+    expect(made.person.personId).not.toBe(before?.id);
+    expect(await books.accounts.selectFrom('sign_ups').where('user_id', '=', before!.id).execute()).toEqual(
+      [],
     );
-    expect(await run(`update people set id = 'person-${'0'.repeat(32)}' where id = '${personId}'`)).toBe(
-      'permission denied',
-    );
-    expect(await run(`delete from people where id = '${personId}'`)).toBe('permission denied');
-    expect(await run(`update sessions set person_id = '${personId}', expires_at = now()`)).toBe(
-      'permission denied',
-    );
+    expect(await codeOf(users.signIn({ email, password: WRONG }, browser))).toBe('UNAUTHORIZED');
+    await users.signUp(signUp, browser);
+    expect(await findUser(books.accounts, { email })).toMatchObject({ id: made.person.personId, name: 'Bo' });
+    expect(await codeOf(users.signIn({ email, password: WRONG }, browser))).toBe('UNAUTHORIZED');
+  });
+
+  it('who are merchants’ users keep their id and their accounts, and begin anew with a one-time password', async () => {
+    const email = 'both@merchant.example';
+    const passwordHash = await deps.passwords.hash(OWN);
+    const id = await beginUserAnew(books.accounts, { email, name: 'Both', passwordHash });
+    const account = { type: 'MERCHANT', name: 'M', email, currency: 'USD', plan: 'STANDARD' } as const;
+    const accountId = await createAccount(books.accounts, account, 'a test');
+    await insertMember(books.accounts, { account_id: accountId, user_id: id, role: 'OWNER' });
+    const { person: made } = await createPerson(deps, { email, name: 'Both', role: 'FINANCE' }, 'a test');
+    expect(made.personId).toBe(id);
+    expect(await codeOf(signIn(email, OWN))).toBe('UNAUTHORIZED');
+    expect(await findMemberships(books.accounts, id)).toMatchObject([{ role: 'OWNER' }]);
   });
 
   it('are listed in the order in which they were made', async () => {
@@ -165,7 +199,7 @@ describe('access', () => {
     const { person: bo } = await peopleUseCases.create(deps, session, newPerson(newEmail()));
     expect(await codeOf(peopleUseCases.confirm(deps, session, bo.personId, 'FINANCE'))).toBe('FORBIDDEN');
     await sql`update access_grants set confirmed_by = ${` ${email.toUpperCase()}`}, confirmed_at = now(), second_half = null
-               where person_id = ${bo.personId}`
+               where user_id = ${bo.personId}`
       .execute(books.accounts)
       .then(
         () => expect.fail('the database took it'),
@@ -191,13 +225,13 @@ describe('a one-time password', () => {
 
   it('opens a session in which the person chooses another, and nothing after that', async () => {
     const { email, oneTime, personId } = await person();
-    const { session } = await signIn(email.toUpperCase(), oneTime);
+    const { session, token } = await signIn(email.toUpperCase(), oneTime);
     expect(session).toMatchObject({ mustChangePassword: true, person: { personId, email } });
     await expect(sessions.authorise(session, 'see', { subject: 'x', requestId: 'r' })).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: expect.stringContaining('POST /ops/me/password') as string,
     });
-    await sessions.changePassword(session, { current: oneTime, next: OWN, address: ADDRESS });
+    await changePassword(token, oneTime, OWN);
     expect(await codeOf(signIn(email, oneTime))).toBe('UNAUTHORIZED');
     const again = await signIn(email, OWN);
     expect(again.session.mustChangePassword).toBe(false);
@@ -205,7 +239,7 @@ describe('a one-time password', () => {
       'a test: person.create',
       'another test: person.confirm',
       `${email}: session.open`,
-      `${email}: person.change-password`,
+      `${email}: user.change-password`,
       `${email}: session.refuse`,
       `${email}: session.open`,
     ]);
@@ -217,7 +251,7 @@ describe('a one-time password', () => {
     const { token } = await signIn(email, oneTime);
     pass(61_000);
     expect(await codeOf(signIn(email, oneTime))).toBe('UNAUTHORIZED');
-    expect(await codeOf(sessions.authenticate(token))).toBe('INVALID_TOKEN');
+    expect(await codeOf(find(token))).toBe('INVALID_TOKEN');
   });
 
   it.each([
@@ -227,13 +261,8 @@ describe('a one-time password', () => {
     ['its owner’s name', 'Operator.example', 'must not be made of your name'],
   ])('is not replaced by one that is %s', async (_why, next, detail) => {
     const { email, oneTime } = await person();
-    const { session } = await signIn(email, oneTime);
-    const change = sessions.changePassword(session, {
-      current: oneTime,
-      next: next ?? oneTime,
-      address: ADDRESS,
-    });
-    await expect(change).rejects.toMatchObject({
+    const { token } = await signIn(email, oneTime);
+    await expect(changePassword(token, oneTime, next ?? oneTime)).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
       details: expect.stringContaining(detail) as string,
     });

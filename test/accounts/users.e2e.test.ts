@@ -243,12 +243,11 @@ describe('signing in', () => {
   it('refuses an unknown address, a wrong password and a locked user alike; a new password unlocks the user', async () => {
     const { email } = await signedUp(stack);
     const unknown = await signIn(openBrowser(stack), uniqueEmail('unknown'));
-    const guesses: Answer[] = [];
-    for (let guess = 0; guess < 10; guess += 1)
-      guesses.push(await signIn(openBrowser(stack), email, `wrong password ${guess}`));
-    const locked = await signIn(openBrowser(stack), email);
-    for (const answer of [...guesses, locked])
-      expect([answer.status, answer.body]).toEqual([401, unknown.body]);
+    await sql`update accounts.users set failed_logins = 9 where email = ${email}`.execute(stack.owner);
+    for (const password of ['wrong', USER_PASSWORD]) {
+      const { status, body } = await signIn(openBrowser(stack), email, password);
+      expect([status, body]).toEqual([401, unknown.body]);
+    }
     expect(codeOf(unknown)).toBe('UNAUTHORIZED');
 
     const browser = openBrowser(stack);
@@ -317,29 +316,6 @@ describe('signing in', () => {
     expect(tries).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
   });
 
-  it('lasts until 30 idle minutes, and 12 hours at most', async () => {
-    const [idle, old, fine] = await Promise.all([signedUp(stack), signedUp(stack), signedUp(stack)]);
-    const ageSession = (user: User, change: ReturnType<typeof sql>) =>
-      sql`update accounts.user_sessions set ${change}
-           where user_id = (select id from accounts.users where email = ${user.email})`.execute(stack.owner);
-    await ageSession(idle, sql`expires_at = now() - interval '1 second'`);
-    await ageSession(old, sql`created_at = now() - interval '12 hours 1 second'`);
-    await ageSession(
-      fine,
-      sql`created_at = now() - interval '11 hours', expires_at = now() + interval '10 minutes'`,
-    );
-    for (const { browser } of [idle, old]) {
-      const answer = await me(browser);
-      expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
-    }
-    expect((await me(fine.browser)).status).toBe(200);
-    // A request restarts the idle time.
-    const { rows } = await sql<{ minutes: number }>`
-      select extract(epoch from expires_at - now()) / 60 as minutes from accounts.user_sessions
-       where user_id = (select id from accounts.users where email = ${fine.email})`.execute(stack.owner);
-    expect(Number(rows[0]?.minutes)).toBeGreaterThan(25);
-  });
-
   it('that has expired answers 401 and says so, also on routes that otherwise take a key', async () => {
     const user = await signedUp(stack);
     await sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
@@ -350,20 +326,6 @@ describe('signing in', () => {
       const answer = await user.ask('GET', path);
       expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
     }
-  });
-
-  it('with a new password ends the other sessions; a wrong current password counts as a guess', async () => {
-    const user = await signedUp(stack);
-    const other = openBrowser(stack);
-    await signIn(other, user.email);
-    const change = (currentPassword: string, newPassword: string) =>
-      user.browser.call('POST', '/auth/me/password', { body: { currentPassword, newPassword } });
-    expect((await change('wrong', 'another password of mine')).status).toBe(401);
-    expect((await change(USER_PASSWORD, USER_PASSWORD)).status).toBe(400);
-    expect((await change(USER_PASSWORD, 'another password of mine')).status).toBe(200);
-    expect((await me(user.browser)).status).toBe(200);
-    expect(codeOf(await me(other))).toBe('SESSION_EXPIRED');
-    expect((await signIn(other, user.email, 'another password of mine')).status).toBe(200);
   });
 });
 

@@ -236,7 +236,7 @@ describe('a session that ends in the middle of a form', () => {
   /** As after 30 minutes without a request. The browser keeps its cookie. */
   const endSessionOf = ({ email }: Person) =>
     sql`update accounts.user_sessions set expires_at = now() - interval '1 second'
-         where user_id = (select user_id from accounts.people where email = ${email})`.execute(stack.owner);
+         where user_id = (select id from accounts.users where email = ${email})`.execute(stack.owner);
 
   async function signInAgain(page: Page, { email }: Person): Promise<void> {
     const again = page.getByRole('dialog', { name: 'Your session has ended' });

@@ -26,9 +26,9 @@ beforeAll(async () => {
   const ops = openOperators(books, { configuredRates: { NGN: '2000.00' } });
   await ops.reset();
   // A second person of finance: the administrator of these tests, by another role and address.
-  await sql`update accounts.people set role = 'FINANCE', email = ${SECOND} where id = ${personOf('ADMIN')}`.execute(
-    books.owner,
-  );
+  const second = personOf('ADMIN');
+  await sql`update accounts.operators set role = 'FINANCE' where user_id = ${second}`.execute(books.owner);
+  await sql`update accounts.users set email = ${SECOND} where id = ${second}`.execute(books.owner);
   api = await startApi({ ops });
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
@@ -279,7 +279,7 @@ describe('a rate that is far off', () => {
   test('is not confirmed by a person who got access from the first one today', async () => {
     const id = await propose(16_000);
     await sql`
-      insert into accounts.access_grants (person_id, email, role, given_by, given_at)
+      insert into accounts.access_grants (user_id, email, role, given_by, given_at)
       values (${personOf('ADMIN')}, ${SECOND}, 'FINANCE', ${FINANCE}, now())`.execute(books.owner);
     expect((await confirm(id, SECOND)).status).toBe(403);
     expect(await rateOf('NGN')).toBe(1_500_000_000n);

@@ -17,7 +17,6 @@ const KINDS: [IdKind, string][] = [
   ['endpoint', `ep-${HEX}`],
   ['message', `msg-${HEX}`],
   ['action', `action-${HEX}`],
-  ['person', `person-${HEX}`],
 ];
 
 describe('ids', () => {

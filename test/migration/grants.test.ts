@@ -103,15 +103,14 @@ const ACCOUNTS = [
   'invitations: DELETE, INSERT, SELECT',
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
-  'people: INSERT, SELECT, UPDATE(changed_at disabled_at failed_logins locked_until name one_time_until password_hash role user_id)',
-  'sessions: DELETE, INSERT, SELECT, UPDATE(last_seen_at revoked_at)',
+  'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role)',
   'sign_ups: DELETE, INSERT, SELECT, UPDATE',
   'used_codes: DELETE, INSERT, SELECT',
   'user_credentials: DELETE, INSERT, SELECT, UPDATE',
   'user_second_factors: DELETE, INSERT, SELECT, UPDATE',
   'user_sessions: DELETE, INSERT, SELECT, UPDATE',
   'user_verifications: DELETE, INSERT, SELECT, UPDATE',
-  'users: DELETE, INSERT, SELECT, UPDATE',
+  'users: DELETE, INSERT, SELECT, UPDATE(email_verified failed_logins image locked_until name two_factor_enabled updated_at)',
 ];
 
 /**

@@ -18,7 +18,7 @@ import {
   type ActionMoney,
 } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
-import { isSamePerson } from '../../src/accounts/operators/independence.ts';
+import { isSamePerson } from '../../src/accounts/operators/two-person-rules.ts';
 import {
   actionsInSituation,
   actionsThat,

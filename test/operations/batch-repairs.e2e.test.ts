@@ -322,9 +322,9 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     await makeStuck(1);
     const asked = repairOf(await eve.call('POST', REPAIRS, REPAIR_BODY));
     await stack.accounts
-      .updateTable('people')
+      .updateTable('operators')
       .set({ disabled_at: new Date() })
-      .where('email', '=', eve.email)
+      .where('user_id', '=', eve.personId)
       .execute();
     const answer = await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
     expect([answer.status, detailsOf(answer)]).toEqual([

@@ -8,7 +8,7 @@ import { insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { insertPerson } from '../../src/accounts/store/people.ts';
-import { insertMember, insertUser } from '../../src/accounts/store/users.ts';
+import { insertMember, beginUserAnew } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
 import { MAX_FOUND, search } from '../../src/operations/search.ts';
 import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
@@ -39,7 +39,7 @@ const noActions = { listFor: () => Promise.resolve([]), preview: () => Promise.r
 const deps = { accounts: books.accounts, environment: 'test' as const, stuck };
 const session = { person: { email: 'finance@operator.example' } } as Session;
 const hex = () => randomBytes(16).toString('hex');
-const PERSON = `person-${hex()}`;
+let person: string | undefined;
 const ICCID = '8944300000000000017';
 
 let accountId: string;
@@ -60,14 +60,13 @@ const newAccount = (name: string, email: string) =>
 beforeAll(async () => {
   accountId = await newAccount('Merchant 100% Travel', 'shop@merchant.example');
   other = await newAccount('Other Ltd', 'other@else.example');
-  const user = `user-${hex()}`;
-  await insertUser(books.accounts, {
-    ...{ id: user, email: 'ada.owner@private.example', name: 'Ada', passwordHash: 'scrypt$1$1$1$x$x' },
+  const passwordHash = 'scrypt$1$1$1$x$x';
+  const user = await beginUserAnew(books.accounts, {
+    ...{ email: 'ada.owner@private.example', name: 'Ada', passwordHash },
   });
   await insertMember(books.accounts, { account_id: accountId, user_id: user, role: 'OWNER' });
-  await insertPerson(books.accounts, {
-    ...{ id: PERSON, email: 'support@operator.example', name: 'Sam', role: 'SUPPORT' },
-    ...{ password_hash: 'scrypt$1$1$1$x$x', one_time_until: null, locked_until: null },
+  person = await insertPerson(books.accounts, {
+    ...{ email: 'support@operator.example', name: 'Sam', role: 'SUPPORT', passwordHash, oneTimeUntil: null },
   });
   const key = await createKey(
     books.accounts,
@@ -285,8 +284,8 @@ describe('the search', () => {
   });
 
   it('finds people for roles that manage people, and for no other', async () => {
-    expect(await found(PERSON, 'ADMIN')).toEqual([`person ${PERSON} by id`]);
-    expect(await found('Support@operator.example', 'ADMIN')).toEqual([`person ${PERSON} by name or e-mail`]);
+    expect(await found(person ?? '', 'ADMIN')).toEqual([`person ${person} by id`]);
+    expect(await found('Support@operator.example', 'ADMIN')).toEqual([`person ${person} by name or e-mail`]);
     for (const role of ['SUPPORT', 'OPERATIONS', 'FINANCE'] as const)
       expect(await found('support@operator.example', role)).toEqual([]);
   });

@@ -147,16 +147,17 @@ describe('a second person', () => {
 
   /** Records who gave this person access, who confirmed it, and when. */
   async function given(email: string, by: readonly [string, string | null], hoursAgo: number): Promise<void> {
-    const personId = `person-${randomUUID().replaceAll('-', '')}`;
+    const userId = `user-${randomUUID().replaceAll('-', '')}`;
     const at = new Date(Date.now() - hoursAgo * HOUR_MS);
     await sql`
-      insert into accounts.people (id, email, name, role, password_hash)
-      values (${personId}, ${email}, 'A person', 'FINANCE', 'scrypt$none')
-      on conflict (email) do nothing`.execute(books.owner);
+      with made as (
+        insert into accounts.users (id, email, name) values (${userId}, ${email}, 'A person')
+        on conflict (email) do nothing returning id
+      ) insert into accounts.operators (user_id, role) select id, 'FINANCE' from made`.execute(books.owner);
     await sql`
-      insert into accounts.access_grants (person_id, email, role, given_by, given_at, confirmed_by, confirmed_at)
+      insert into accounts.access_grants (user_id, email, role, given_by, given_at, confirmed_by, confirmed_at)
       select id, ${email}, 'FINANCE', ${by[0]}, ${by[1] === null ? at : new Date(0)}, ${by[1]}, ${by[1] === null ? null : at}
-        from accounts.people where email = ${email}`.execute(books.owner);
+        from accounts.users where email = ${email}`.execute(books.owner);
   }
 
   async function approval(asker: string, approver: string): Promise<string> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Role } from '../../src/domain/operator-roles.ts';
 import { keepToken } from '../../src/cli/session.ts';
 import { runCommand, runHere, type CommandResult } from './commands.ts';
-import { letIn, type Person } from './people.ts';
+import { signedIn, type Person } from './people.ts';
 import type { Stack } from './stack.ts';
 import { makeTestFolder } from './test-folder.ts';
 
@@ -15,7 +15,7 @@ export async function commander(
   stack: Pick<Stack, 'accounts' | 'apiUrl' | 'call'>,
   role: Role = 'FINANCE',
 ): Promise<Person & { readonly env: FinanceEnv }> {
-  const person = await letIn(stack, role);
+  const person = await signedIn(stack, role);
   return { ...person, env: await envOf(stack.apiUrl, person.token) };
 }
 

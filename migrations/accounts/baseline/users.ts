@@ -1,7 +1,8 @@
 /**
- * Users who sign in at the dashboard (tables of better-auth, under names of ours), and the accounts that they
- * belong to. Guarantee: passwords are kept as scrypt with its parameters, links and second factors as hashes
- * or encrypted; a session's token opens nothing without the signature in its cookie.
+ * Users who sign in (tables of better-auth, under names of ours), and the accounts that they belong to.
+ * Guarantee: who a user is (id, e-mail address) never changes; passwords are kept as scrypt with its
+ * parameters, links and second factors as hashes or encrypted; a session's token opens nothing without the
+ * signature in its cookie or in the program's token.
  */
 import { sql } from 'kysely';
 import { MEMBER_ROLES } from '../../../src/domain/member-roles.ts';
@@ -28,6 +29,7 @@ const signedIn = () => sql`
     updated_at timestamptz not null default now()
   );
 
+  -- user_agent: what the session is for, the dashboard or a program.
   create table user_sessions (
     id text primary key,
     token text not null unique,
@@ -48,7 +50,9 @@ const signedIn = () => sql`
     created_at timestamptz not null default now()
   );
 
-  grant select, insert, update, delete on users, user_sessions, sign_ups to simway_accounts;
+  grant select, insert, update (name, email_verified, image, two_factor_enabled, failed_logins, locked_until,
+    updated_at), delete on users to simway_accounts;
+  grant select, insert, update, delete on user_sessions, sign_ups to simway_accounts;
 `;
 
 const proofs = () => sql`

@@ -14,7 +14,7 @@ const actions = ({ role }: World) => sql`
   -- asked: the request in one line; the same key with another request is another action. A row stands from
   -- the moment an action is asked for, so that no workflow acts on one that has no row. worth_...: what the
   -- action is worth, whose it is and on which account, so that the sums of a day can be limited; null where
-  -- no money moves. person_key: the name as it is compared (src/accounts/operators/independence.ts).
+  -- no money moves. person_key: the name as it is compared (src/accounts/operators/two-person-rules.ts).
   create table operator_actions (
     id text primary key check (id ~ '^action-[0-9a-f]{32}$'),
     transaction_id text not null,

@@ -1,62 +1,204 @@
-import type { z } from 'zod';
-import { toJson } from '../../platform/http/json.ts';
-import { doneSchema } from '../../platform/http/answer-fields.ts';
-import { routesFor, type Route, type RouteDefinition } from '../../platform/http/route.ts';
+import { z } from 'zod';
+import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
+import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { ROLES } from '../../domain/operator-roles.ts';
+import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
 import {
-  acceptInvitationBody,
-  acceptedSchema,
-  changeOwnPasswordBody,
-  codeBody,
-  confirmResetBody,
-  confirmUserBody,
-  currentUserSchema,
-  firstCodeBody,
+  MAX_EMAIL_CHARACTERS,
+  MAX_LINK_TOKEN_CHARACTERS,
+  MAX_PERSON_NAME_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { plainRoutesFor } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
+import type { UserCases, UserDescription } from '../users/users.ts';
+import {
+  allowed,
+  codeField,
+  companyNameField,
+  emailField,
   mailSentSchema,
-  ownPasswordBody,
-  requestResetBody,
-  secondFactorSchema,
-  signedInSchema,
-  signUpBody,
-  removeSecondFactorBody,
-  userSignInBody,
-} from './auth-schema.ts';
-import type { UserCases } from '../users/users.ts';
-import { presentCurrentUser, presentMailSent } from './present-users.ts';
+  newPasswordField,
+  passwordField,
+} from './shared-schema.ts';
 
-const defineRoute = routesFor<UserCases>();
+const nameField = textField({
+  max: MAX_PERSON_NAME_CHARACTERS,
+  description: 'Your name',
+  example: 'Ada Lovelace',
+});
 
-const TAG = 'Signing in';
+const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
 
-type Defaults = 'scope' | 'shapes' | 'errors' | 'key';
-type Definition<Rule extends 'anybody' | 'user', Body extends z.ZodObject | undefined> = Omit<
-  RouteDefinition<Rule, undefined, Body, UserCases>,
-  Defaults
-> & { readonly errors?: RouteDefinition<Rule, undefined, Body, UserCases>['errors'] };
+const signUpBody = z
+  .object({
+    email: emailField('You sign in with it. It must be able to receive mail'),
+    password: newPasswordField,
+    name: nameField,
+    companyName: companyNameField,
+    currency: choiceField(ACCOUNT_CURRENCIES, {
+      description: 'Of the wallet and of all prices. It never changes',
+      example: 'USD',
+    }),
+  })
+  .meta({ id: 'SignUpRequest' });
 
-const forAnybody = <Body extends z.ZodObject | undefined = undefined>(
-  definition: Definition<'anybody', Body>,
-): Route<UserCases> =>
-  defineRoute<'anybody', undefined, Body>({
-    errors: [],
-    ...definition,
-    key: 'anybody',
-    scope: undefined,
-    shapes: ['general'],
+const confirmUserBody = z
+  .object({ token: tokenField, password: passwordField('The one that was chosen when signing up') })
+  .meta({ id: 'ConfirmUserRequest' });
+
+/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
+const userSignInBody = z
+  .object({
+    email: textField({
+      max: MAX_EMAIL_CHARACTERS,
+      description: 'In any case',
+      example: 'ada@merchant.example',
+    }),
+    password: passwordField('Your password'),
+  })
+  .meta({ id: 'UserSignInRequest' });
+
+const codeBody = z
+  .object({ code: codeField('Of your authenticator app, or one of your recovery codes') })
+  .meta({ id: 'SecondFactorRequest' });
+
+const firstCodeBody = z
+  .object({ code: codeField('Of your authenticator app') })
+  .meta({ id: 'ConfirmSecondFactorRequest' });
+
+const ownPasswordBody = z
+  .object({ password: passwordField('Your password') })
+  .meta({ id: 'OwnPasswordRequest' });
+
+const removeSecondFactorBody = ownPasswordBody
+  .extend({
+    code: codeField('Of your authenticator app, or a recovery code. Required once it is in use').optional(),
+  })
+  .meta({ id: 'RemoveSecondFactorRequest' });
+
+const changeOwnPasswordBody = z
+  .object({ currentPassword: passwordField('The one you signed in with'), newPassword: newPasswordField })
+  .meta({ id: 'ChangeOwnPasswordRequest' });
+
+const requestResetBody = z
+  .object({ email: emailField('The one you sign in with') })
+  .meta({ id: 'PasswordResetRequest' });
+
+const confirmResetBody = z
+  .object({ token: tokenField, newPassword: newPasswordField })
+  .meta({ id: 'ConfirmPasswordResetRequest' });
+
+const acceptInvitationBody = z
+  .object({
+    token: tokenField,
+    name: nameField.optional(),
+    password: newPasswordField.optional(),
+  })
+  .meta({
+    id: 'AcceptInvitationRequest',
+    description: '`name` and `password` are needed where the e-mail address has no user yet',
   });
 
-const forUser = <Body extends z.ZodObject | undefined = undefined>(
-  definition: Definition<'user', Body>,
-): Route<UserCases> =>
-  defineRoute<'user', undefined, Body>({
-    errors: [],
-    ...definition,
-    key: 'user',
-    scope: undefined,
-    shapes: ['general'],
-  });
+const signedInSchema = dataSchema(
+  z.object({
+    secondFactor: z.boolean().meta({
+      description: 'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
+    }),
+  }),
+  'SignedIn',
+);
 
-const DONE = toJson({ success: true, data: { done: true } });
-const signedIn = (secondFactor: boolean): string => toJson({ success: true, data: { secondFactor } });
+const acceptedSchema = dataSchema(
+  z.object({
+    accountId: z.string(),
+    isSignedIn: z.boolean().meta({ description: 'false: sign in with your password' }),
+  }),
+  'AcceptedInvitation',
+);
+
+const secondFactorSchema = dataSchema(
+  z.object({
+    otpauthUri: z.string().meta({ description: 'For an authenticator app, as text or as a QR code' }),
+    recoveryCodes: z.array(z.string()).meta({
+      description: 'Each works once in place of a code. Shown in this answer only: keep them',
+    }),
+  }),
+  'NewSecondFactor',
+);
+
+const membership = z
+  .object({
+    accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    accountName: z.string(),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    plan: z.enum(PLANS),
+    role: z.enum(MEMBER_ROLES),
+    permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
+  })
+  .meta({ id: 'Membership' });
+
+const currentUserSchema = dataSchema(
+  z.object({
+    user: z.object({
+      userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+      email: z.string(),
+      name: z.string(),
+      hasSecondFactor: z.boolean(),
+    }),
+    memberships: z.array(membership).meta({ description: 'The accounts that you belong to' }),
+    operator: z
+      .object({
+        personId: z.string(),
+        role: z.enum(ROLES),
+        permissions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
+        actions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
+        mustChangePassword: z.boolean().meta({
+          description: 'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'What you may do as an operator of this service, if you are one' }),
+    environments: z
+      .array(z.enum(ENVIRONMENTS))
+      .meta({ description: 'The values that `Simway-Environment` may have here' }),
+    expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+  }),
+  'CurrentUser',
+);
+
+const forAnybody = plainRoutesFor<UserCases>()('anybody', 'Signing in');
+const forUser = plainRoutesFor<UserCases>()('user', 'Signing in');
+
+const signedIn = (secondFactor: boolean): string => dataJson(signedInSchema, { secondFactor });
+
+function presentCurrentUser(found: UserDescription): Wire<z.output<typeof currentUserSchema>['data']> {
+  const { session, memberships, environments } = found;
+  const { operator } = session;
+  return {
+    user: session.user,
+    memberships: memberships.map(({ account, role }) => ({
+      accountId: account.id,
+      accountName: account.name,
+      currency: account.currency,
+      plan: account.plan,
+      role,
+      permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
+    })),
+    operator: operator
+      ? {
+          personId: operator.person.personId,
+          role: operator.person.role,
+          ...allowed(operator.person.role),
+          mustChangePassword: operator.mustChangePassword,
+        }
+      : null,
+    environments,
+    expiresAt: session.expiresAt,
+  };
+}
 
 const signUpRoute = forAnybody({
   method: 'POST',
@@ -65,7 +207,6 @@ const signUpRoute = forAnybody({
   responses: { 202: { description: 'A mail with a link is on its way', schema: mailSentSchema } },
   docs: {
     operationId: 'signUp',
-    tag: TAG,
     summary: 'Sign up',
     description:
       'Sends a mail with a link that is valid for 24 hours. The account exists once the link was opened. The answer is the same for an ' +
@@ -73,7 +214,7 @@ const signUpRoute = forAnybody({
   },
   async handle({ cases, browser, body, context }) {
     const mail = await cases.signUp(body, { ...browser, ...context });
-    return { status: 202, body: toJson(presentMailSent(mail)) };
+    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
   },
 });
 
@@ -85,7 +226,6 @@ const confirmRoute = forAnybody({
   responses: { 200: { description: 'The account exists, and you are signed in', schema: signedInSchema } },
   docs: {
     operationId: 'confirmUser',
-    tag: TAG,
     summary: 'Confirm your e-mail address',
     description:
       'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
@@ -105,7 +245,6 @@ const signInRoute = forAnybody({
   responses: { 200: { description: 'Signed in, or a code is needed next', schema: signedInSchema } },
   docs: {
     operationId: 'signInUser',
-    tag: TAG,
     summary: 'Sign in with a cookie',
     description:
       'Sets the cookie of the session. With a second factor it sets a cookie for the next step, valid for 10 minutes. At most 10 tries a ' +
@@ -126,7 +265,6 @@ const secondStepRoute = forAnybody({
   responses: { 200: { description: 'Signed in', schema: signedInSchema } },
   docs: {
     operationId: 'sendSecondFactor',
-    tag: TAG,
     summary: 'Send the code of your second factor',
     description:
       'After signing in with the password. 5 wrong codes end the step: sign in again. 10 in a row lock the second factor for 15 minutes.',
@@ -143,7 +281,6 @@ const signOutRoute = forUser({
   responses: { 200: { description: 'Signed out', schema: doneSchema } },
   docs: {
     operationId: 'signOutUser',
-    tag: TAG,
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
   },
@@ -159,12 +296,14 @@ const meRoute = forUser({
   responses: { 200: { description: 'Who is signed in', schema: currentUserSchema } },
   docs: {
     operationId: 'getCurrentUser',
-    tag: TAG,
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
   },
   async handle({ cases, session }) {
-    return { status: 200, body: toJson(presentCurrentUser(await cases.describe(session))) };
+    return {
+      status: 200,
+      body: dataJson(currentUserSchema, presentCurrentUser(await cases.describe(session))),
+    };
   },
 });
 
@@ -176,14 +315,13 @@ const passwordRoute = forUser({
   responses: { 200: { description: 'Changed', schema: doneSchema } },
   docs: {
     operationId: 'changeOwnPassword',
-    tag: TAG,
     summary: 'Change your password',
     description:
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
   },
   async handle({ cases, session, browser, body }) {
-    const { cookies } = await cases.changePassword(session, body, browser);
-    return { status: 200, body: DONE, cookies };
+    await cases.changePassword(session, body, browser);
+    return { status: 200, body: DONE };
   },
 });
 
@@ -197,14 +335,13 @@ const addSecondFactorRoute = forUser({
   responses: { 200: { description: 'Not in use yet: confirm it', schema: secondFactorSchema } },
   docs: {
     operationId: 'addSecondFactor',
-    tag: TAG,
     summary: 'Add a second factor',
     description:
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
   },
   async handle({ cases, session, browser, body }) {
     const made = await cases.addSecondFactor(session, body.password, browser);
-    return { status: 200, body: toJson({ success: true, data: made }) };
+    return { status: 200, body: dataJson(secondFactorSchema, made) };
   },
 });
 
@@ -215,7 +352,6 @@ const confirmSecondFactorRoute = forUser({
   responses: { 200: { description: 'In use from now on', schema: doneSchema } },
   docs: {
     operationId: 'confirmSecondFactor',
-    tag: TAG,
     summary: 'Confirm your second factor',
     description:
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
@@ -234,7 +370,6 @@ const removeSecondFactorRoute = forUser({
   responses: { 200: { description: 'Removed', schema: doneSchema } },
   docs: {
     operationId: 'removeSecondFactor',
-    tag: TAG,
     summary: 'Remove your second factor',
     description:
       'Takes a code too, once the second factor is in use. A wrong one counts like a failed sign-in. From now on the password is enough. ' +
@@ -255,14 +390,13 @@ const requestResetRoute = forAnybody({
   },
   docs: {
     operationId: 'requestPasswordReset',
-    tag: TAG,
     summary: 'Ask for a new password',
     description:
       'Sends a mail with a link that is valid for one hour. The answer is the same for an unknown address.',
   },
   async handle({ cases, browser, body, context }) {
     const mail = await cases.requestPasswordReset(body.email, { ...browser, ...context });
-    return { status: 202, body: toJson(presentMailSent(mail)) };
+    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
   },
 });
 
@@ -273,7 +407,6 @@ const confirmResetRoute = forAnybody({
   responses: { 200: { description: 'Changed: sign in with it', schema: doneSchema } },
   docs: {
     operationId: 'confirmPasswordReset',
-    tag: TAG,
     summary: 'Choose a new password',
     description:
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
@@ -291,7 +424,6 @@ const acceptRoute = forAnybody({
   responses: { 200: { description: 'You belong to the account', schema: acceptedSchema } },
   docs: {
     operationId: 'acceptInvitation',
-    tag: TAG,
     summary: 'Accept an invitation',
     description:
       'With the token from the mail, once. A new user sends `name` and `password` too, and is signed in. A user who exists already is ' +
@@ -299,7 +431,7 @@ const acceptRoute = forAnybody({
   },
   async handle({ cases, browser, body }) {
     const { accountId, isSignedIn, cookies } = await cases.acceptInvitation(body, browser);
-    return { status: 200, body: toJson({ success: true, data: { accountId, isSignedIn } }), cookies };
+    return { status: 200, body: dataJson(acceptedSchema, { accountId, isSignedIn }), cookies };
   },
 });
 

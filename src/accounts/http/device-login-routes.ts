@@ -1,13 +1,12 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { presentNewSession } from './present-people.ts';
-import { sessionSchema } from './people-schema.ts';
+import { presentSession, sessionSchema } from './shared-schema.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
 const defineOpenRoute = routesFor<OperatorAccessCases>();
@@ -85,7 +84,10 @@ const takeRoute = defineOpenRoute({
   async handle({ cases, body }) {
     const opened = await cases.deviceLogins.redeem(body.deviceCode);
     if (!opened) return { status: 202, body: toJson({ success: true, data: { status: 'waits' } }) };
-    return { status: 201, body: toJson(presentNewSession(opened.token, opened.session)) };
+    return {
+      status: 201,
+      body: dataJson(sessionSchema, { token: opened.token, ...presentSession(opened.session) }),
+    };
   },
 });
 

@@ -1,98 +1,217 @@
-import type { z } from 'zod';
-import type { Environment } from '../../domain/account.ts';
+import { z } from 'zod';
+import { PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
-import { isId } from '../../domain/ids.ts';
-import { encodeCursor } from '../../platform/http/cursor.ts';
-import { toJson } from '../../platform/http/json.ts';
-import { doneSchema } from '../../platform/http/answer-fields.ts';
+import { MEMBER_ROLES } from '../../domain/member-roles.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { parseRange } from '../../platform/http/addresses.ts';
 import {
-  routesFor,
-  type PathParameter,
-  type Route,
-  type RouteDefinition,
-} from '../../platform/http/route.ts';
-import type { MemberPermission } from '../../domain/member-roles.ts';
+  DONE,
+  dataJson,
+  dataSchema,
+  doneSchema,
+  isoTime,
+  listSchema,
+} from '../../platform/http/answer-fields.ts';
+import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
+import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
+import type { Wire } from '../../platform/http/json.ts';
+import {
+  DEFAULT_FEED_LIMIT,
+  MAX_ACCOUNT_NAME_CHARACTERS,
+  MAX_ALLOWED_ADDRESSES,
+  MAX_PAGE_LIMIT,
+  MAX_REQUEST_ID_CHARACTERS,
+  MAX_WEBHOOK_URL_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { idParameter, plainRoutesFor } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
+import type { LoggedRequest } from '../store/request-log.ts';
 import {
-  accountSchema,
-  changeAccountBody,
-  changeMemberBody,
-  createKeyBody,
-  invitationSchema,
-  invitationsSchema,
-  inviteBody,
-  keysSchema,
-  memberSchema,
-  membersSchema,
-  newKeySchema,
-  REQUESTS_LIST,
-  requestsQuery,
-  requestsSchema,
-} from './own-account-schema.ts';
-import {
-  presentAccount,
-  presentInvitation,
-  presentKey,
-  presentMember,
-  presentRequest,
-} from './present-users.ts';
+  companyNameField,
+  emailField,
+  keyItem,
+  mailSentSchema,
+  maskedKey,
+  memberItem,
+} from './shared-schema.ts';
+
+const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
+
+const websiteField = textField({
+  max: MAX_WEBHOOK_URL_CHARACTERS,
+  description: 'The website of the company; a web server must answer there',
+  example: 'https://merchant.example',
+});
+
+const accountFields = {
+  accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  name: z.string(),
+  email: z.string().meta({ description: 'Where mail about the account goes' }),
+  websiteUrl: z.string().nullable(),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  plan: z.enum(PLANS),
+  requestsPerMinute: z.number().int(),
+  createdAt: isoTime('ISO 8601'),
+};
+
+const accountSchema = dataSchema(z.object(accountFields), 'OwnAccount');
+
+const changeAccountBody = z
+  .object({
+    name: textField({
+      max: MAX_ACCOUNT_NAME_CHARACTERS,
+      description: 'The name of the account',
+      example: 'Merchant Travel Ltd',
+    }).optional(),
+    websiteUrl: websiteField.optional(),
+  })
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
+    message: 'must hold name or websiteUrl',
+  })
+  .meta({ id: 'ChangeAccountRequest' });
+
+const membersSchema = listSchema(memberItem, 'MemberList');
+const memberSchema = dataSchema(memberItem, 'MemberAnswer');
+const changeMemberBody = z.object({ role: roleField }).meta({ id: 'ChangeMemberRequest' });
+
+const invitation = z
+  .object({
+    invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    email: z.string(),
+    role: z.enum(MEMBER_ROLES),
+    invitedBy: z.string(),
+    createdAt: isoTime('ISO 8601'),
+    expiresAt: isoTime('The link in the mail works until then'),
+  })
+  .meta({ id: 'Invitation' });
+
+const invitationsSchema = listSchema(invitation, 'InvitationList');
+const invitationSchema = dataSchema(
+  z.object({ invitation, sandboxMail: mailSentSchema.shape.data.shape.sandboxMail }),
+  'NewInvitation',
+);
+const inviteBody = z
+  .object({ email: emailField('Gets a mail with a link'), role: roleField })
+  .meta({ id: 'InviteRequest' });
+
+const allowedAddress = z
+  .string('must be an address or a range')
+  .refine(
+    (text) => parseRange(text) !== undefined,
+    'must be an address such as 203.0.113.7, or a range such as 203.0.113.0/24',
+  );
+
+const createKeyBody = z
+  .object({
+    companyName: companyNameField,
+    websiteUrl: websiteField,
+    allowedAddresses: z
+      .array(allowedAddress, {
+        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+      })
+      .min(1, 'must have at least one')
+      .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
+      .meta({
+        description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
+        example: ['203.0.113.7', '198.51.100.0/24'],
+      }),
+    webhookUrl: textField({
+      max: MAX_WEBHOOK_URL_CHARACTERS,
+      description: 'Makes a webhook endpoint there too; one that exists already is used',
+      example: 'https://merchant.example/webhooks',
+    }).optional(),
+    scopes: z
+      .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
+        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+      })
+      .min(1, 'must have at least one')
+      .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
+      .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
+    expiresAt: timeField({
+      description: 'The key works until then. Absent: as long as this service lets keys work',
+    }).optional(),
+  })
+  .meta({ id: 'CreateKeyRequest' });
+
+const keysSchema = listSchema(keyItem, 'ApiKeyList');
+
+const newKeySchema = dataSchema(
+  z.object({
+    keyId: z.string(),
+    apiKey: z.string().meta({ description: 'The key. Shown in this answer only' }),
+    expiresAt: isoTime('ISO 8601').nullable(),
+    webhook: z
+      .object({
+        endpointId: z.string(),
+        url: z.string(),
+        secret: z.string().optional().meta({
+          description:
+            'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
+        }),
+      })
+      .nullable(),
+  }),
+  'NewApiKey',
+);
+
+const REQUESTS_LIST = 'requests';
+
+const requestsQuery = z.object({
+  cursor: cursorField(REQUESTS_LIST, { description: 'The `nextCursor` of an earlier answer' }).optional(),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_PAGE_LIMIT,
+    fallback: DEFAULT_FEED_LIMIT,
+    description: 'Requests per page',
+  }),
+  requestId: textField({
+    max: MAX_REQUEST_ID_CHARACTERS,
+    description: 'Only requests with this `X-Request-Id`',
+    example: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  }).optional(),
+});
+
+const request = z
+  .object({
+    requestId: z.string(),
+    at: isoTime('ISO 8601'),
+    method: z.string(),
+    path: z.string().meta({ description: 'The route, without ids', example: '/api/esim/{esimId}' }),
+    status: z.number().int(),
+    errorCode: z.string().nullable(),
+    durationMs: z.number(),
+    keyId: z.string(),
+    key: maskedKey,
+  })
+  .meta({ id: 'LoggedRequest' });
+
+const requestsSchema = dataSchema(
+  z.object({
+    items: z.array(request),
+    nextCursor: z.string().nullable().meta({ description: 'For the next page; null on the last' }),
+  }),
+  'RequestLog',
+);
 
 /** `createKey` also makes endpoints, which stand above accounts. */
 type AccountCases = MemberCases & {
-  createKey(member: Member, environment: Environment, key: z.output<typeof createKeyBody>): Promise<object>;
+  createKey(
+    member: Member,
+    environment: Environment,
+    key: z.output<typeof createKeyBody>,
+  ): Promise<z.output<typeof newKeySchema>['data']>;
 };
 
-const defineRoute = routesFor<AccountCases>();
-
-const TAG = 'Account';
 const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
 
-const userId: PathParameter = {
-  description: 'The `userId` of a member',
-  example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('user', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such member' },
-};
-const invitationId: PathParameter = {
-  description: 'The `invitationId` of an invitation',
-  example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('invitation', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such invitation' },
-};
-const keyId: PathParameter = {
-  description: 'The `keyId` of a key',
-  example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('key', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such key' },
-};
+const userId = idParameter('user', 'The `userId` of a member', 'No such member');
+const invitationId = idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation');
+const keyId = idParameter('key', 'The `keyId` of a key', 'No such key');
 
-type Defaults = 'scope' | 'shapes' | 'errors' | 'key';
-type Definition<Query extends z.ZodObject | undefined, Body extends z.ZodObject | undefined> = Omit<
-  RouteDefinition<'member', Query, Body, AccountCases>,
-  Defaults
-> & {
-  readonly memberPermission: MemberPermission;
-  readonly errors?: RouteDefinition<'member', Query, Body, AccountCases>['errors'];
-};
-
-const forMember = <
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends z.ZodObject | undefined = undefined,
->(
-  definition: Definition<Query, Body>,
-): Route<AccountCases> =>
-  defineRoute<'member', Query, Body>({
-    errors: [],
-    ...definition,
-    key: 'member',
-    scope: undefined,
-    shapes: ['general'],
-  });
-
-const DONE = toJson({ success: true, data: { done: true } });
-const list = (items: readonly object[]): string => toJson({ success: true, data: { items } });
+const forMember = plainRoutesFor<AccountCases>()('member', 'Account');
 
 const readRoute = forMember({
   method: 'GET',
@@ -101,12 +220,11 @@ const readRoute = forMember({
   responses: { 200: { description: 'The account', schema: accountSchema } },
   docs: {
     operationId: 'getAccount',
-    tag: TAG,
     summary: 'Read the account',
     description: 'The account that `Simway-Account` names. Both environments share it.',
   },
   async handle({ cases, member }) {
-    return { status: 200, body: toJson(presentAccount(await cases.read(member))) };
+    return { status: 200, body: dataJson(accountSchema, await cases.read(member)) };
   },
 });
 
@@ -118,14 +236,13 @@ const changeRoute = forMember({
   responses: { 200: { description: 'The account after the change', schema: accountSchema } },
   docs: {
     operationId: 'changeAccount',
-    tag: TAG,
     summary: 'Change the account',
     description:
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
   },
   async handle({ cases, member, environment, body }) {
     const changed = await cases.change(member, environment, body);
-    return { status: 200, body: toJson(presentAccount(changed)) };
+    return { status: 200, body: dataJson(accountSchema, changed) };
   },
 });
 
@@ -136,12 +253,11 @@ const membersRoute = forMember({
   responses: { 200: { description: 'All members', schema: membersSchema } },
   docs: {
     operationId: 'listMembers',
-    tag: TAG,
     summary: 'List the members of the account',
     description: 'Who may act for the account, and as what.',
   },
   async handle({ cases, member }) {
-    return { status: 200, body: list((await cases.listMembers(member)).map(presentMember)) };
+    return { status: 200, body: dataJson(membersSchema, { items: await cases.listMembers(member) }) };
   },
 });
 
@@ -155,13 +271,12 @@ const changeMemberRoute = forMember({
   responses: { 200: { description: 'The member after the change', schema: memberSchema } },
   docs: {
     operationId: 'changeMember',
-    tag: TAG,
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
   },
   async handle({ cases, member, params, body }) {
     const changed = await cases.changeMember(member, params['userId'] ?? '', body.role);
-    return { status: 200, body: toJson({ success: true, data: presentMember(changed) }) };
+    return { status: 200, body: dataJson(memberSchema, changed) };
   },
 });
 
@@ -174,7 +289,6 @@ const removeMemberRoute = forMember({
   responses: { 200: { description: 'Removed', schema: doneSchema } },
   docs: {
     operationId: 'removeMember',
-    tag: TAG,
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
   },
@@ -191,13 +305,12 @@ const invitationsRoute = forMember({
   responses: { 200: { description: 'Open invitations', schema: invitationsSchema } },
   docs: {
     operationId: 'listInvitations',
-    tag: TAG,
     summary: 'List open invitations',
     description: 'Those that were not accepted yet. Expired ones are left out.',
   },
   async handle({ cases, member }) {
     const open = await cases.listInvitations(member);
-    return { status: 200, body: list(open.map(presentInvitation)) };
+    return { status: 200, body: dataJson(invitationsSchema, { items: open }) };
   },
 });
 
@@ -209,15 +322,12 @@ const inviteRoute = forMember({
   responses: { 201: { description: 'A mail with a link is on its way', schema: invitationSchema } },
   docs: {
     operationId: 'invite',
-    tag: TAG,
     summary: 'Invite a colleague',
     description:
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
   },
   async handle({ cases, member, body, context }) {
-    const { invitation, sandboxMail } = await cases.invite(member, body, context);
-    const data = { invitation: presentInvitation(invitation), sandboxMail };
-    return { status: 201, body: toJson({ success: true, data }) };
+    return { status: 201, body: dataJson(invitationSchema, await cases.invite(member, body, context)) };
   },
 });
 
@@ -230,7 +340,6 @@ const withdrawRoute = forMember({
   responses: { 200: { description: 'Its link works no more', schema: doneSchema } },
   docs: {
     operationId: 'withdrawInvitation',
-    tag: TAG,
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
   },
@@ -247,14 +356,13 @@ const keysRoute = forMember({
   responses: { 200: { description: 'All keys of this environment, the newest first', schema: keysSchema } },
   docs: {
     operationId: 'listKeys',
-    tag: TAG,
     summary: 'List API keys',
     description:
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
   },
   async handle({ cases, member, environment }) {
     const keys = await cases.listKeys(member, environment);
-    return { status: 200, body: list(keys.map(presentKey)) };
+    return { status: 200, body: dataJson(keysSchema, { items: keys }) };
   },
 });
 
@@ -267,7 +375,6 @@ const createKeyRoute = forMember({
   responses: { 201: { description: 'The key, this once', schema: newKeySchema } },
   docs: {
     operationId: 'createKey',
-    tag: TAG,
     summary: 'Create an API key',
     description:
       'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
@@ -275,7 +382,7 @@ const createKeyRoute = forMember({
   },
   async handle({ cases, member, environment, body }) {
     const made = await cases.createKey(member, environment, body);
-    return { status: 201, body: toJson({ success: true, data: made }) };
+    return { status: 201, body: dataJson(newKeySchema, made) };
   },
 });
 
@@ -288,7 +395,6 @@ const revokeKeyRoute = forMember({
   responses: { 200: { description: 'Revoked', schema: doneSchema } },
   docs: {
     operationId: 'revokeKey',
-    tag: TAG,
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
   },
@@ -298,6 +404,12 @@ const revokeKeyRoute = forMember({
   },
 });
 
+/** Without our own id of the row. */
+function presentRequest(logged: LoggedRequest): Wire<z.output<typeof request>> {
+  const { requestId, at, method, path, status, errorCode, durationMs, keyId, key } = logged;
+  return { requestId, at, method, path, status, errorCode, durationMs, keyId, key };
+}
+
 const requestsRoute = forMember({
   method: 'GET',
   path: '/account/requests',
@@ -306,7 +418,6 @@ const requestsRoute = forMember({
   responses: { 200: { description: 'One page, the newest first', schema: requestsSchema } },
   docs: {
     operationId: 'listRequests',
-    tag: TAG,
     summary: 'List recent API requests',
     description:
       'Requests with keys of this environment: the last 1,000 of the last 7 days. A request appears within seconds. A crash of a process ' +
@@ -315,14 +426,10 @@ const requestsRoute = forMember({
   async handle({ cases, member, environment, query }) {
     const { cursor, limit, requestId } = query;
     const before = typeof cursor === 'bigint' ? cursor : undefined;
-    const found = await cases.listRequests(member, environment, {
-      ...{ before, limit, requestId },
-    });
+    const found = await cases.listRequests(member, environment, { before, limit, requestId });
     const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
-    return {
-      status: 200,
-      body: toJson({ success: true, data: { items: found.items.map(presentRequest), nextCursor } }),
-    };
+    const items = found.items.map(presentRequest);
+    return { status: 200, body: dataJson(requestsSchema, { items, nextCursor }) };
   },
 });
 

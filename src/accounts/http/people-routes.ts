@@ -1,32 +1,151 @@
-import { isId } from '../../domain/ids.ts';
-import { toJson } from '../../platform/http/json.ts';
-import { presentPage } from '../../platform/http/page.ts';
-import { routesFor, type PathParameter, type Route } from '../../platform/http/route.ts';
-import { doneSchema } from '../../platform/http/answer-fields.ts';
-import { opsRoutesFor } from '../../platform/http/ops-route.ts';
-import {
-  presentChange,
-  presentFirstHalf,
-  presentMe,
-  presentNewSession,
-  presentPerson,
-  presentSecondHalf,
-} from './present-people.ts';
-import {
-  changePasswordBody,
-  changePersonBody,
-  confirmBody,
-  createPersonBody,
-  firstHalfSchema,
-  meSchema,
-  peoplePageSchema,
-  peopleQuery,
-  personChangeSchema,
-  secondHalfSchema,
-  sessionSchema,
-  signInBody,
-} from './people-schema.ts';
+import { z } from 'zod';
+import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
+import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
+import { toJson, type Wire } from '../../platform/http/json.ts';
+import { MAX_EMAIL_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';
+import { idParameter, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
+import { routesFor, type Route } from '../../platform/http/route.ts';
+import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
+import {
+  allowed,
+  codeField,
+  emailField,
+  newPasswordField,
+  passwordField,
+  presentSession,
+  sessionSchema,
+  signedIn,
+  who,
+} from './shared-schema.ts';
+
+const roleField = choiceField(ROLES, { description: 'What the person may do', example: 'SUPPORT' });
+
+const nameField = textField({
+  max: MAX_PERSON_NAME_CHARACTERS,
+  description: 'The person’s name',
+  example: 'Ada Lovelace',
+});
+
+/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
+const signInBody = z
+  .object({
+    email: textField({
+      max: MAX_EMAIL_CHARACTERS,
+      description: 'In any case',
+      example: 'ada@operator.example',
+    }),
+    password: passwordField('Your own, or your one-time password'),
+    code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
+  })
+  .meta({ id: 'SignInRequest' });
+
+const changePasswordBody = z
+  .object({
+    currentPassword: passwordField('The one you signed in with'),
+    newPassword: newPasswordField,
+  })
+  .meta({ id: 'ChangePasswordRequest' });
+
+const createPersonBody = z
+  .object({
+    email: emailField('For signing in and for the record; it never changes', 'ada@operator.example'),
+    name: nameField,
+    role: roleField,
+  })
+  .meta({ id: 'CreatePersonRequest' });
+
+const changePersonBody = z
+  .object({
+    name: nameField.optional(),
+    role: roleField.optional(),
+    disabled: z.boolean('must be true or false').optional().meta({
+      description: 'true: signed out everywhere, and cannot sign in until it is false again',
+    }),
+  })
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
+    message: 'must hold name, role or disabled',
+  })
+  .meta({ id: 'ChangePersonRequest' });
+
+const confirmBody = z
+  .object({
+    role: choiceField(ROLES, {
+      description: 'The role that you confirm; refused where the person would have another',
+      example: 'FINANCE',
+    }),
+  })
+  .meta({ id: 'ConfirmAccessRequest' });
+
+const peopleQuery = z.object(pageFields);
+
+const meSchema = dataSchema(
+  z.object({
+    ...signedIn,
+    permissions: z.array(z.enum(PERMISSIONS)),
+    actions: z
+      .array(z.enum(OPERATOR_ACTIONS))
+      .meta({ description: 'The actions that your role may request' }),
+    temporalUi: z
+      .object({
+        url: z.string().meta({ example: 'https://temporal.example' }),
+        namespaces: z.object({
+          test: z.string().meta({ example: 'simway-test' }),
+          live: z.string().nullable().meta({ description: 'Null while live is switched off' }),
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
+      }),
+  }),
+  'Me',
+);
+
+const person = z
+  .object({
+    ...who,
+    awaitsConfirmation: z
+      .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
+      .nullable()
+      .meta({
+        description:
+          'Access that another administrator than `askedBy` must confirm before the person can sign in',
+      }),
+    lockedUntil: isoTime('After too many wrong passwords').nullable(),
+    disabledAt: isoTime('ISO 8601').nullable(),
+    createdAt: isoTime('ISO 8601'),
+  })
+  .meta({ id: 'Person' });
+
+const HALF =
+  'of the one-time password: `<firstHalf>-<secondHalf>`. Give it to the person yourself. Shown in this answer only';
+const firstHalf = z.string().meta({ description: `The first half ${HALF}` });
+const oneTimeUntil = isoTime('The one-time password expires then');
+
+const peoplePageSchema = pageSchema(person, 'PersonPage');
+const firstHalfSchema = dataSchema(z.object({ person, firstHalf, oneTimeUntil }), 'FirstHalf');
+const secondHalfSchema = dataSchema(
+  z.object({
+    person,
+    secondHalf: z.string().meta({ description: `The second half ${HALF}` }),
+    oneTimeUntil,
+  }),
+  'SecondHalf',
+);
+const personChangeSchema = dataSchema(
+  z.object({
+    person,
+    given: z
+      .object({ firstHalf, oneTimeUntil })
+      .nullable()
+      .meta({ description: 'Null where the change gives no access' }),
+  }),
+  'PersonChange',
+);
 
 const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
 
@@ -35,20 +154,16 @@ const TAG = 'People';
 const PEOPLE = '/ops/people';
 const ONE = `${PEOPLE}/{personId}`;
 
-const personId: PathParameter = {
-  description: 'The `personId` of a person',
-  example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('person', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such person' },
-};
+const personId = idParameter('user', 'The `personId` of a person', 'No such person');
 
-const DONE = toJson({ success: true, data: { done: true } });
+/** Of the session that is open. */
+/** An item of the list is what it shows. */
+const asItIs = (item: Wire<z.output<typeof person>>) => item;
 
 const signInRoute = routesFor<OperatorAccessCases>()({
   method: 'POST',
   path: '/ops/sessions',
   key: 'login',
-  takesSecret: true,
   scope: undefined,
   shapes: ['general'],
   body: signInBody,
@@ -64,7 +179,7 @@ const signInRoute = routesFor<OperatorAccessCases>()({
   },
   async handle({ cases, clientAddress, body }) {
     const { token, session } = await cases.sessions.signIn({ ...body, address: clientAddress });
-    return { status: 201, body: toJson(presentNewSession(token, session)) };
+    return { status: 201, body: dataJson(sessionSchema, { token, ...presentSession(session) }) };
   },
 });
 
@@ -79,8 +194,8 @@ const signOutRoute = defineOpsRoute({
     summary: 'Sign out',
     description: 'Ends this session at once. Your other sessions stay open.',
   },
-  async handle({ cases, session }) {
-    await cases.sessions.signOut(session);
+  async handle({ cases, session, browser }) {
+    await cases.sessions.signOut(session, browser);
     return { status: 200, body: DONE };
   },
 });
@@ -98,7 +213,14 @@ const meRoute = defineOpsRoute({
       'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
   },
   handle: ({ cases, session }) =>
-    Promise.resolve({ status: 200, body: toJson(presentMe(session, cases.temporalUi)) }),
+    Promise.resolve({
+      status: 200,
+      body: dataJson(meSchema, {
+        ...presentSession(session),
+        ...allowed(session.person.role),
+        temporalUi: cases.temporalUi,
+      }),
+    }),
 });
 
 const passwordRoute = defineOpsRoute({
@@ -113,9 +235,8 @@ const passwordRoute = defineOpsRoute({
     summary: 'Change your password',
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
   },
-  async handle({ cases, session, clientAddress, body }) {
-    const { currentPassword: current, newPassword: next } = body;
-    await cases.sessions.changePassword(session, { current, next, address: clientAddress });
+  async handle({ cases, session, browser, body }) {
+    await cases.sessions.changePassword(session, body, browser);
     return { status: 200, body: DONE };
   },
 });
@@ -133,7 +254,7 @@ const listRoute = defineOpsRoute({
     description: 'Includes disabled people: people are never removed.',
   },
   async handle({ cases, query }) {
-    return { status: 200, body: toJson(presentPage(await cases.people.list(query), presentPerson)) };
+    return { status: 200, body: toJson(presentPage(await cases.people.list(query), asItIs)) };
   },
 });
 
@@ -152,8 +273,7 @@ const createRoute = defineOpsRoute({
       'second. It is valid for 72 hours and only lets the person choose another.',
   },
   async handle({ cases, session, body }) {
-    const made = await cases.people.create(session, body);
-    return { status: 201, body: toJson(presentFirstHalf(made)) };
+    return { status: 201, body: dataJson(firstHalfSchema, await cases.people.create(session, body)) };
   },
 });
 
@@ -175,8 +295,8 @@ const changeRoute = defineOpsRoute({
       'role or disable yourself.',
   },
   async handle({ cases, session, params, body }) {
-    const change = await cases.people.change(session, params['personId'] ?? '', body);
-    return { status: 200, body: toJson(presentChange(change)) };
+    const { person: changed, given } = await cases.people.change(session, params['personId'] ?? '', body);
+    return { status: 200, body: dataJson(personChangeSchema, { person: changed, given: given ?? null }) };
   },
 });
 
@@ -197,7 +317,7 @@ const resetRoute = defineOpsRoute({
   },
   async handle({ cases, session, params }) {
     const made = await cases.people.resetPassword(session, params['personId'] ?? '');
-    return { status: 200, body: toJson(presentFirstHalf(made)) };
+    return { status: 200, body: dataJson(firstHalfSchema, made) };
   },
 });
 
@@ -219,7 +339,7 @@ const confirmRoute = defineOpsRoute({
   },
   async handle({ cases, session, params, body }) {
     const confirmed = await cases.people.confirm(session, params['personId'] ?? '', body.role);
-    return { status: 200, body: toJson(presentSecondHalf(confirmed)) };
+    return { status: 200, body: dataJson(secondHalfSchema, confirmed) };
   },
 });
 

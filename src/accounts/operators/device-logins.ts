@@ -14,12 +14,8 @@ import {
   takeDeviceLogin,
   type DeviceLoginRow,
 } from '../store/device-logins.ts';
-import { openSessionOf, type SessionDeps } from './sessions.ts';
-
-interface DeviceLoginDeps extends SessionDeps {
-  /** Where browsers reach the service. */
-  readonly publicUrl: string;
-}
+import type { UserDeps } from '../users/better-auth-calls.ts';
+import { openSession, type Opened } from './sessions.ts';
 
 /** Long enough to sign in first. */
 export const DEVICE_CODE_MS = 10 * 60_000;
@@ -34,7 +30,7 @@ export const deviceLoginUseCases = { ask, preview, approve, redeem };
 
 /** Returns both codes, for the only time. */
 async function ask(
-  { db, clock, publicUrl }: DeviceLoginDeps,
+  { db, clock, publicUrl }: UserDeps,
   { machine, address }: { readonly machine: string; readonly address: string },
 ) {
   const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
@@ -57,7 +53,7 @@ async function ask(
 
 /** Lets the command in as this person. Throws NOT_FOUND. */
 async function approve(
-  { db, clock }: DeviceLoginDeps,
+  { db, clock }: UserDeps,
   session: Session,
   { userCode, from }: { readonly userCode: string; readonly from: string },
 ): Promise<void> {
@@ -73,10 +69,7 @@ async function approve(
 }
 
 /** undefined: nobody has let it in yet. Throws NOT_FOUND; RATE_LIMIT_EXCEEDED where it is asked too often. */
-async function redeem(
-  deps: DeviceLoginDeps,
-  deviceCode: string,
-): Promise<{ readonly token: string; readonly session: Session } | undefined> {
+async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | undefined> {
   const { db, clock } = deps;
   const deviceSha256 = sha256(deviceCode);
   const now = clock.now();
@@ -86,22 +79,21 @@ async function redeem(
     throw new DomainError('RATE_LIMIT_EXCEEDED', `Ask once every ${DEVICE_POLL_SECONDS} seconds`, {
       retryAfterSeconds: DEVICE_POLL_SECONDS,
     });
-  if (found.approved_by === null) {
+  const { approved_by: personId, session_until: until, address } = found;
+  if (personId === null || until === null) {
     await notePoll(db, deviceSha256, now);
     return undefined;
   }
-  const taken = await takeDeviceLogin(db, deviceSha256);
-  const opened =
-    taken?.approved_by != null && taken.session_until !== null
-      ? await openSessionOf(deps, taken.approved_by, { address: taken.address, until: taken.session_until })
-      : undefined;
-  if (!opened) throw unknownCode();
-  return opened;
+  return openSession(deps, personId, { address, until, take: () => takeDeviceLogin(db, deviceSha256) }).catch(
+    (error: unknown) => {
+      throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
+    },
+  );
 }
 
 /** Who asks with this code. Throws NOT_FOUND. */
 async function preview(
-  { db, clock }: Pick<DeviceLoginDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<UserDeps, 'db' | 'clock'>,
   userCode: string,
 ): Promise<DeviceLoginRow> {
   const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');

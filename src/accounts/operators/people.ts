@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Session } from '../../domain/callers.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { makeId } from '../../domain/ids.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { findWaiting, markConfirmed, recordAccess, voidWaiting } from '../store/access.ts';
@@ -13,20 +11,21 @@ import {
   insertPerson,
   lockPerson,
   readPeople,
-  readPerson,
-  revokeSessions,
   updatePerson,
-  type ListedPersonRow,
   type PersonRow,
   type PersonUpdate,
   type WhichPerson,
 } from '../store/people.ts';
-import { oneTimePassword } from '../users/passwords.ts';
-import { isSamePerson } from './independence.ts';
+import { endSessions } from '../store/users.ts';
+import { oneTimePassword, type Passwords } from '../users/passwords.ts';
+import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
 import type { Role } from '../../domain/operator-roles.ts';
-import type { SessionDeps } from './sessions.ts';
 
-export type PeopleDeps = Omit<SessionDeps, 'events'>;
+export interface PeopleDeps {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly passwords: Pick<Passwords, 'hash'>;
+}
 
 export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
@@ -39,41 +38,29 @@ export interface GivenHalf {
   readonly oneTimeUntil: Date;
 }
 
-/** `given` is absent where the change gives no access. */
-export interface PersonChange {
-  readonly person: PersonView;
-  readonly given?: Omit<GivenHalf, 'person'> | undefined;
-}
-
-export type ConfirmedHalf = Awaited<ReturnType<typeof confirmAccess>>;
-
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
 
-/** For signed-in administrators. They cannot lock themselves out: the last one could not be let in again. */
+/** For signed-in administrators. */
 export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>
     createPerson(deps, newPerson, person.email),
   /** Throws NOT_FOUND; FORBIDDEN for one's own role and for disabling oneself. */
   change: async (deps: PeopleDeps, session: Session, id: string, changes: PersonChanges) => {
-    if (changes.role !== undefined || changes.disabled !== undefined) refuseOneself(session, id);
+    if (changes.role !== undefined || changes.disabled !== undefined)
+      refuseOneself(session.person.personId, id);
     return changePerson(deps, { id }, changes, session.person.email);
   },
   /** Throws NOT_FOUND; FORBIDDEN for one's own. */
   resetPassword: async (deps: PeopleDeps, session: Session, id: string) => {
-    refuseOneself(session, id);
+    refuseOneself(session.person.personId, id);
     return resetPassword(deps, { id }, session.person.email);
   },
   /** Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the person's. */
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
-
-function refuseOneself({ person }: Session, personId: string): void {
-  if (person.personId === personId)
-    throw new DomainError('FORBIDDEN', 'You cannot change your own role, or disable or reset yourself');
-}
 
 /** The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail address is taken. */
 export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<GivenHalf> {
@@ -114,10 +101,10 @@ async function addPerson(
   trx: AccountsDb,
   { person, actor, made, secondHalf }: Addition,
 ): Promise<string> {
-  const id = makeId('person', randomBytes(16).toString('hex'));
   const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
-  const { hash, oneTimeUntil } = made;
-  if (!(await insertPerson(trx, { id, ...detail, password_hash: hash, one_time_until: oneTimeUntil }))) {
+  const { hash: passwordHash, oneTimeUntil } = made;
+  const id = await insertPerson(trx, { ...detail, passwordHash, oneTimeUntil });
+  if (id === undefined) {
     const details = 'email: another person has it already';
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
   }
@@ -128,14 +115,14 @@ async function addPerson(
 
 /**
  * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also give a new one-time password, which a
- * second administrator must confirm. Throws NOT_FOUND.
+ * second administrator must confirm; `given` is absent where the change gives no access. Throws NOT_FOUND.
  */
 export async function changePerson(
   deps: PeopleDeps,
   which: WhichPerson,
   changes: PersonChanges,
   actor: string,
-): Promise<PersonChange> {
+): Promise<{ readonly person: PersonView; readonly given: Omit<GivenHalf, 'person'> | undefined }> {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
@@ -144,12 +131,14 @@ export async function changePerson(
   const made = role !== undefined || disabled === false ? await newPassword(deps) : undefined;
   const given = await deps.db.transaction().execute(async (trx) => {
     const row = await lockPerson(trx, id);
-    const password = givesAccess(row, changes) ? made : undefined;
+    const before = { role: row.role, isDisabled: row.disabled_at !== null };
+    const after = { role: role ?? before.role, isDisabled: disabled ?? before.isDisabled };
+    const password = givesAccess(before, after) ? made : undefined;
     await updatePerson(trx, id, { name, role, disabledAt, password });
-    if (disabled === true || role !== undefined) await revokeSessions(trx, { personId: id }, now);
+    if (disabled !== undefined || role !== undefined) await endSessions(trx, id);
     if (disabled === true) await voidWaiting(trx, id);
     if (password)
-      await record(trx, { ...row, role: role ?? row.role }, { actor, now, secondHalf: password.secondHalf });
+      await record(trx, { ...row, role: after.role }, { actor, now, secondHalf: password.secondHalf });
     await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
     return password;
   });
@@ -159,32 +148,23 @@ export async function changePerson(
   };
 }
 
-/** Whether the person may do something after the change that was not possible before. */
-function givesAccess(row: PersonRow, { role = row.role, disabled }: PersonChanges): boolean {
-  const isDisabled = disabled ?? row.disabled_at !== null;
-  return !isDisabled && (role !== row.role || row.disabled_at !== null);
-}
-
 /** Also ends a lock and every session of the person, who can sign in again once another administrator has confirmed it. Throws NOT_FOUND. */
 export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor: string): Promise<GivenHalf> {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const made = await newPassword(deps);
   await deps.db.transaction().execute(async (trx) => {
-    // The person first: a session that is being opened with the old password waits for this row, and is then not opened.
     const row = await lockPerson(trx, id);
+    // Before the sessions: one that is being opened with the old password waits for this.
     await updatePerson(trx, id, { password: made });
-    await revokeSessions(trx, { personId: id }, now);
+    await endSessions(trx, id);
     await record(trx, row, { actor, now, secondHalf: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
   });
   return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
 }
 
-/**
- * Returns the second half, this once. `role` is what the confirming person agrees to: it may have been changed since they read it. Throws
- * NOT_FOUND where nothing waits, FORBIDDEN for access that `by` gave, VALIDATION_ERROR for another role.
- */
+/** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
 export async function confirmAccess(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
   which: WhichPerson,
@@ -199,12 +179,7 @@ export async function confirmAccess(
     const oneTimeUntil = row.one_time_until ?? now;
     if (!waiting || oneTimeUntil <= now)
       throw new DomainError('NOT_FOUND', 'There is nothing to confirm for this person, or it has expired');
-    if (isSamePerson(waiting.given_by, by))
-      throw new DomainError('FORBIDDEN', 'A different administrator must confirm this');
-    if (row.role !== role)
-      throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-        details: `role: the person would be ${row.role}`,
-      });
+    refuseConfirmation({ givenBy: waiting.given_by, role: row.role }, { by, role });
     await markConfirmed(trx, waiting, by, now);
     const detail = { role, givenBy: waiting.given_by };
     await writeAudit(trx, { actor: by, action: 'person.confirm', subject: id, detail });
@@ -223,19 +198,10 @@ export async function listPeople(
 
 const record = (
   trx: AccountsDb,
-  { id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
+  { id: user_id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
   { actor, now, secondHalf }: { actor: string; now: Date; secondHalf: string | null },
 ): Promise<void> =>
-  recordAccess(trx, {
-    person_id: id,
-    email,
-    role,
-    given_by: actor,
-    given_at: now,
-    second_half: secondHalf,
-    confirmed_by: null,
-    confirmed_at: null,
-  });
+  recordAccess(trx, { user_id, email, role, given_by: actor, given_at: now, second_half: secondHalf });
 
 type NewPassword = Awaited<ReturnType<typeof newPassword>>;
 
@@ -254,11 +220,10 @@ async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRo
   return row;
 }
 
-async function readView({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: string): Promise<PersonView> {
-  return toView(await readPerson(db, id), clock);
-}
+const readView = async ({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: string): Promise<PersonView> =>
+  toView(await findOrThrow(db, { id }), clock);
 
-function toView(row: ListedPersonRow, clock: Clock) {
+function toView(row: PersonRow, clock: Clock) {
   const { locked_until: lockedUntil, waiting_by: askedBy, waiting_since: askedAt } = row;
   return {
     personId: row.id,

@@ -1,38 +1,16 @@
-import { unknownSession, type Session } from '../../domain/callers.ts';
-import { hash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../domain/clock.ts';
+/** Operators' programs sign in for a token. Its session is like that of a browser (../users/users.ts). */
+import { createHmac } from 'node:crypto';
+import { unknownSession, type BrowserRequest, type Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { AccountsDb } from '../../platform/database/tables.ts';
-import type { Events } from '../../platform/telemetry/events.ts';
-import { writeAudit } from '../store/audit.ts';
-import { countFailure } from '../store/failed-logins.ts';
-import {
-  findPerson,
-  hasSecondFactor,
-  openSession,
-  revokeSessions,
-  updatePerson,
-  useSession,
-  type OpenSessionRow,
-  type PersonRow,
-} from '../store/people.ts';
-import { weakness } from '../users/common-passwords.ts';
-import type { Passwords } from '../users/passwords.ts';
 import { may, rolesWith, describePermission, type Permission } from '../../domain/operator-roles.ts';
-
-export interface SessionDeps {
-  readonly db: AccountsDb;
-  readonly clock: Clock;
-  readonly passwords: Passwords;
-  readonly events: Pick<Events, 'personLockedOut'>;
-  /** Whether this is a code of the person's second factor. Wrong ones are counted there. */
-  readonly isRightCode?: (attempt: {
-    readonly email: string;
-    readonly password: string;
-    readonly code: string;
-    readonly address: string;
-  }) => Promise<boolean>;
-}
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { writeAudit } from '../store/audit.ts';
+import { findPerson } from '../store/people.ts';
+import { dropSession } from '../store/users.ts';
+import { only, purposeOf, tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
+import { sendSecondFactor } from '../users/second-factors.ts';
+import { cookieNames, NOT_SIGNED_IN, SESSION_MS } from '../users/sessions.ts';
+import { changePassword, findSession, signIn, signOut } from '../users/users.ts';
 
 /** For the audit log. */
 interface RefusedAttempt {
@@ -40,160 +18,119 @@ interface RefusedAttempt {
   readonly requestId: string;
 }
 
-/** A working day. */
-export const SESSION_MS = 12 * 3_600_000;
-/** Limits what a stranger can do at a screen that was left open. */
-export const SESSION_IDLE_MS = 30 * 60_000;
-/** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
-export const MAX_FAILED_LOGINS = 10;
-export const LOCK_MS = 15 * 60_000;
-
-const TOKEN_BYTES = 32;
-/** `ops_` and 32 bytes in base64url, so that no token looks like an API key. */
-const TOKEN = /^ops_[\w-]{43}$/;
-
-export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
-export const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
-
-/** What the dashboard, where operators sign in too, needs of them. */
-export interface OperatorSessions {
-  changePassword(
-    session: Session,
-    change: { readonly current: string; readonly next: string; readonly address: string },
-  ): Promise<void>;
-}
+/** `ops_`, so that no token looks like an API key; better-auth's token; its signature in base64url. */
+const TOKEN = /^ops_([0-9A-Za-z]{32})([\w-]{43})$/;
 
 /** Bound to their dependencies in app/composition. */
-export const sessionUseCases = { signIn, authenticate, authorise, signOut, changePassword };
+export const sessionUseCases = {
+  signIn: signInProgram,
+  find: findSession,
+  authenticate,
+  authorise,
+  signOut: async (deps: UserDeps, { person }: Session, browser: BrowserRequest) => {
+    await signOut(deps, userOf(person), browser);
+  },
+  changePassword: (
+    deps: UserDeps,
+    { person }: Session,
+    change: { readonly currentPassword: string; readonly newPassword: string },
+    browser: BrowserRequest,
+  ) => changePassword(deps, userOf(person), change, browser),
+};
 
-/**
- * Returns the token, for the only time. Throws UNAUTHORIZED. An unknown person, a wrong password, a locked and a disabled person get the same
- * answer after the same work, so that addresses cannot be probed.
- */
-async function signIn(
-  deps: SessionDeps,
-  request: {
+const userOf = ({ personId: userId, email, name }: Session['person']) => ({ user: { userId, email, name } });
+
+export interface Opened {
+  readonly token: string;
+  readonly session: Session;
+}
+
+/** Returns the token, for the only time. Throws UNAUTHORIZED, also without the code of a second factor. */
+async function signInProgram(
+  deps: UserDeps,
+  {
+    code,
+    address,
+    ...login
+  }: {
     readonly email: string;
     readonly password: string;
     readonly code?: string | undefined;
     readonly address: string;
   },
-): Promise<{ readonly token: string; readonly session: Session }> {
-  const { db, clock, passwords } = deps;
-  const email = request.email.toLowerCase();
-  const row = await findPerson(db, { email });
-  const isRight = await passwords.isRight(row?.password_hash, request.password);
-  if (row && isRight && maySignIn(row, clock.now())) await requireCode(deps, row, request);
-  // No further query for a person who is locked out: the right password would then take longer than a wrong one.
-  const opened = row && isRight && maySignIn(row, clock.now()) && (await open(deps, row, request.address));
-  if (opened) return opened;
-  await recordFailure(deps, { email, personId: row?.id, address: request.address });
-  throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+): Promise<Opened> {
+  const browser = { cookie: undefined, clientAddress: address, isForOperators: true, isProgram: true };
+  const first = await signIn(deps, login, browser);
+  let { cookies } = first;
+  if (first.secondFactor) {
+    if (code === undefined)
+      throw new DomainError('UNAUTHORIZED', 'Send a code of your second factor too, as `code`');
+    const step = only(cookies.join('; '), cookieNames(deps.publicUrl).secondStep);
+    ({ cookies } = await sendSecondFactor(deps, code, { ...browser, cookie: step }));
+  }
+  return opened(deps, tokenOf(cookies.join('; '), deps.publicUrl), address);
 }
 
-/** Throws UNAUTHORIZED if the person has a second factor and the code is missing or wrong. */
-async function requireCode(
-  { db, isRightCode }: SessionDeps,
-  row: PersonRow,
+/**
+ * For an operator whom the caller has checked, second factor included. It ends at `until`, or when others do.
+ * `take` uses up what lets the person in: what ends all sessions of the person meanwhile ends that, or this.
+ * Throws UNAUTHORIZED where the person may not sign in, or it was used up before.
+ */
+export async function openSession(
+  deps: UserDeps,
+  userId: string,
   {
-    password,
-    code,
     address,
-  }: { readonly password: string; readonly code?: string | undefined; readonly address: string },
-): Promise<void> {
-  if (!(await hasSecondFactor(db, row))) return;
-  if (code !== undefined && (await isRightCode?.({ email: row.email, password, code, address }))) return;
-  throw new DomainError('UNAUTHORIZED', 'Send a code of your second factor too, as `code`');
+    until,
+    take,
+  }: { readonly address: string; readonly until: Date; readonly take: () => Promise<boolean> },
+): Promise<Opened> {
+  const { internalAdapter } = await deps.auth.$context;
+  const person = await findPerson(deps.db, { id: userId });
+  const createdAt = new Date(until.getTime() - SESSION_MS);
+  const session = { ipAddress: address, userAgent: purposeOf({ isProgram: true }), createdAt };
+  // null where the person may not sign in at this moment.
+  const made = person && (await internalAdapter.createSession(userId, false, session, true));
+  const isTaken = await take();
+  if (made && !isTaken) await dropSession(deps.db, made.token);
+  if (!made || !isTaken) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+  const entry = { actor: person.email, action: 'session.open', subject: userId, detail: { address } };
+  await writeAudit(deps.db, entry);
+  return opened(deps, made.token, address);
 }
 
-function maySignIn(row: PersonRow, now: Date): boolean {
-  const { disabled_at: disabledAt, locked_until: lockedUntil, one_time_until: oneTimeUntil } = row;
-  const isOver = oneTimeUntil !== null && oneTimeUntil <= now;
-  return disabledAt === null && !isOver && (lockedUntil === null || lockedUntil <= now);
-}
-
-/**
- * Opens a session of a person who has let a command in. It ends at `until` at the latest. Returns undefined where
- * the person may not sign in.
- */
-export async function openSessionOf(
-  deps: SessionDeps,
-  personId: string,
-  { address, until }: { readonly address: string; readonly until: Date },
-): Promise<{ token: string; session: Session } | undefined> {
-  const row = await findPerson(deps.db, { id: personId });
-  return row && maySignIn(row, deps.clock.now()) ? open(deps, row, address, until) : undefined;
-}
-
-/** undefined: since the check the person was locked out or disabled, or got another password. */
-async function open(
-  { db, clock }: SessionDeps,
-  row: PersonRow,
-  address: string,
-  until = new Date(clock.now().getTime() + SESSION_MS),
-): Promise<{ token: string; session: Session } | undefined> {
-  const token = `ops_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
-  const tokenSha256 = hash('sha256', token, 'buffer');
-  const now = clock.now();
-  const opening = {
-    ...{ tokenSha256, personId: row.id, passwordHash: row.password_hash },
-    ...{ address, now, expiresAt: until },
-  };
-  const isOpen = await db.transaction().execute(async (trx) => {
-    const opened = await openSession(trx, opening);
-    const entry = { actor: row.email, action: 'session.open', subject: row.id, detail: { address } };
-    if (opened) await writeAudit(trx, entry);
-    return opened;
-  });
-  if (!isOpen) return undefined;
-  return { token, session: toSession({ ...row, person_id: row.id, expires_at: until }, tokenSha256) };
-}
-
-/** Runs the same statements whether the person exists or not. */
-async function recordFailure(
-  { db, clock, events }: SessionDeps,
-  { email, personId, address }: { email: string; personId: string | undefined; address: string },
-): Promise<void> {
-  const limits = { mostFailures: MAX_FAILED_LOGINS, lockMs: LOCK_MS };
-  const lockedOut = await db.transaction().execute(async (trx) => {
-    const locked = await countFailure(trx, { table: 'people', email }, limits, clock.now());
-    // An unknown address is not recorded: it may be a password, typed into the wrong field.
-    await writeAudit(trx, {
-      actor: personId === undefined ? 'unknown' : email,
-      action: 'session.refuse',
-      subject: personId ?? 'unknown',
-      detail: { address, lockedOut: locked !== undefined },
-    });
-    return locked;
-  });
-  if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
+async function opened(deps: UserDeps, sessionToken: string, address: string): Promise<Opened> {
+  const { secret } = await deps.auth.$context;
+  const token = `ops_${sessionToken}${createHmac('sha256', secret).update(sessionToken).digest('base64url')}`;
+  const { session } = await authenticate(deps, token, address);
+  return { token, session };
 }
 
 /**
- * Throws INVALID_TOKEN for a token that is malformed (no query), unknown, expired, idle for too long or revoked. Every request asks Postgres,
- * so that revoking a session ends it on every process at once.
+ * Throws INVALID_TOKEN for a malformed token, and a session that is unknown, over, idle for too long,
+ * revoked, or no operator's. `browser` is a request that would have this session.
  */
-async function authenticate({ db, clock }: SessionDeps, token: string): Promise<Session> {
-  const tokenSha256 = hash('sha256', token, 'buffer');
-  const row = TOKEN.test(token)
-    ? await useSession(db, tokenSha256, { now: clock.now(), idleMs: SESSION_IDLE_MS })
-    : undefined;
-  if (!row) throw unknownSession();
-  return toSession(row, tokenSha256);
-}
-
-function toSession(row: OpenSessionRow, tokenSha256: Buffer): Session {
-  return {
-    person: { personId: row.person_id, email: row.email, name: row.name, role: row.role },
-    mustChangePassword: row.one_time_until !== null,
-    expiresAt: row.expires_at,
-    tokenSha256,
-  };
+async function authenticate(
+  deps: UserDeps,
+  token: string,
+  clientAddress: string,
+): Promise<{ readonly session: Session; readonly browser: BrowserRequest }> {
+  const [, sessionToken, signature = ''] = TOKEN.exec(token) ?? [];
+  if (sessionToken === undefined) throw unknownSession();
+  const value = `${sessionToken}.${Buffer.from(signature, 'base64url').toString('base64')}`;
+  const cookie = `${cookieNames(deps.publicUrl).session}=${encodeURIComponent(value)}`;
+  const browser = { cookie, clientAddress, isForOperators: true, isProgram: true };
+  const found = await findSession(deps, browser).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'SESSION_EXPIRED') throw unknownSession();
+    throw error;
+  });
+  if (!found?.operator) throw unknownSession();
+  return { session: found.operator, browser };
 }
 
 /** Throws FORBIDDEN if the role lacks the permission, and records the attempt. */
 async function authorise(
-  { db }: SessionDeps,
+  { db }: Pick<UserDeps, 'db'>,
   session: Session,
   permission: Permission,
   attempt: RefusedAttempt,
@@ -218,46 +155,4 @@ export async function refusePerson(
     detail: { role: person.role, wanted, requestId },
   });
   throw new DomainError('FORBIDDEN', `Your role ${person.role} may not ${wanted}`);
-}
-
-async function signOut({ db, clock }: SessionDeps, { person, tokenSha256 }: Session): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await revokeSessions(trx, { tokenSha256 }, clock.now());
-    await writeAudit(trx, { actor: person.email, action: 'session.close', subject: person.personId });
-  });
-}
-
-/** Ends the person's other sessions. Throws VALIDATION_ERROR, and UNAUTHORIZED where the present password is wrong. */
-async function changePassword(
-  deps: SessionDeps,
-  { person, tokenSha256 }: Session,
-  { current, next, address }: { readonly current: string; readonly next: string; readonly address: string },
-): Promise<void> {
-  const { db, clock, passwords } = deps;
-  const { personId, email } = person;
-  refuseWeak({ current, next }, person);
-  const row = await findPerson(db, { id: personId });
-  const isRight = await passwords.isRight(row?.password_hash, current);
-  if (!row || !isRight || !maySignIn(row, clock.now())) {
-    // A guess here counts like a guess at signing in.
-    await recordFailure(deps, { email, personId, address });
-    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-  }
-  const password = { hash: await passwords.hash(next), oneTimeUntil: null, replaces: row.password_hash };
-  await db.transaction().execute(async (trx) => {
-    // False where it was reset while the new one was hashed.
-    if (!(await updatePerson(trx, personId, { password })))
-      throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-    await revokeSessions(trx, { personId, except: tokenSha256 }, clock.now());
-    await writeAudit(trx, { actor: email, action: 'person.change-password', subject: personId });
-  });
-}
-
-function refuseWeak(
-  { current, next }: { readonly current: string; readonly next: string },
-  person: Session['person'],
-): void {
-  const wanted = next === current ? 'be another one' : weakness(next, person);
-  if (wanted === undefined) return;
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: must ${wanted}` });
 }

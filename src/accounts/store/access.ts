@@ -5,20 +5,20 @@ import {
   INDEPENDENT_AFTER_MS,
   personKey,
   type GivenAccess,
-} from '../operators/independence.ts';
+} from '../operators/two-person-rules.ts';
 import type { AccessGrantsTable } from './tables.ts';
 
 /** Records access that was given. The half of an earlier password that still waits is void. The caller has locked the person's row. */
 export async function recordAccess(trx: AccountsDb, grant: Insertable<AccessGrantsTable>): Promise<void> {
-  await voidWaiting(trx, grant.person_id);
+  await voidWaiting(trx, grant.user_id);
   await trx.insertInto('access_grants').values(grant).execute();
 }
 
-export async function voidWaiting(trx: AccountsDb, personId: string): Promise<void> {
+export async function voidWaiting(trx: AccountsDb, userId: string): Promise<void> {
   await trx
     .updateTable('access_grants')
     .set({ second_half: null })
-    .where('person_id', '=', personId)
+    .where('user_id', '=', userId)
     .where('second_half', 'is not', null)
     .execute();
 }
@@ -26,11 +26,11 @@ export async function voidWaiting(trx: AccountsDb, personId: string): Promise<vo
 export type WaitingAccess = Selectable<AccessGrantsTable> & { readonly second_half: string };
 
 /** Access that awaits a second person; there is at most one of a person. */
-export async function findWaiting(trx: AccountsDb, personId: string): Promise<WaitingAccess | undefined> {
+export async function findWaiting(trx: AccountsDb, userId: string): Promise<WaitingAccess | undefined> {
   const row = await trx
     .selectFrom('access_grants')
     .selectAll()
-    .where('person_id', '=', personId)
+    .where('user_id', '=', userId)
     .where('second_half', 'is not', null)
     .executeTakeFirst();
   return row as WaitingAccess | undefined;
@@ -50,8 +50,8 @@ export async function markConfirmed(
 }
 
 /**
- * Whether the two people are independent (independence.ts), by the access that was given within a day. Runs
- * in an environment's transaction.
+ * Whether the two people are independent (two-person-rules.ts), by the access that was given within a day.
+ * Runs in an environment's transaction.
  */
 export async function areTwoPeople(trx: WorldDb, one: string, other: string, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);

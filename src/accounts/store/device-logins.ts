@@ -50,11 +50,12 @@ export async function notePoll(db: AccountsDb, deviceSha256: Buffer, now: Date):
     .execute();
 }
 
-/** Takes an approved one, once. undefined: nobody has let it in, or it was taken. */
-export const takeDeviceLogin = (db: AccountsDb, deviceSha256: Buffer) =>
-  db
+/** Takes an approved one, once. False: nobody has let it in, or it was taken or withdrawn. */
+export async function takeDeviceLogin(db: AccountsDb, deviceSha256: Buffer): Promise<boolean> {
+  const result = await db
     .deleteFrom('device_logins')
     .where('device_sha256', '=', deviceSha256)
-    .returning(['approved_by', 'session_until', 'address'])
     .where('approved_by', 'is not', null)
     .executeTakeFirst();
+  return result.numDeletedRows === 1n;
+}

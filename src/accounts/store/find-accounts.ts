@@ -76,27 +76,22 @@ export async function readAccountNames(
 
 /** The members of an account with when each last signed in, by the audit log: sessions are deleted once they end. The oldest member first. */
 export async function listMemberSignIns(db: AccountsDb, accountId: string) {
-  const lastOpened = (subject: string) => sql`(
-    select at from audit_log where audit_log.subject = ${sql.ref(subject)} and action = 'session.open' order by at desc limit 1)`;
-  return (
-    db
-      .selectFrom('members')
-      .innerJoin('users', 'users.id', 'members.user_id')
-      .leftJoin('people', 'people.user_id', 'users.id')
-      .select(['users.id as userId', 'users.email', 'users.name', 'members.role'])
-      .select(['users.two_factor_enabled as hasSecondFactor', 'members.joined_at as joinedAt'])
-      // A person who operates the service signs in under another id.
-      .select(
-        sql<Date | null>`greatest(${lastOpened('users.id')}, ${lastOpened('people.id')})`.as('lastSignInAt'),
-      )
-      .select(
-        sql<Date | null>`case when users.locked_until > now() then users.locked_until end`.as('lockedUntil'),
-      )
-      .where('members.account_id', '=', accountId)
-      .orderBy('members.joined_at')
-      .orderBy('users.id')
-      .execute()
-  );
+  return db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id as userId', 'users.email', 'users.name', 'members.role'])
+    .select(['users.two_factor_enabled as hasSecondFactor', 'members.joined_at as joinedAt'])
+    .select(
+      sql<Date | null>`(select at from audit_log where subject = users.id and action = 'session.open'
+          order by at desc limit 1)`.as('lastSignInAt'),
+    )
+    .select(
+      sql<Date | null>`case when users.locked_until > now() then users.locked_until end`.as('lockedUntil'),
+    )
+    .where('members.account_id', '=', accountId)
+    .orderBy('members.joined_at')
+    .orderBy('users.id')
+    .execute();
 }
 
 /** Members, and keys of one environment that work. */

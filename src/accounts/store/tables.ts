@@ -4,32 +4,15 @@ import type { AccountCurrency } from '../../domain/money.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 
-export interface PeopleTable {
-  id: string;
-  /** In lower case. */
-  email: string;
-  name: string;
+/** Users who operate the service. */
+export interface OperatorsTable {
+  user_id: string;
   role: Role;
-  password_hash: string;
-  /** The password is a one-time password that expires then. */
+  /** The user's password is a one-time password that expires then. */
   one_time_until: Date | null;
-  failed_logins: Generated<number>;
-  locked_until: Date | null;
   disabled_at: Date | null;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
-  /** As whom the person signs in; the database keeps e-mail address and password of both equal. */
-  user_id: Generated<string>;
-}
-
-export interface SessionsTable {
-  token_sha256: Buffer;
-  person_id: string;
-  address: string;
-  created_at: Date;
-  last_seen_at: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
 }
 
 export interface DeviceLoginsTable {
@@ -48,7 +31,7 @@ export interface DeviceLoginsTable {
 /** Access that was given to a person: at first, with another role, after being disabled, or by a new password. */
 export interface AccessGrantsTable {
   id: Generated<bigint>;
-  person_id: string;
+  user_id: string;
   /** The person's; it never changes. */
   email: string;
   role: Role;
@@ -221,8 +204,7 @@ declare module '../../platform/database/tables.ts' {
     accounts: AccountsTable;
     api_keys: ApiKeysTable;
     audit_log: AuditLogTable;
-    people: PeopleTable;
-    sessions: SessionsTable;
     device_logins: DeviceLoginsTable;
+    operators: OperatorsTable;
   }
 }

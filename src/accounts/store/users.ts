@@ -1,12 +1,12 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { Account } from '../../domain/account.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
+import { makeId } from '../../domain/ids.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
-import { admitPerson, findPerson } from './people.ts';
 import type { InvitationsTable, UsersTable } from './tables.ts';
 
 export type UserRow = Selectable<UsersTable>;
@@ -22,21 +22,51 @@ export function findUser(
     .executeTakeFirst();
 }
 
+/** What signing in with this e-mail address depends on, in one query. */
+export const findSignIn = (db: AccountsDb, email: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('user_credentials', 'user_credentials.user_id', 'users.id')
+    .leftJoin('operators', 'operators.user_id', 'users.id')
+    .select(['users.id', 'users.locked_until', 'user_credentials.password'])
+    .select(['operators.role', 'operators.disabled_at', 'operators.one_time_until'])
+    .where('users.email', '=', email)
+    .executeTakeFirst();
+
 /** Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may begin. */
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
-  const person = await findPerson(db, { userId });
-  if (person && !(await admitPerson(db, person.id, now))) return false;
-  return admitUser(db, userId, now);
-}
-
-async function admitUser(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('users')
     .set({ failed_logins: 0, locked_until: null })
     .where('id', '=', userId)
     .where((eb) => eb.or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
+    .where(
+      sql<boolean>`not exists (
+        select from operators where user_id = users.id and (disabled_at is not null or one_time_until <= ${now}))`,
+    )
     .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
+}
+
+/**
+ * Counts a wrong password for the user with this e-mail address, if there is one. Counts nothing during a
+ * lock, so that further guesses do not lock the owner out for ever. Returns the id of a user whom it locks
+ * out.
+ */
+export async function countFailure(
+  db: AccountsDb,
+  email: string,
+  { mostFailures, lockMs }: { readonly mostFailures: number; readonly lockMs: number },
+  now: Date,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string; is_locked: boolean }>`
+    update users
+       set failed_logins = case when failed_logins + 1 >= ${mostFailures} then 0 else failed_logins + 1 end,
+           locked_until = case when failed_logins + 1 >= ${mostFailures}
+             then ${new Date(now.getTime() + lockMs)}::timestamptz else locked_until end
+     where email = ${email} and (locked_until is null or locked_until <= ${now})
+    returning id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
+  return rows[0]?.is_locked === true ? rows[0].id : undefined;
 }
 
 export async function unlockUser(db: AccountsDb, userId: string): Promise<void> {
@@ -64,24 +94,60 @@ export function takeSignUp(trx: AccountsDb, userId: string) {
   return trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
 }
 
-/** A user who need not confirm the e-mail address, for `npm start`. */
-export async function insertUser(
-  db: AccountsDb,
-  user: { readonly id: string; readonly email: string; readonly name: string; readonly passwordHash: string },
-): Promise<void> {
-  const { id, email, name, passwordHash: password } = user;
-  await db.transaction().execute(async (trx) => {
-    await trx.insertInto('users').values({ id, email, name, email_verified: true }).execute();
-    await trx
-      .insertInto('user_credentials')
-      .values({ id, account_id: id, provider_id: 'credential', user_id: id, password })
-      .execute();
-  });
+export interface NewUser {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
 }
 
-export async function setUserPassword(db: AccountsDb, userId: string, password: string): Promise<void> {
-  await db.updateTable('user_credentials').set({ password }).where('user_id', '=', userId).execute();
-  await unlockUser(db, userId);
+/**
+ * A user who need not confirm the e-mail address, as an administrator or `npm start` makes one. A user who
+ * has confirmed the address before keeps the id and begins anew, without sessions, links and second factor.
+ */
+export async function beginUserAnew(
+  trx: AccountsDb,
+  { email, name, passwordHash }: NewUser,
+): Promise<string> {
+  await deleteUnconfirmed(trx, email);
+  const { id } = await trx
+    .insertInto('users')
+    .values({ id: makeId('user', randomBytes(16).toString('hex')), email, name, email_verified: true })
+    .onConflict((conflict) =>
+      conflict.column('email').doUpdateSet({ name, email_verified: true, two_factor_enabled: false }),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('user_credentials')
+    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password: passwordHash })
+    .onConflict((conflict) => conflict.columns(['user_id', 'provider_id']).doNothing())
+    .execute();
+  await setPassword(trx, id, passwordHash);
+  await endSessions(trx, id);
+  await trx.deleteFrom('user_second_factors').where('user_id', '=', id).execute();
+  return id;
+}
+
+/**
+ * Ends a lock, links for a new password, and sign-ins that wait for a code. The caller ends sessions after
+ * it. False: `replaces` is no longer the stored hash.
+ */
+export async function setPassword(
+  trx: AccountsDb,
+  userId: string,
+  password: string,
+  replaces?: string,
+): Promise<boolean> {
+  const set = await trx
+    .updateTable('user_credentials')
+    .set({ password })
+    .where('user_id', '=', userId)
+    .$if(replaces !== undefined, (query) => query.where('password', '=', replaces ?? ''))
+    .executeTakeFirst();
+  if (Number(set.numUpdatedRows) !== 1) return false;
+  await unlockUser(trx, userId);
+  await deleteLinks(trx, userId);
+  return true;
 }
 
 /** False: the user is gone, or was confirmed before. */
@@ -95,23 +161,26 @@ export async function markConfirmedUser(db: AccountsDb, userId: string): Promise
   return Number(result.numUpdatedRows) === 1;
 }
 
+/** Waits for a transaction that changes it. */
 export async function findPasswordHash(db: AccountsDb, userId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('user_credentials')
     .select('password')
     .where('user_id', '=', userId)
+    .forShare()
     .executeTakeFirst();
   return row?.password ?? undefined;
 }
 
-/** Links for a new password and sign-ins that wait for a code: they were begun with the password of before. */
+/** Links for a new password, and sign-ins that wait for a code. */
 export async function deleteLinks(db: AccountsDb, userId: string): Promise<void> {
   await db.deleteFrom('user_verifications').where('value', '=', userId).execute();
 }
 
-/** All of a user but the one with this token. */
-export async function deleteOtherSessions(db: AccountsDb, userId: string, token: string): Promise<void> {
-  await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', token).execute();
+/** All of a user, or all but the one with this token; and commands that the user let in and that wait. */
+export async function endSessions(db: AccountsDb, userId: string, except = ''): Promise<void> {
+  await db.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
+  await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', except).execute();
 }
 
 /** False: the user is a member already. */

@@ -1,26 +1,35 @@
 /** What every call to better-auth needs: its headers and cookies, and the count of wrong passwords. */
-import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
-import { LOCK_MS, MAX_FAILED_LOGINS, NOT_CHANGED, type OperatorSessions } from '../operators/sessions.ts';
 import { writeAudit } from '../store/audit.ts';
-import { countFailure } from '../store/failed-logins.ts';
-import { findPerson } from '../store/people.ts';
-import { findUser, type UserRow } from '../store/users.ts';
+import {
+  countFailure,
+  deleteLinks,
+  endSessions,
+  findPasswordHash,
+  findSignIn,
+  type UserRow,
+} from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
-import { cookieLine, cookieNames, cookieValue } from './sessions.ts';
+import {
+  cookieLine,
+  cookieNames,
+  cookieValue,
+  LOCK_MS,
+  MAX_FAILED_LOGINS,
+  NOT_CHANGED,
+  NOT_SIGNED_IN,
+} from './sessions.ts';
 
 export interface UserDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
   readonly auth: Auth;
-  /** The password of an operator is changed where two administrators give it. */
-  readonly operators: OperatorSessions;
   readonly publicUrl: string;
   readonly environments: readonly Environment[];
   readonly events: Pick<Events, 'personLockedOut'>;
@@ -35,9 +44,7 @@ export async function recordFailure(
 ): Promise<void> {
   const limits = { mostFailures: MAX_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
-    // Of an operator both count: programs sign in by `people` alone.
-    const asUser = await countFailure(trx, { table: 'users', email }, limits, clock.now());
-    const locked = (await countFailure(trx, { table: 'people', email }, limits, clock.now())) ?? asUser;
+    const locked = await countFailure(trx, email, limits, clock.now());
     // An unknown address is not recorded: it may be a password, typed into the wrong field.
     await writeAudit(trx, {
       actor: userId === undefined ? 'unknown' : email,
@@ -50,23 +57,34 @@ export async function recordFailure(
   if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
 }
 
-/** What the user does with their password: a guess here counts like a guess at signing in. Throws UNAUTHORIZED. */
-export async function withPassword<T>(
+/** Throws UNAUTHORIZED, which counts like a failed sign-in. Returns the hash that the password fits. */
+export async function requirePassword(
   deps: UserDeps,
-  { userId, email }: UserSession['user'],
+  { email }: { readonly email: string },
+  { password, otherwise = NOT_CHANGED }: { readonly password: string; readonly otherwise?: string },
   { clientAddress: address }: BrowserRequest,
-  work: () => Promise<T>,
-): Promise<T> {
-  const rows = [await findUser(deps.db, { id: userId }), await findPerson(deps.db, { userId })];
-  if (rows.some((row) => isLockedOut(row, deps.clock.now())))
-    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-  try {
-    return await work();
-  } catch (error) {
-    if (!isAPIError(error) || error.body?.code !== 'INVALID_PASSWORD') throw error;
-    await recordFailure(deps, { email, userId, address });
-    throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-  }
+): Promise<string> {
+  const { verify } = (await deps.auth.$context).password;
+  const found = await findSignIn(deps.db, email);
+  const hash = isLockedOut(found, deps.clock.now()) ? undefined : found?.password;
+  if (hash != null && (await verify({ hash, password }))) return hash;
+  await recordFailure(deps, { email, userId: found?.id, address });
+  throw new DomainError('UNAUTHORIZED', otherwise);
+}
+
+/**
+ * For a sign-in that has just begun with the password of this hash: throws UNAUTHORIZED where another one was
+ * chosen or given meanwhile. What was begun is void then, and the user signs in again.
+ */
+export async function refuseChanged(
+  { db }: UserDeps,
+  userId: string,
+  hash: string | null | undefined,
+): Promise<void> {
+  if (hash === (await findPasswordHash(db, userId))) return;
+  await endSessions(db, userId);
+  await deleteLinks(db, userId);
+  throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
 }
 
 export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>
@@ -76,9 +94,17 @@ export function refuseOneTime({ operator }: UserSession): void {
   if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
 }
 
+/** What a session is for, as better-auth stores it with each. */
+export const purposeOf = ({ isProgram }: Pick<BrowserRequest, 'isProgram'>): 'program' | 'dashboard' =>
+  isProgram ? 'program' : 'dashboard';
+
 /** The only headers of a request that better-auth gets. */
-export function headersOf({ cookie, clientAddress }: Omit<BrowserRequest, 'isForOperators'>): Headers {
-  const headers = new Headers({ [ADDRESS_HEADER]: clientAddress });
+export function headersOf({
+  cookie,
+  clientAddress,
+  isProgram,
+}: Omit<BrowserRequest, 'isForOperators'>): Headers {
+  const headers = new Headers({ [ADDRESS_HEADER]: clientAddress, 'user-agent': purposeOf({ isProgram }) });
   if (cookie !== undefined) headers.set('cookie', cookie);
   return headers;
 }

@@ -1,24 +1,24 @@
 /**
  * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Its own HTTP handler is not mounted
- * (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in the queue that operators share.
+ * (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in one queue.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
-import { DAY_MS } from '../../domain/clock.ts';
+import { DAY_MS, type Clock } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { SESSION_IDLE_MS } from '../operators/sessions.ts';
 import { findPerson } from '../store/people.ts';
 import { admitSignIn, unlockUser } from '../store/users.ts';
 import { MIN_PASSWORD_CHARACTERS } from './common-passwords.ts';
 import type { UserMail } from './mails.ts';
 import type { Passwords } from './passwords.ts';
-import { cookieNames, SECOND_STEP_MS } from './sessions.ts';
+import { cookieNames, SECOND_STEP_MS, SESSION_IDLE_MS } from './sessions.ts';
 
 export interface AuthOptions {
   readonly db: AccountsDb;
+  readonly clock: Clock;
   readonly passwords: Passwords;
   /** Key material: signs cookies and links, encrypts second factors. The same in every process. */
   readonly secret: Buffer;
@@ -107,12 +107,15 @@ const SECOND_FACTOR_TABLES = {
   },
 } as const;
 
-export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }: AuthOptions) {
+export const signingSecret = (secret: Buffer): string =>
+  Buffer.from(hkdfSync('sha256', secret, '', 'better-auth', SECRET_BYTES)).toString('hex');
+
+export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, onError }: AuthOptions) {
   const names = cookieNames(publicUrl);
   return betterAuth({
     appName: issuer,
     baseURL: publicUrl,
-    secret: Buffer.from(hkdfSync('sha256', secret, '', 'better-auth', SECRET_BYTES)).toString('hex'),
+    secret: signingSecret(secret),
     database: { db, type: 'postgres' },
     telemetry: { enabled: false },
     // Its warnings may hold e-mail addresses. A user who is locked out gets no session: that is no fault.
@@ -131,14 +134,14 @@ export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }
       minPasswordLength: MIN_PASSWORD_CHARACTERS,
       maxPasswordLength: 1_000,
       password: {
-        hash: passwords.hash,
+        hash: (password) => passwords.hash(password),
         verify: ({ hash, password }) => passwords.isRight(hash, password),
       },
       resetPasswordTokenExpiresIn: RESET_MS / 1_000,
       revokeSessionsOnPasswordReset: true,
       // A user who has not confirmed the address signs up again instead. An operator gets a new password from two administrators, never by mail.
       sendResetPassword: async ({ user, token }) => {
-        if (user.emailVerified && !(await findPerson(db, { email: user.email })))
+        if (user.emailVerified && !(await findPerson(db, { id: user.id })))
           await put({ kind: 'reset', to: user.email, token });
       },
       onPasswordReset: ({ user }) => unlockUser(db, user.id),
@@ -152,7 +155,7 @@ export function createAuth({ db, passwords, secret, publicUrl, issuer, onError }
     },
     // The one place that every session comes through.
     databaseHooks: {
-      session: { create: { before: ({ userId }) => admitSignIn(db, userId, new Date()) } },
+      session: { create: { before: ({ userId }) => admitSignIn(db, userId, clock.now()) } },
     },
     plugins: [
       twoFactor({

@@ -30,18 +30,14 @@ export type Passwords = ReturnType<typeof createPasswords>;
 
 export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}) {
   const inQueue = createQueue();
-  // A random hash that no password fits.
-  const unmatched = write(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   return {
     hash: async (password: string): Promise<string> => {
       const salt = randomBytes(SALT_BYTES);
       return write(cost, salt, await inQueue(() => derive(password, salt, cost)));
     },
-    /** `stored` is undefined where the person is unknown; the result is false, after the same work. */
-    isRight: async (stored: string | undefined, password: string): Promise<boolean> => {
-      const { salt, hash, cost: storedCost } = read(stored ?? unmatched);
-      const found = await inQueue(() => derive(password, salt, storedCost));
-      return timingSafeEqual(found, hash) && stored !== undefined;
+    isRight: async (stored: string, password: string): Promise<boolean> => {
+      const { salt, hash, cost: storedCost } = read(stored);
+      return timingSafeEqual(await inQueue(() => derive(password, salt, storedCost)), hash);
     },
   };
 }

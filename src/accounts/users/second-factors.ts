@@ -1,14 +1,12 @@
 /** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (better-auth.ts). */
-import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
-import { findPerson, revokeSessions } from '../store/people.ts';
 import {
   dropSession,
-  deleteOtherSessions,
+  endSessions,
+  findPasswordHash,
   findUser,
   isSecondFactorLocked,
   takeCode,
@@ -16,7 +14,8 @@ import {
 import {
   type UserDeps,
   recordFailure,
-  withPassword,
+  requirePassword,
+  refuseChanged,
   refuseOneTime,
   headersOf,
   sessionHeaders,
@@ -33,28 +32,32 @@ const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in aga
 
 const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
 
+function verifyCode({ auth }: UserDeps, code: string, headers: Headers) {
+  const call = { body: { code }, headers, returnHeaders: true } as const;
+  return RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call);
+}
+
 /** Throws UNAUTHORIZED. */
 export async function sendSecondFactor(
   deps: UserDeps,
   code: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
-  const { db, auth, clock, publicUrl } = deps;
+  const { db, clock, publicUrl } = deps;
   // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
-  const call = { body: { code }, headers, returnHeaders: true } as const;
   // Read beforehand: the last wrong code ends the step.
   const attempt = { userId: await userOfStep(deps, browser), address: browser.clientAddress };
+  const hash = await findPasswordHash(db, attempt.userId ?? '');
   try {
-    const done = RECOVERY_CODE.test(code)
-      ? await auth.api.verifyBackupCode(call)
-      : await auth.api.verifyTOTP(call);
+    const done = await verifyCode(deps, code, headers);
     const { user, token } = done.response as { user: { id: string; email: string }; token: string };
     if (!(await takeCode(db, user.id, code, clock.now()))) {
       await dropSession(db, token);
       await recordWrongCode(deps, attempt);
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
+    await refuseChanged(deps, user.id, hash);
     const detail = { address: browser.clientAddress, secondFactor: true };
     await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
     return { cookies: cookiesFrom(done.headers, publicUrl) };
@@ -81,12 +84,11 @@ async function recordWrongCode(
 ): Promise<void> {
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
   if (!user) return;
-  const subject = (await findPerson(db, { userId: user.id }))?.id ?? user.id;
   const lockedOut = await isSecondFactorLocked(db, user.id, clock.now());
   const detail = { address, secondFactor: true, lockedOut };
-  await writeAudit(db, { actor: user.email, action: 'session.refuse', subject, detail });
+  await writeAudit(db, { actor: user.email, action: 'session.refuse', subject: user.id, detail });
   // Not again for each code during the lock.
-  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: subject, address });
+  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: user.id, address });
 }
 
 /** better-auth's word for a code that was compared. */
@@ -100,11 +102,13 @@ export async function addSecondFactor(
   browser: BrowserRequest,
 ): Promise<{ otpauthUri: string; recoveryCodes: string[] }> {
   refuseOneTime(session);
+  await requirePassword(deps, session.user, { password }, browser);
   const headers = sessionHeaders(browser, deps.publicUrl);
-  const call = { body: { password, method: 'totp' as const }, headers };
-  const made = await withPassword(deps, session.user, browser, () =>
-    deps.auth.api.enableTwoFactor(call),
-  ).catch((error: unknown) => refuseSecondFactor(error, 'You have a second factor already: remove it first'));
+  const made = await deps.auth.api
+    .enableTwoFactor({ body: { password, method: 'totp' }, headers })
+    .catch((error: unknown) =>
+      refuseSecondFactor(error, 'You have a second factor already: remove it first'),
+    );
   if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
   return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
 }
@@ -112,11 +116,10 @@ export async function addSecondFactor(
 /** Ends the user's other sessions, which began without it. */
 export async function confirmSecondFactor(
   { auth, db, clock, publicUrl }: UserDeps,
-  session: UserSession,
+  { user }: UserSession,
   code: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
-  const { user } = session;
   const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
@@ -126,22 +129,9 @@ export async function confirmSecondFactor(
   // Someone who saw it being typed must not sign in with it.
   await takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await endOtherSessions(db, session, tokenOf(cookies[0] ?? browser.cookie, publicUrl), clock.now());
+  await endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
   await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
   return { cookies };
-}
-
-/** `token`: of the session that stays. */
-async function endOtherSessions(
-  db: AccountsDb,
-  { user, operator }: UserSession,
-  token: string,
-  now: Date,
-): Promise<void> {
-  if (!operator) return deleteOtherSessions(db, user.userId, token);
-  // Those of programs as well.
-  const { personId } = operator.person;
-  await revokeSessions(db, { personId, except: hash('sha256', token, 'buffer') }, now);
 }
 
 /** Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code; both count as guesses. */
@@ -153,14 +143,10 @@ export async function removeSecondFactor(
 ): Promise<{ cookies: string[] }> {
   const { auth, db, publicUrl } = deps;
   const headers = sessionHeaders(browser, publicUrl);
-  if (user.hasSecondFactor) {
-    if (code === undefined) return refuseField('code', 'is required');
-    await withPassword(deps, user, browser, () => auth.api.verifyPassword({ body: { password }, headers }));
-    await requireOwnCode(deps, user, code, browser);
-  }
-  const removed = await withPassword(deps, user, browser, () =>
-    auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
-  );
+  if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');
+  await requirePassword(deps, user, { password }, browser);
+  if (user.hasSecondFactor) await requireOwnCode(deps, user, code ?? '', browser);
+  const removed = await auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true });
   await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
   return { cookies: cookiesFrom(removed.headers, publicUrl) };
 }
@@ -172,10 +158,9 @@ async function requireOwnCode(
   code: string,
   browser: BrowserRequest,
 ): Promise<void> {
-  const { auth, db, clock, publicUrl } = deps;
-  const call = { body: { code }, headers: sessionHeaders(browser, publicUrl) };
+  const { db, clock, publicUrl } = deps;
   try {
-    await (RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call));
+    await verifyCode(deps, code, sessionHeaders(browser, publicUrl));
     if (await takeCode(db, userId, code, clock.now())) return;
   } catch (error) {
     if (!isAPIError(error)) throw error;
@@ -187,44 +172,4 @@ async function requireOwnCode(
 function refuseSecondFactor(error: unknown, details: string): never {
   if (!isAPIError(error)) throw error;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
-}
-
-/**
- * For programs that sign in with a second factor at `POST /ops/sessions`: whether the code is right, by the same counts as at the dashboard. Leaves no
- * session behind.
- */
-export async function isRightCode(
-  deps: Pick<UserDeps, 'auth' | 'db' | 'clock' | 'events' | 'publicUrl'>,
-  { email, password, code, address }: { email: string; password: string; code: string; address: string },
-): Promise<boolean> {
-  const { auth, db, clock, publicUrl } = deps;
-  const browser = { clientAddress: address, cookie: undefined };
-  const userId = (await findUser(db, { email }))?.id;
-  try {
-    const first = await auth.api.signInEmail({
-      body: { email, password },
-      headers: headersOf(browser),
-      returnHeaders: true,
-    });
-    const cookieOf = (headers: Headers): string =>
-      cookiesFrom(headers, publicUrl)
-        .map((line) => line.split(';', 1)[0] ?? '')
-        .join('; ');
-    const call = {
-      body: { code },
-      headers: headersOf({ ...browser, cookie: cookieOf(first.headers) }),
-      returnHeaders: true,
-    } as const;
-    const second = RECOVERY_CODE.test(code)
-      ? await auth.api.verifyBackupCode(call)
-      : await auth.api.verifyTOTP(call);
-    await auth.api.signOut({ headers: headersOf({ ...browser, cookie: cookieOf(second.headers) }) });
-    const { user } = second.response as { user: { id: string } };
-    if (await takeCode(db, user.id, code, clock.now())) return true;
-    await recordWrongCode(deps, { userId, address });
-  } catch (error) {
-    if (!isAPIError(error)) throw error;
-    await recordWrongCode(deps, { userId, address, why: error.body?.code });
-  }
-  return false;
 }

@@ -1,5 +1,15 @@
-/** The cookies of users who have signed in. */
-import { SESSION_MS } from '../operators/sessions.ts';
+/** Limits of signing in, for operators too, and the cookies of users who have signed in. */
+
+/** A working day. */
+export const SESSION_MS = 12 * 3_600_000;
+/** Limits what a stranger can do at a screen that was left open. */
+export const SESSION_IDLE_MS = 30 * 60_000;
+/** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
+export const MAX_FAILED_LOGINS = 10;
+export const LOCK_MS = 15 * 60_000;
+
+export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
+export const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
 
 /** From the password to the code. */
 export const SECOND_STEP_MS = 10 * 60_000;

@@ -7,6 +7,7 @@ import type { Session, Member, UserSession, BrowserRequest } from '../../domain/
 import type { Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { insertNewAccount } from '../manage-accounts.ts';
 import {
@@ -15,32 +16,36 @@ import {
   describeMemberPermission,
   type MemberPermission,
 } from '../../domain/member-roles.ts';
-import { NOT_SIGNED_IN, SESSION_MS } from '../operators/sessions.ts';
 import { writeAudit } from '../store/audit.ts';
-import { findPerson, type PersonRow } from '../store/people.ts';
+import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
 import {
   deleteUnconfirmed,
   deleteLinks,
+  endSessions,
   findInvitation,
   findMemberships,
   findPasswordHash,
+  findSignIn,
   findUser,
   insertMember,
   insertSignUp,
   markConfirmedUser,
+  setPassword,
   takeInvitation,
   takeSignUp,
   type InvitationRow,
   type Membership,
-  type UserRow,
 } from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
-  withPassword,
+  requirePassword,
+  refuseChanged,
   isLockedOut,
   headersOf,
+  purposeOf,
   sessionHeaders,
+  tokenOf,
   refuseField,
   cookiesFrom,
 } from './better-auth-calls.ts';
@@ -53,7 +58,7 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from './second-factors.ts';
-import { cookieLine, cookieNames, cookieValue } from './sessions.ts';
+import { cookieLine, cookieNames, cookieValue, NOT_CHANGED, NOT_SIGNED_IN, SESSION_MS } from './sessions.ts';
 
 interface SignUp {
   readonly email: string;
@@ -127,7 +132,7 @@ async function confirmUser(
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
   const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
   if (!user || user.email_verified) return refuseLink();
-  await requirePassword(deps, user, password, browser);
+  await requirePassword(deps, user, { password, otherwise: NOT_THE_PASSWORD }, browser);
   await db.transaction().execute(async (trx) => {
     // By its id: a later sign-up with the same address is another user.
     if (!(await markConfirmedUser(trx, user.id))) refuseLink();
@@ -153,21 +158,6 @@ async function confirmUser(
   return signIn(deps, { email: user.email, password }, browser);
 }
 
-/** Throws UNAUTHORIZED, and counts it. */
-async function requirePassword(
-  deps: UserDeps,
-  { id: userId, email, locked_until }: UserRow,
-  given: string,
-  { clientAddress: address }: BrowserRequest,
-): Promise<void> {
-  const { password } = await deps.auth.$context;
-  const hash = await findPasswordHash(deps.db, userId);
-  const isLocked = isLockedOut({ locked_until }, deps.clock.now());
-  if (!isLocked && hash !== undefined && (await password.verify({ hash, password: given }))) return;
-  await recordFailure(deps, { email, userId, address });
-  throw new DomainError('UNAUTHORIZED', NOT_THE_PASSWORD);
-}
-
 function refuseLink(cause?: unknown): never {
   if (cause instanceof Error && !isAPIError(cause)) throw cause;
   const details = 'token: the link is not valid any more: sign in, or ask for another one';
@@ -175,97 +165,109 @@ function refuseLink(cause?: unknown): never {
 }
 
 /**
- * Throws UNAUTHORIZED: an unknown address, a wrong password and a user who is locked out get the same answer after the same work. Throws FORBIDDEN
- * for the right password of a user who has not confirmed the address.
+ * Throws UNAUTHORIZED: an unknown address, a wrong password, and a user who is locked out or disabled get the
+ * same answer after the same work, so that addresses cannot be probed. Throws FORBIDDEN for the right
+ * password of a user who has not confirmed the address. Programs are operators' alone.
  */
-async function signIn(
+export async function signIn(
   deps: UserDeps,
   { email: given, password }: { readonly email: string; readonly password: string },
   browser: BrowserRequest,
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
   const email = given.toLowerCase();
-  const [user, operator] = [await findUser(db, { email }), await findPerson(db, { email })];
-  const isHidden = operator !== undefined && !browser.isForOperators;
-  // A guess during a lock is not counted, so the right one must not take longer than a wrong one.
-  const isLocked = [user, operator].some((row) => isLockedOut(row, clock.now()));
+  const found = await findSignIn(db, email);
+  const isOperator = found?.role != null;
+  const isVisible = isOperator ? browser.isForOperators : !browser.isProgram;
+  const user = isVisible ? found : undefined;
+  // The right password must then take as long as a wrong one.
+  const mayTry = user && !isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
   try {
+    // better-auth reads the password of a user whom it knows.
+    if (!mayTry) await findPasswordHash(db, NOBODY);
     const { headers, response } = await auth.api.signInEmail({
-      body: { email: isPossibleEmail(email) && !isHidden && !isLocked ? email : NOBODY, password },
+      body: { email: mayTry ? email : NOBODY, password },
       headers: headersOf({ ...browser, cookie: undefined }),
       returnHeaders: true,
     });
     const secondFactor = 'twoFactorRedirect' in response;
+    const subject = found?.id ?? '';
+    await refuseChanged(deps, subject, found?.password);
     const detail = { address: browser.clientAddress };
-    if (!secondFactor && user)
-      await writeAudit(db, {
-        actor: email,
-        action: 'session.open',
-        subject: operator?.id ?? user.id,
-        detail,
-      });
+    if (!secondFactor) await writeAudit(db, { actor: email, action: 'session.open', subject, detail });
     return { cookies: cookiesFrom(headers, publicUrl), secondFactor };
   } catch (error) {
     if (!isAPIError(error)) throw error;
     if (error.body?.code === 'EMAIL_NOT_VERIFIED')
       throw new DomainError('FORBIDDEN', 'Confirm your e-mail address first: open the link in the mail');
-    const userId = isHidden ? undefined : (operator?.id ?? user?.id);
-    await recordFailure(deps, { email: isHidden ? NOBODY : email, userId, address: browser.clientAddress });
+    const failed = { email: isVisible ? email : NOBODY, userId: user?.id, address: browser.clientAddress };
+    await recordFailure(deps, failed);
     throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
   }
 }
 
-/** An address without an owner, for the same work where the text is no address. */
-const NOBODY = 'nobody@simway.invalid';
-const isPossibleEmail = (text: string): boolean => /^[^@\s]+@[^@\s.]+\.[^@\s]+$/.test(text);
+/** Whether an operator is disabled, or has a one-time password that has expired. */
+const isOverForOperators = (
+  {
+    disabled_at: disabledAt,
+    one_time_until: until,
+  }: { disabled_at: Date | null; one_time_until: Date | null },
+  now: Date,
+): boolean => disabledAt !== null || (until !== null && until <= now);
 
-async function signOut(
+/** An address without an owner. */
+const NOBODY = 'nobody@simway.invalid';
+
+interface SignedIn {
+  readonly user: Omit<UserSession['user'], 'hasSecondFactor'>;
+}
+
+export async function signOut(
   { db, auth, publicUrl }: UserDeps,
-  { user, operator }: UserSession,
+  { user }: SignedIn,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   await auth.api.signOut({ headers: sessionHeaders(browser, publicUrl) });
-  const subject = operator?.person.personId ?? user.userId;
-  await writeAudit(db, { actor: user.email, action: 'session.close', subject });
+  await writeAudit(db, { actor: user.email, action: 'session.close', subject: user.userId });
   return { cookies: [cookieLine({ name: cookieNames(publicUrl).session, value: '' }, publicUrl)] };
 }
 
-/** undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long, revoked or over. */
-async function findSession(deps: UserDeps, browser: BrowserRequest): Promise<UserSession | undefined> {
+/**
+ * undefined: no cookie of a session came. Throws SESSION_EXPIRED for one that is unknown, idle for too long,
+ * revoked or over, and for one of another purpose: a program's token opens no dashboard. Asks Postgres each
+ * time, so that a session ends on every process at once.
+ */
+export async function findSession(deps: UserDeps, browser: BrowserRequest): Promise<UserSession | undefined> {
   const { auth, clock, db, publicUrl } = deps;
   const value = cookieValue(browser.cookie, cookieNames(publicUrl).session);
   if (value === undefined || value === '') return undefined;
   const headers = sessionHeaders(browser, publicUrl);
-  const found = await auth.api.getSession({ headers });
-  if (!found) throw expired();
+  const found = await auth.api.getSession({ headers }).catch((error: unknown) => {
+    // Its answer where Postgres cannot be read.
+    throw isAPIError(error) ? unavailable(error) : error;
+  });
+  if (found?.session.userAgent !== purposeOf(browser)) throw expired();
   const expiresAt = new Date(found.session.createdAt.getTime() + SESSION_MS);
   if (expiresAt <= clock.now()) {
     await auth.api.signOut({ headers });
     throw expired();
   }
   const { id: userId, email, name: userName, twoFactorEnabled } = found.user;
-  const person = await findPerson(db, { userId });
+  const person = await findPerson(db, { id: userId });
   if (person && !browser.isForOperators)
     throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
   return {
     user: { userId, email, name: userName, hasSecondFactor: twoFactorEnabled === true },
     expiresAt,
-    operator: person && operatorOf(person, { token: found.session.token, expiresAt, now: clock.now() }),
+    operator: person && operatorOf(person, expiresAt, clock.now()),
   };
 }
 
 /** Throws SESSION_EXPIRED for a person who was disabled, or whose one-time password has expired. */
-function operatorOf(
-  { id: personId, email, name, role, disabled_at: disabledAt, one_time_until: oneTimeUntil }: PersonRow,
-  { token, expiresAt, now }: { readonly token: string; readonly expiresAt: Date; readonly now: Date },
-): Session {
-  if (disabledAt !== null || (oneTimeUntil !== null && oneTimeUntil <= now)) throw expired();
-  return {
-    person: { personId, email, name, role },
-    mustChangePassword: oneTimeUntil !== null,
-    expiresAt,
-    tokenSha256: hash('sha256', token, 'buffer'),
-  };
+function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
+  if (isOverForOperators(person, now)) throw expired();
+  const { id: personId, email, name, role, one_time_until: until } = person;
+  return { person: { personId, email, name, role }, mustChangePassword: until !== null, expiresAt };
 }
 
 const expired = (): DomainError =>
@@ -301,30 +303,25 @@ async function describe({ db, environments }: UserDeps, session: UserSession): P
 }
 
 /** Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one, UNAUTHORIZED where the current one is wrong. */
-async function changePassword(
+export async function changePassword(
   deps: UserDeps,
-  { user, operator }: UserSession,
+  { user: { userId, email, name } }: SignedIn,
   { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
   browser: BrowserRequest,
-): Promise<{ cookies: string[] }> {
-  const { auth, db, operators, publicUrl } = deps;
-  if (operator) {
-    const change = { current: currentPassword, next: newPassword, address: browser.clientAddress };
-    await operators.changePassword(operator, change);
-    return { cookies: [] };
-  }
-  refuseWeak('newPassword', newPassword, user);
+): Promise<void> {
+  const { auth, db, publicUrl } = deps;
+  refuseWeak('newPassword', newPassword, { email, name });
   if (newPassword === currentPassword) refuseField('newPassword', 'must be another one');
-  const changed = await withPassword(deps, user, browser, () =>
-    auth.api.changePassword({
-      body: { currentPassword, newPassword, revokeOtherSessions: true },
-      headers: sessionHeaders(browser, publicUrl),
-      returnHeaders: true,
-    }),
-  );
-  await deleteLinks(db, user.userId);
-  await writeAudit(db, { actor: user.email, action: 'user.change-password', subject: user.userId });
-  return { cookies: cookiesFrom(changed.headers, publicUrl) };
+  const replaces = await requirePassword(deps, { email }, { password: currentPassword }, browser);
+  const { password } = await auth.$context;
+  const hash = await password.hash(newPassword);
+  await db.transaction().execute(async (trx) => {
+    // False where it was reset while the new one was hashed.
+    if (!(await setPassword(trx, userId, hash, replaces))) throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
+    await endOneTime(trx, userId);
+    await endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
+    await writeAudit(trx, { actor: email, action: 'user.change-password', subject: userId });
+  });
 }
 
 /** The same answer for every address. */
@@ -352,7 +349,7 @@ async function resetPassword(
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
   // An operator gets a new password from two administrators, never by mail: also not by a link from before they were one.
-  if (!user || (await findPerson(db, { userId: user.id }))) return refuseLink();
+  if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const headers = headersOf({ ...browser, cookie: undefined });
   await auth.api

@@ -2,7 +2,6 @@
 import { createAuthenticator } from '../../accounts/keys/authenticate.ts';
 import { createPasswords } from '../../accounts/users/passwords.ts';
 import { createRequestLog } from '../../accounts/keys/request-log.ts';
-import { isRightCode } from '../../accounts/users/second-factors.ts';
 import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
 import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
@@ -18,7 +17,7 @@ import { systemClock, openAccounts, worldConfigs, type ProcessContext } from './
 import { composeOps } from './ops-use-cases.ts';
 import { composeRedisServices, type RedisServices } from './redis-services.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
-import { composeAuth, composeUsers } from './user-use-cases.ts';
+import { composeUsers } from './user-use-cases.ts';
 import { composeSandboxSupplier } from './vendors.ts';
 import { composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
@@ -37,24 +36,18 @@ export function composeApi(context: ProcessContext) {
     onError: notRefreshed(events, 'api keys'),
   });
   const worlds = worldConfigs(config).map((world) => composeApiWorld(context, world, redis));
-  const passwords = context.passwords ?? createPasswords();
-  const auth = composeAuth(context, { db: accountsDb, events, passwords });
-  const people = { db: accountsDb, clock: systemClock, events, passwords };
-  const ops = composeOps(context, {
-    ...people,
-    isRightCode: (attempt) => isRightCode({ ...people, auth, publicUrl: config.publicUrl }, attempt),
-  });
   const byEnvironment = Object.fromEntries(
     worlds.map(({ useCases }) => [useCases.environment, useCases]),
   ) as { test: WorldUseCases; live?: WorldUseCases };
+  const passwords = context.passwords ?? createPasswords();
   const users = composeUsers(context, {
     db: accountsDb,
     clock: systemClock,
     events,
-    auth,
-    operators: ops.useCases.sessions,
+    passwords,
     worlds: new Map(worlds.map(({ useCases: { environment }, forKeys }) => [environment, forKeys])),
   });
+  const ops = composeOps(context, { ...users.deps, passwords, events });
   const requestLog = createRequestLog({
     db: accountsDb,
     onError: (error) => events.requestsNotKept({ detail: String(error) }),

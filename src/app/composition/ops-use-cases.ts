@@ -1,7 +1,8 @@
 import { deviceLoginUseCases } from '../../accounts/operators/device-logins.ts';
-import { peopleUseCases } from '../../accounts/operators/people.ts';
+import { peopleUseCases, type PeopleDeps } from '../../accounts/operators/people.ts';
 import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/use-cases.ts';
-import { sessionUseCases, type SessionDeps } from '../../accounts/operators/sessions.ts';
+import { sessionUseCases } from '../../accounts/operators/sessions.ts';
+import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { RateDeps } from '../../catalogue/rates.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
@@ -21,7 +22,7 @@ export interface OpsUseCases extends OperatorAccessCases {
 /** Each environment has its own connections: no report delays a purchase. Connects at the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  deps: SessionDeps & { readonly events: Events },
+  deps: UserDeps & PeopleDeps & { readonly events: Events },
 ) {
   const { db: accounts } = deps;
   const test = composeFinance(secrets, config.worlds.test, deps.events);

@@ -1,8 +1,8 @@
 /** Signing in at the dashboard, and what members manage. */
-import { createAuth, type Auth } from '../../accounts/users/better-auth.ts';
+import { createAuth } from '../../accounts/users/better-auth.ts';
 import { memberUseCases, type MemberCases, type MemberDeps } from '../../accounts/members.ts';
 import type { Passwords } from '../../accounts/users/passwords.ts';
-import type { OperatorSessions } from '../../accounts/operators/sessions.ts';
+import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { deleteEndedSignIns } from '../../accounts/store/users.ts';
 import { createUserMails } from '../../accounts/users/mails.ts';
 import { userUseCases, type UserCases } from '../../accounts/users/users.ts';
@@ -29,33 +29,14 @@ interface UsersDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
   readonly events: Events;
-  readonly auth: Auth;
-  readonly operators: OperatorSessions;
+  readonly passwords: Passwords;
   /** Those that are switched on. */
   readonly worlds: ReadonlyMap<Environment, ForKeys>;
 }
 
-/** One for users and operators. */
-export const composeAuth = (
-  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  {
-    db,
-    events,
-    passwords,
-  }: { readonly db: AccountsDb; readonly events: Events; readonly passwords: Passwords },
-): Auth =>
-  createAuth({
-    db,
-    passwords,
-    secret: Buffer.from(secrets.idSecret),
-    publicUrl: config.publicUrl,
-    issuer: config.brand,
-    onError: (detail) => events.signInFailed({ detail }),
-  });
-
 export function composeUsers(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
-  { db, clock, events, auth, operators, worlds }: UsersDeps,
+  { db, clock, events, passwords, worlds }: UsersDeps,
 ) {
   const { publicUrl, brand, showsMails, apiKeyLifeDays: lifeDays } = config;
   const mails = createUserMails({ db, clock, events, mailer: composeMailer(secrets), publicUrl, showsMails });
@@ -72,9 +53,19 @@ export function composeUsers(
     requireWebsite: async (environment, url) =>
       requireAllowed('websiteUrl', 'the website', await worldOf(environment).urlGuard.reach(url)),
   };
-  const userDeps = { db, clock, auth, operators, publicUrl, events, sendMail: mails.send };
+  const auth = createAuth({
+    db,
+    clock,
+    passwords,
+    secret: Buffer.from(secrets.idSecret),
+    publicUrl,
+    issuer: brand,
+    onError: (detail) => events.signInFailed({ detail }),
+  });
+  const environments = [...worlds.keys()];
+  const deps: UserDeps = { db, clock, auth, publicUrl, environments, events, sendMail: mails.send };
   const useCases: UserUseCases = {
-    auth: bindAll({ ...userDeps, environments: [...worlds.keys()] }, userUseCases),
+    auth: bindAll(deps, userUseCases),
     account: {
       ...bindAll(memberDeps, memberUseCases),
       ...bindAll({ accounts: db, clock, brand, lifeDays, worldOf }, memberKeyUseCases),
@@ -82,6 +73,8 @@ export function composeUsers(
   };
   return {
     useCases,
+    /** For operators' sessions, which are the same. */
+    deps,
     tidy: () => deleteEndedSignIns(db, clock.now()),
     /** Waits for mails under way. */
     close: mails.close,

@@ -144,7 +144,7 @@ function addressChecker(): (principal: Principal, address: string) => boolean {
   };
 }
 
-/** A token has 47 characters. */
+/** A token has 79 characters. */
 const BEARER = /^Bearer ([!-~]{1,200})$/i;
 
 /** Tokens of sessions that were valid a moment ago: not this many people sign in at once. */
@@ -181,7 +181,7 @@ function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 
  * without `ops`. Throws RangeError on an entry that is neither address nor range, so that a typing error shows at start.
  */
 export function createPersonCheck(
-  { ops, users }: Pick<UseCases, 'ops' | 'users'>,
+  { ops }: Pick<UseCases, 'ops'>,
   { opsAddresses, trustedProxies, publicUrl }: UserSettings,
 ): (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void> {
   const addresses = operatorAddresses({ opsAddresses, trustedProxies });
@@ -195,19 +195,19 @@ export function createPersonCheck(
       throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
     if (routeOf(ctx)?.key !== 'session') return;
     const { authorization, cookie } = ctx.req.headers;
+    const { clientAddress } = ctx.state;
     if (authorization === undefined) {
-      const browser = { cookie, clientAddress: ctx.state.clientAddress, isForOperators: true };
-      const operator = (await users?.auth.findSession(browser))?.operator;
-      if (!operator) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
+      ctx.state.browser = { cookie, clientAddress, isForOperators: true };
+      ctx.state.session = (await ops.sessions.find(ctx.state.browser))?.operator;
+      if (!ctx.state.session) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
       requireSameOrigin(ctx, publicUrl);
-      ctx.state.session = operator;
       return;
     }
     const token = tokenOf(authorization);
     const sha256 = hash('sha256', token);
     if (!known.get(sha256)) await beforeKeyLookup();
     try {
-      ctx.state.session = await ops.sessions.authenticate(token);
+      Object.assign(ctx.state, await ops.sessions.authenticate(token, clientAddress));
       known.set(sha256, true);
     } catch (error) {
       if (isFailure(error)) known.delete(sha256);

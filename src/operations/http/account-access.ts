@@ -1,7 +1,6 @@
 /** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
-import { keyItem, memberItem } from '../../accounts/http/own-account-schema.ts';
-import { presentMember } from '../../accounts/http/present-users.ts';
+import { keyItem, memberItem } from '../../accounts/http/shared-schema.ts';
 import { isId } from '../../domain/ids.ts';
 import { dataAnswer, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -9,7 +8,7 @@ import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts
 import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { type AccountMember, MAX_LISTED_ENDPOINTS } from '../account-access.ts';
+import { MAX_LISTED_ENDPOINTS } from '../account-access.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { type FoundMessage, MAX_ATTEMPTS } from '../store/account-webhooks.ts';
 import { ONE_ACCOUNT, READ_ACCOUNT } from './shared.ts';
@@ -92,7 +91,7 @@ const membersRoute = defineOpsRoute({
   },
   async handle({ cases, params }) {
     const members = await cases.listAccountMembers(params['accountId'] ?? '');
-    return dataAnswer({ items: members.map(presentSignIns) });
+    return dataAnswer({ items: members.map(presenter(member)) });
   },
 });
 
@@ -159,16 +158,6 @@ const messagesRoute = defineOpsRoute({
     });
     return dataAnswer({ items: found.items.map(presentMessage), nextCursor: found.next ?? null });
   },
-});
-
-const presentSignIns = ({
-  lastSignInAt,
-  lockedUntil,
-  ...one
-}: AccountMember): Wire<z.output<typeof member>> => ({
-  ...presentMember(one),
-  lastSignInAt,
-  lockedUntil,
 });
 
 function presentMessage({ latestAttempts, ...one }: FoundMessage): Wire<z.output<typeof message>> {

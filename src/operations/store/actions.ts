@@ -3,7 +3,7 @@
  * changes. The same key is the same action, however often it is sent.
  */
 import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
-import { isSamePerson } from '../../accounts/operators/independence.ts';
+import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { actionSpec, type ActionQueue } from '../../accounts/operators/action-table.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';

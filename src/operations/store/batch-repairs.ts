@@ -1,6 +1,6 @@
 /** Batch repairs and their rows. What people decide is on record beside their other actions, in the same transaction. */
 import { sql } from 'kysely';
-import { isSamePerson } from '../../accounts/operators/independence.ts';
+import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { closeJob, insertJob, lockJob, updateJob, type JobFields } from '../../jobs/store/jobs.ts';

@@ -1,6 +1,6 @@
 /** Decides whether an action needs a second person. From the rows, in the caller's transaction. */
 import { sql } from 'kysely';
-import { personKey } from '../../accounts/operators/independence.ts';
+import { personKey } from '../../accounts/operators/two-person-rules.ts';
 import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {

@@ -60,13 +60,14 @@ export function isPassing(error: unknown): boolean {
 
 const RETRY_AFTER_SECONDS = 2;
 
+export function unavailable(cause: unknown): DomainError {
+  const message = 'The service is not available right now, try again in a moment';
+  const error = new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  error.cause = cause;
+  return error;
+}
+
 /** Throws SERVICE_UNAVAILABLE for an error that passes by itself, and any other error as it is. */
 export function rethrow(error: unknown): never {
-  if (!isPassing(error)) throw error;
-  const message = 'The service is not available right now, try again in a moment';
-  const unavailable = new DomainError('SERVICE_UNAVAILABLE', message, {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
-  unavailable.cause = error;
-  throw unavailable;
+  throw isPassing(error) ? unavailable(error) : error;
 }

@@ -39,6 +39,12 @@ export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
 /** What a presenter returns for the inside of the envelope. */
 export type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
 
+/** The body that such a schema describes. */
+export const dataJson = <Data>(
+  _schema: z.ZodType<{ readonly success: true; readonly data: Data }>,
+  data: Wire<Data>,
+): string => toJson({ success: true, data });
+
 /** The same around a list that is short enough to be whole. */
 export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
   return dataSchema(z.object({ items: z.array(item) }), id);
@@ -46,6 +52,7 @@ export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
 
 /** For answers without data. */
 export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');
+export const DONE = dataJson(doneSchema, { done: true });
 
 export const answer = (body: object, status = 200): Answer => ({ status, body: toJson(body) });
 

@@ -93,7 +93,7 @@ export interface HandlerInput<Rule extends KeyRule, Query, Body, Cases> {
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
   readonly session: SessionOf<Rule>;
   readonly member: Rule extends 'member' ? Member : undefined;
-  readonly browser: Rule extends 'anybody' | 'user' | 'member' ? BrowserRequest : undefined;
+  readonly browser: Rule extends 'session' | 'anybody' | 'user' | 'member' ? BrowserRequest : undefined;
   readonly clientAddress: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -115,7 +115,7 @@ export interface MissingFields {
 /** A handler may return its answer, or a promise of it. */
 type Answered = Answer | ErrorAnswer | Promise<Answer | ErrorAnswer>;
 
-interface RouteWords {
+export interface RouteWords {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;

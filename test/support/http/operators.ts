@@ -2,16 +2,17 @@
  * Operators over HTTP without Temporal: the real people, sessions and use cases on the test's own Postgres. Only the engine is a
  * small fake: it runs the real steps of an action, once, while the operator waits.
  */
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { deviceLoginUseCases } from '../../../src/accounts/operators/device-logins.ts';
 import { peopleUseCases } from '../../../src/accounts/operators/people.ts';
+import { createAuth, signingSecret } from '../../../src/accounts/users/better-auth.ts';
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
+import { SESSION_IDLE_MS } from '../../../src/accounts/users/sessions.ts';
 import { ROLES, type Role } from '../../../src/domain/operator-roles.ts';
 import { recordAccess } from '../../../src/accounts/store/access.ts';
 import { sessionUseCases } from '../../../src/accounts/operators/sessions.ts';
 import { approveDeviceLogin, insertDeviceLogin } from '../../../src/accounts/store/device-logins.ts';
-import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { EngineUnavailable } from '../../../src/domain/outcome.ts';
@@ -36,9 +37,13 @@ export const PASSWORD = 'correct horse battery staple';
 type Who = Role | 'NEW' | 'OTHER';
 const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
 export const personOf = (who: Who): string =>
-  makeId('person', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
-export const NO_PERSON = `person-${'f'.repeat(32)}`;
-export const tokenOf = (who: Who): string => `ops_${who.padEnd(43, '0')}`;
+  makeId('user', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
+export const NO_PERSON = `user-${'f'.repeat(32)}`;
+/** As better-auth would sign it. */
+export const tokenOf = (who: Who): string =>
+  `ops_${sessionOf(who)}${createHmac('sha256', signingSecret(SECRET)).update(sessionOf(who)).digest('base64url')}`;
+const sessionOf = (who: Who): string => who.padEnd(32, '0');
+const SECRET = Buffer.alloc(32, 7);
 
 /** Above USD 20.00 an action needs a second person. */
 const LIMITS: ApprovalLimits = { ...NO_LIMITS, perAction: { USD: 2_000n } };
@@ -68,11 +73,13 @@ export function openOperators(
   const calls: string[] = [];
   const state = { isEngineAway: false };
   const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
+  const publicUrl = 'http://127.0.0.1:3000';
+  const [onError, nothing] = [() => undefined, () => undefined];
+  const db = books.accounts;
+  const auth = createAuth({ db, clock, passwords, secret: SECRET, publicUrl, issuer: 'Simway', onError });
   const deps = {
-    db: books.accounts,
-    clock,
-    passwords,
-    events: { personLockedOut: () => undefined },
+    ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
+    events: { personLockedOut: nothing },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);
@@ -125,9 +132,9 @@ export function openOperators(
       state.isEngineAway = false;
       refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
       await sql`delete from accounts.device_logins`.execute(books.owner);
-      await sql`delete from accounts.sessions`.execute(books.owner);
       await sql`delete from accounts.access_grants`.execute(books.owner);
-      await sql`delete from accounts.people`.execute(books.owner);
+      await sql`delete from accounts.operators`.execute(books.owner);
+      await sql`delete from accounts.users`.execute(books.owner);
       const passwordHash = await passwords.hash(PASSWORD);
       await Promise.all(ALL_PEOPLE.map((who) => addPerson(books.accounts, who, passwordHash)));
       await Promise.all([addDeviceLogin(books.accounts, WAITS), addDeviceLogin(books.accounts, LET_IN)]);
@@ -138,7 +145,7 @@ export function openOperators(
     // The API checks these on every request.
     sessions: {
       ...watched(sessions, (name) => calls.push(name)),
-      ...{ authenticate: sessions.authenticate, authorise: sessions.authorise },
+      ...{ find: sessions.find, authenticate: sessions.authenticate, authorise: sessions.authorise },
     },
     deviceLogins: watched(
       bindAll({ ...deps, publicUrl: 'http://dashboard.example' }, deviceLoginUseCases),
@@ -180,21 +187,26 @@ function watched<Cases extends object>(cases: Cases, note: (name: string) => voi
 }
 
 async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
-  const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-  const personId = personOf(who);
-  await insertPerson(db, {
-    id: personId,
-    email: `${who.toLowerCase()}@operator.example`,
-    name: who,
-    role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
-    password_hash: passwordHash,
-    one_time_until: who === 'NEW' || who === 'OTHER' ? expiresAt : null,
-    locked_until: who === 'OTHER' ? expiresAt : null,
-  });
-  if (who === 'OTHER') await recordAccess(db, unconfirmedAccess(personId, now));
-  const tokenSha256 = hash('sha256', tokenOf(who), 'buffer');
-  if (who !== 'OTHER')
-    await openSession(db, { tokenSha256, personId, passwordHash, address: '127.0.0.1', now, expiresAt });
+  const [now, later] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const id = personOf(who);
+  const role = who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who;
+  const oneTimeUntil = who === 'NEW' || who === 'OTHER' ? later : null;
+  await sql`
+    with made as (
+      insert into users (id, email, name, email_verified, locked_until)
+      values (${id}, ${`${who.toLowerCase()}@operator.example`}, ${who}, true, ${who === 'OTHER' ? later : null})
+    ), known as (
+      insert into user_credentials (id, account_id, provider_id, user_id, password)
+      values (${id}, ${id}, 'credential', ${id}, ${passwordHash})
+    ) insert into operators (user_id, role, one_time_until) values (${id}, ${role}, ${oneTimeUntil})`.execute(
+    db,
+  );
+  if (who === 'OTHER') return recordAccess(db, unconfirmedAccess(id, now));
+  await sql`
+    insert into user_sessions (id, token, user_id, user_agent, expires_at)
+    values (${id}, ${sessionOf(who)}, ${id}, 'program', ${new Date(now.getTime() + SESSION_IDLE_MS)})`.execute(
+    db,
+  );
 }
 
 /** Two commands that ask to be signed in; a person of finance let the second one in. */
@@ -219,15 +231,13 @@ async function addDeviceLogin(
     });
 }
 
-const unconfirmedAccess = (personId: string, now: Date) => ({
-  person_id: personId,
+const unconfirmedAccess = (userId: string, now: Date) => ({
+  user_id: userId,
   email: 'other@operator.example',
   role: 'SUPPORT' as const,
   given_by: 'giver@operator.example',
   given_at: now,
   second_half: 'CCCCC-DDDDD',
-  confirmed_by: null,
-  confirmed_at: null,
 });
 
 type Engines = Parameters<typeof createFinanceWorld>[0]['engines'];

@@ -1,0 +1,118 @@
+/** Fields and items that several routes have, and what a role lets an operator do. */
+import { z } from 'zod';
+import type { Session } from '../../domain/callers.ts';
+import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
+import { MEMBER_ROLES } from '../../domain/member-roles.ts';
+import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
+import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { isCleanText, textField } from '../../platform/http/fields.ts';
+import {
+  MAX_ACCOUNT_NAME_CHARACTERS,
+  MAX_EMAIL_CHARACTERS,
+  MAX_PASSWORD_CHARACTERS,
+  MAX_SECOND_FACTOR_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
+
+export const emailField = (description: string, example = 'ada@merchant.example') =>
+  z
+    .email({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be an e-mail address') })
+    .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
+    .refine(isCleanText, 'must be an e-mail address')
+    .meta({ description, example });
+
+export const passwordField = (description: string) =>
+  textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
+
+export const newPasswordField = passwordField('At least 12 characters, of any kind, and no common password');
+
+export const companyNameField = textField({
+  max: MAX_ACCOUNT_NAME_CHARACTERS,
+  description: 'The name of the company',
+  example: 'Merchant Travel Ltd',
+});
+
+export const codeField = (description: string) =>
+  textField({ max: MAX_SECOND_FACTOR_CHARACTERS, description, example: '123456' });
+
+const sandboxMail = z
+  .object({ to: z.string(), subject: z.string(), text: z.string(), link: z.string() })
+  .optional()
+  .meta({
+    id: 'SandboxMail',
+    description:
+      'The mail itself, only under `npm start`: no mail server is set, the live environment is off, and the service is reached from its own ' +
+      'machine alone. Absent in production',
+  });
+
+export const mailSentSchema = dataSchema(z.object({ sandboxMail }), 'MailSent');
+
+/** What an operator's role lets them do. */
+export const allowed = (role: Role) => ({
+  permissions: PERMISSIONS.filter((permission) => may(role, permission)),
+  actions: OPERATOR_ACTIONS.filter((action) => mayPerform(role, action)),
+});
+
+export const memberItem = z
+  .object({
+    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(MEMBER_ROLES),
+    hasSecondFactor: z.boolean(),
+    joinedAt: isoTime('ISO 8601'),
+  })
+  .meta({ id: 'Member' });
+
+export const maskedKey = z
+  .string()
+  .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' });
+
+export const keyItem = z
+  .object({
+    keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    key: maskedKey,
+    environment: z.enum(ENVIRONMENTS),
+    scopes: z.array(z.enum(SCOPES)),
+    allowedAddresses: z.array(z.string()),
+    companyName: z.string(),
+    websiteUrl: z.string(),
+    createdAt: isoTime('ISO 8601'),
+    expiresAt: isoTime('Null: it does not expire').nullable(),
+    revokedAt: isoTime('Null: it is not revoked').nullable(),
+    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+/** An operator. */
+export const who = {
+  personId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  mustChangePassword: z.boolean().meta({
+    description:
+      'The password is a one-time password: until the person chooses another, nothing else is allowed',
+  }),
+};
+
+export const signedIn = {
+  ...who,
+  expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+};
+
+export const sessionSchema = dataSchema(
+  z.object({
+    token: z.string().meta({
+      description: 'For `Authorization: Bearer`. Shown in this answer only',
+    }),
+    ...signedIn,
+  }),
+  'NewSession',
+);
+
+export const presentSession = ({ person: who, mustChangePassword, expiresAt }: Session) => ({
+  ...who,
+  mustChangePassword,
+  expiresAt,
+});
