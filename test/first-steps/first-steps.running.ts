@@ -282,7 +282,8 @@ it('lets each login that it printed into the dashboard', async () => {
   }
 });
 
-it('makes the keys readable for their owner only', async () => {
+it('makes the keys, and the session of finance, readable for their owner only', async () => {
+  expect((await stat(join(DATA_DIR, 'session.json'))).mode & 0o777).toBe(OWNER_ONLY);
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
 
