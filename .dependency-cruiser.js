@@ -70,7 +70,7 @@ export default {
       from: { path: `^(?!src/app/|src/cli/webhooks-client\\.ts|test/)(?:src/${NOUN}/http/|)` },
       to: {
         path: `^src/${NOUN}/http/`,
-        pathNot: `^src/$1/http/|^src/${NOUN}/http/shared\\.ts$|^src/accounts/http/(own-account-schema|present-users)\\.ts$`,
+        pathNot: `^src/$1/http/|^src/${NOUN}/http/shared\\.ts$`,
       },
     },
     {

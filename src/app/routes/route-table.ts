@@ -1,6 +1,6 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
-import { ownAccountRoutes } from '../../accounts/http/own-account-routes.ts';
-import { authRoutes } from '../../accounts/http/auth-routes.ts';
+import { ownAccountRoutes } from '../../accounts/http/own-account.ts';
+import { authRoutes } from '../../accounts/http/signing-in.ts';
 import { changeRoutes } from '../../catalogue/http/changes.ts';
 import { exchangeRateRoutes } from '../../catalogue/http/exchange-rate.ts';
 import { packageRoutes } from '../../catalogue/http/packages.ts';

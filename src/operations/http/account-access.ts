@@ -1,6 +1,6 @@
 /** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
-import { keyItem, memberItem } from '../../accounts/http/shared-schema.ts';
+import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { isId } from '../../domain/ids.ts';
 import { dataAnswer, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';

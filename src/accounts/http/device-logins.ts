@@ -6,7 +6,7 @@ import { toJson } from '../../platform/http/json.ts';
 import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { presentSession, sessionSchema } from './shared-schema.ts';
+import { presentSession, sessionSchema } from './shared.ts';
 
 const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
 const defineOpenRoute = routesFor<OperatorAccessCases>();

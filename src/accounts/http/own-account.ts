@@ -27,14 +27,7 @@ import { idParameter, plainRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
 import type { LoggedRequest } from '../store/request-log.ts';
-import {
-  companyNameField,
-  emailField,
-  keyItem,
-  mailSentSchema,
-  maskedKey,
-  memberItem,
-} from './shared-schema.ts';
+import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 

@@ -22,7 +22,7 @@ import {
   mailSentSchema,
   newPasswordField,
   passwordField,
-} from './shared-schema.ts';
+} from './shared.ts';
 
 const nameField = textField({
   max: MAX_PERSON_NAME_CHARACTERS,

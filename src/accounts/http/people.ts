@@ -19,7 +19,7 @@ import {
   sessionSchema,
   signedIn,
   who,
-} from './shared-schema.ts';
+} from './shared.ts';
 
 const roleField = choiceField(ROLES, { description: 'What the person may do', example: 'SUPPORT' });
 
