@@ -1,6 +1,6 @@
 // The pages, in a real browser (`npm run test:browser`). Apart from `npm test`, since not every machine has Chromium.
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './test/support/longest-first.ts';
+import LongestFirst from './test/support/world/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -14,7 +14,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     include: ['test/browser/**/*.test.ts'],
-    globalSetup: ['test/support/browser-setup.ts'],
+    globalSetup: ['test/support/world/browser-setup.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // As patient as the pages are (`PATIENCE_MS`).

@@ -1,7 +1,7 @@
 // The test run. Two groups: files that need no services, and files that share one Postgres, Temporal and Redis,
 // brought up only when such a file is among those that run.
 import { defineConfig } from 'vitest/config';
-import MixedOrder from './test/support/mixed-order.ts';
+import MixedOrder from './test/support/world/mixed-order.ts';
 
 const WITHOUT_SERVICES = [
   'test/**/*.unit.test.ts',
@@ -46,7 +46,7 @@ export default defineConfig({
           name: 'services',
           include: ['test/**/*.test.ts'],
           exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER, ONLY_TO_PROVE],
-          globalSetup: ['test/support/global-setup.ts'],
+          globalSetup: ['test/support/world/global-setup.ts'],
         },
       },
     ],

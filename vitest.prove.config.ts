@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     fileParallelism: false,
     include: ['test/**/*.promise.test.ts', 'test/**/*.prove.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/world/global-setup.ts'],
     provide: { proveSize: 'prove' },
     reporters: ['verbose'],
     testTimeout: TWO_HOURS_MS,

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { openDatabase, openPool } from '../../src/platform/database/database.ts';
 import { ensureWallet, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
 import { postHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../../test/support/holds.ts';
+import { placeHold } from '../../test/support/money/holds.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { closedLoop, figuresOf } from '../support/load.ts';

@@ -14,7 +14,7 @@ import { startPostgres } from '../../src/dev/postgres.ts';
 import { startRedis } from '../../src/dev/redis.ts';
 import { startTemporal } from '../../src/dev/temporal.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
-import { makeTestFolder } from '../../test/support/test-folder.ts';
+import { makeTestFolder } from '../../test/support/world/test-folder.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';

@@ -15,9 +15,9 @@ import {
   type NewAccount,
   type NewApiKey,
 } from '../../src/accounts/store/accounts.ts';
-import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
-import { until } from '../support/until.ts';
-import { newAccount } from '../support/facts.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { until } from '../support/time/until.ts';
+import { newAccount } from '../support/money/facts.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { fundWallet } from '../../src/ledger/store/ledger.ts';
 

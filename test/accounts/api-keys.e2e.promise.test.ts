@@ -9,10 +9,10 @@ import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { openWorld } from '../../src/app/composition/context.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
-import { size } from '../support/size.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { startApiProcesses, type ApiProcesses } from '../support/world/processes.ts';
+import { size } from '../support/time/size.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const PROCESSES = 2;

@@ -13,10 +13,10 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { revokeKeys } from '../../src/accounts/store/accounts.ts';
 import { openPool } from '../../src/platform/database/database.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { until } from '../support/until.ts';
-import { compareTimes } from '../support/welch.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { until } from '../support/time/until.ts';
+import { compareTimes } from '../support/time/welch.ts';
 
 const JUNK = 100_000;
 const TIMED = size({ ci: 20_000, prove: 100_000 });

@@ -14,10 +14,10 @@ import {
   uniqueEmail,
   USER_PASSWORD,
   type User,
-} from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+} from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 
 let stack: Stack;
 let inbox: Inbox;

@@ -13,9 +13,9 @@ import {
   totp,
   uniqueEmail,
   USER_PASSWORD,
-} from '../support/dashboard.ts';
-import { PASSWORD, SIGN_IN_ENV, signedIn, signIn as programSignIn } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+} from '../support/people/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, signIn as programSignIn } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { DEVICE_CODE_MS, DEVICE_POLL_SECONDS } from '../../src/accounts/operators/device-logins.ts';
 import { SESSION_MS } from '../../src/accounts/users/sessions.ts';
 import { LOGINS_PER_MINUTE } from '../../src/platform/http/limits.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 import { startApi, type Reply, type TestApi } from '../support/http/api.ts';
 import { openOperators, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
 import { keyOf } from '../support/http/shop.ts';

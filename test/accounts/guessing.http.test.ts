@@ -8,7 +8,7 @@ import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { openPool } from '../../src/platform/database/database.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
 

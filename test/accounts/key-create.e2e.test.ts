@@ -5,8 +5,8 @@ import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/app/composition/webhooks.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { SECRETS_KEY, startOperator, type Operator } from '../support/operator-commands.ts';
-import { startSecureWebsite } from '../support/secure-website.ts';
+import { SECRETS_KEY, startOperator, type Operator } from '../support/people/operator-commands.ts';
+import { startSecureWebsite } from '../support/world/secure-website.ts';
 
 let operator: Operator;
 let ngn: string;

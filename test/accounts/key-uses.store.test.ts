@@ -8,8 +8,8 @@ import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { until } from '../support/until.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { until } from '../support/time/until.ts';
 
 const books: Books = await openBooks();
 /** With one connection, which a test may hold. */

@@ -7,7 +7,7 @@ import {
   takeMailTurn,
 } from '../../src/accounts/store/users.ts';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 
 const books = await openBooks();
 afterAll(() => books.close());

@@ -12,9 +12,9 @@ import {
 import { opsRoutes } from '../../src/app/routes/ops-routes.ts';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { codeOf, colleague, openBrowser, signedUp, type User } from '../support/dashboard.ts';
-import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { codeOf, colleague, openBrowser, signedUp, type User } from '../support/people/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 
 const routes = createRouteTable({ version: '1', brand: 'simway' });
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;

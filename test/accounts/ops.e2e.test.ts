@@ -2,15 +2,15 @@
 // their role allows. A refused action is recorded, and nothing that installs an eSIM is ever shown.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { runCommand, type CommandResult } from '../support/commands.ts';
-import { allInstallSecrets } from '../support/install-data.ts';
-import { buyThroughGateway } from '../support/payments.ts';
-import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
-import { givesAway } from '../support/secrets.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { FIXTURE_PACE, pauseSweeps } from '../support/stuck-fixture.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { runCommand, type CommandResult } from '../support/world/commands.ts';
+import { allInstallSecrets } from '../support/vendors/install-data.ts';
+import { buyThroughGateway } from '../support/money/payments.ts';
+import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
+import { givesAway } from '../support/world/secrets.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { FIXTURE_PACE, pauseSweeps } from '../support/money/stuck-fixture.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 let buyer: Buyer;

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
-import { installOf } from '../support/install-data.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { givesAway } from '../support/secrets.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { installOf } from '../support/vendors/install-data.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { givesAway } from '../support/world/secrets.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 
 /** What belongs to the owner. */
 interface Things {

@@ -16,7 +16,7 @@ import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { beginUserAnew, findMemberships, findUser, insertMember } from '../../src/accounts/store/users.ts';
 import { userUseCases } from '../../src/accounts/users/users.ts';
 import { bindAll } from '../../src/platform/bind.ts';
-import { refusalOf } from '../support/books.ts';
+import { refusalOf } from '../support/world/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const { audit, books, changePassword, deps, find, pass, person, sessions, settled, signIn } =

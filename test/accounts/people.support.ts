@@ -8,7 +8,7 @@ import { bindAll } from '../../src/platform/bind.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Role } from '../../src/domain/operator-roles.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 
 export const WRONG = 'not the password at all';
 export const OWN = 'correct horse battery staple';

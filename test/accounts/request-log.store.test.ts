@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql, type Kysely } from 'kysely';
 import { createRequestLog, KEPT_REQUESTS } from '../../src/accounts/keys/request-log.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { untilStatementWaits } from '../support/books.ts';
-import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
+import { untilStatementWaits } from '../support/world/books.ts';
+import { createTestDatabase, openSchema, type TestDatabase } from '../support/world/database.ts';
 
 const NEVER_MS = 3_600_000;
 

@@ -8,7 +8,7 @@ import { bindAll } from '../../src/platform/bind.ts';
 import { userUseCases } from '../../src/accounts/users/users.ts';
 import { beginUserAnew } from '../../src/accounts/store/users.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
-import { totp } from '../support/dashboard.ts';
+import { totp } from '../support/people/dashboard.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
 const office = await openOffice();

@@ -22,11 +22,11 @@ import {
   USER_PASSWORD,
   type Browser,
   type User,
-} from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+} from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 
 let stack: Stack;
 let inbox: Inbox;

@@ -2,7 +2,7 @@
 // Must fail clearly where there is no browser: without a browser, a passed test would show nothing.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core';
-import { settled } from '../support/axe.ts';
+import { settled } from '../support/world/axe.ts';
 
 /**
  * The first one that is installed is used. The shell has the same engine without the browser's own windows, and opens a first page in a third of the

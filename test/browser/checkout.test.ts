@@ -2,10 +2,10 @@
 // by itself. Nobody calls confirm-payment; once with the gateway's events, once with every event dropped.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { timelineOf } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { buyThroughGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { timelineOf } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { buyThroughGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 
 let browser: Browser;

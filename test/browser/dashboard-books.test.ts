@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { atGateway } from '../support/payments.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { atGateway } from '../support/money/payments.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
 import { goTo, makeDelivered, openOperator } from './operators.support.ts';
 

@@ -2,12 +2,12 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { data, signedUp, USER_PASSWORD, type User } from '../support/dashboard.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { data, signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { openBrowser, overflow } from './browser.ts';
 import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
 

@@ -3,11 +3,11 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what it looks like.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { data, signedUp, type User } from '../support/dashboard.ts';
-import { atGateway } from '../support/payments.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { data, signedUp, type User } from '../support/people/dashboard.ts';
+import { atGateway } from '../support/money/payments.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { openBrowser } from './browser.ts';
 import { faultsOf, openMerchant, payIn, placeOf } from './merchant.support.ts';
 import { openOperator } from './operators.support.ts';

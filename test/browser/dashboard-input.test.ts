@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { create } from 'qrcode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { colleague, signedUp, totp, uniqueEmail, USER_PASSWORD, type User } from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { colleague, signedUp, totp, uniqueEmail, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 import { openBrowser } from './browser.ts';
 import { faultsOf, openMerchant, payIn, placeOf } from './merchant.support.ts';
 

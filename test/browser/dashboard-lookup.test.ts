@@ -3,11 +3,11 @@
 import { sql } from 'kysely';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { data, signedUp, USER_PASSWORD, type User } from '../support/dashboard.ts';
-import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { data, signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { openBrowser, overflow, watchTroubles } from './browser.ts';
 
 const DESK = { width: 1280, height: 900 };

@@ -2,8 +2,8 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 import {
   FIRST_LOAD_BYTES,
   firstLoad,

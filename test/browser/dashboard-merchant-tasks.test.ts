@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runApi } from '../../src/app/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { readConfig } from '../../src/app/config/config.ts';
-import { graveFaults } from '../support/axe.ts';
-import { colleague, data, signedUp, type User } from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { colleague, data, signedUp, type User } from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
 import { choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 

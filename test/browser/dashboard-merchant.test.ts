@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { USER_PASSWORD } from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { USER_PASSWORD } from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 import { openBrowser, watchLoading, watchLoads } from './browser.ts';
 import {
   choose,

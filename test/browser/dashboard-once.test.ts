@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { postEvent } from '../support/payers.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { postEvent } from '../support/money/payers.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { openBrowser, watchTroubles } from './browser.ts';
 import { makeDelivered, makeStuck, openOperator, STUCK_TIMINGS } from './operators.support.ts';
 

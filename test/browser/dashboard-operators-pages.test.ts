@@ -2,11 +2,11 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { listedPaths } from '../support/dashboard-pages.ts';
-import { dataOf, signedIn, type Person } from '../support/people.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import type { Stack, TestAccount } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { listedPaths } from '../support/world/dashboard-pages.ts';
+import { dataOf, signedIn, type Person } from '../support/people/people.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import type { Stack, TestAccount } from '../support/world/stack.ts';
 import {
   FIRST_LOAD_BYTES,
   firstLoad,

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { recordVersions } from '../../src/catalogue/store/versions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { graveFaults } from '../support/axe.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 import { openBrowser, overflow, watchLoading, watchLoads, watchTroubles } from './browser.ts';
 import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
 

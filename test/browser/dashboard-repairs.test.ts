@@ -2,10 +2,10 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { dataOf, type Person } from '../support/people.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import type { Stack, TestAccount } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { dataOf, type Person } from '../support/people/people.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import type { Stack, TestAccount } from '../support/world/stack.ts';
 import { watchTroubles } from './browser.ts';
 import {
   goTo,

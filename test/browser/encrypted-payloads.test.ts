@@ -5,10 +5,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../src/dev/ports.ts';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { startTestTemporal } from '../support/services.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { startTestTemporal } from '../support/world/services.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 import { openBrowser } from './browser.ts';
 
 let browser: Browser;

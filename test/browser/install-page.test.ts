@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallView } from '../../src/esims/installing.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
 import { openBrowser, overflow, watchOrigins, watchTroubles } from './browser.ts';
 
 let browser: Browser;

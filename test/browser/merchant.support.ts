@@ -1,10 +1,10 @@
 // Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of users who are signed in already.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { graveFaults } from '../support/axe.ts';
-import { USER_PASSWORD, type User } from '../support/dashboard.ts';
-import { keepScreenshot } from '../support/screenshots.ts';
-import type { Stack } from '../support/stack.ts';
+import { graveFaults } from '../support/world/axe.ts';
+import { USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import { keepScreenshot } from '../support/world/screenshots.ts';
+import type { Stack } from '../support/world/stack.ts';
 import { overflow, widest } from './browser.ts';
 
 export const DESK = { width: 1280, height: 900 };

@@ -1,11 +1,11 @@
 // Operators in a browser, who are signed in already or sign in through the form, and purchases for them to repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
-import { openBrowser as openCookieJar, signIn } from '../support/dashboard.ts';
-import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { untilListed } from '../support/workflow-harness.ts';
+import { openBrowser as openCookieJar, signIn } from '../support/people/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { untilListed } from '../support/world/workflow-harness.ts';
 import { openBrowser } from './browser.ts';
 
 export const DESK = { width: 1280, height: 900 };

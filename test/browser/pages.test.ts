@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
-import { startTestTemporal } from '../support/services.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { startTestTemporal } from '../support/world/services.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 
 let browser: Browser;

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { untilImported } from '../support/packages.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { untilImported } from '../support/vendors/packages.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 let redis: Redis;

@@ -12,9 +12,9 @@ import {
   replaceTopUps,
 } from '../../src/catalogue/store/catalogue.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, region } from '../support/facts.ts';
-import { size, withSeed } from '../support/size.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, region } from '../support/money/facts.ts';
+import { size, withSeed } from '../support/time/size.ts';
 
 const books: Books = await openBooks();
 beforeEach(() => clear());

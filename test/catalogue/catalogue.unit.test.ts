@@ -8,7 +8,7 @@ import {
   UNLISTED_REGION_CODE,
   validityDays,
 } from '../../src/catalogue/rules.ts';
-import { basePackage } from '../support/facts.ts';
+import { basePackage } from '../support/money/facts.ts';
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;

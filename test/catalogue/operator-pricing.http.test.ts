@@ -7,8 +7,8 @@ import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.
 import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, region } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, region } from '../support/money/facts.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import type { ExampleName } from '../support/http/examples.ts';
 import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';

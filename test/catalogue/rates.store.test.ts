@@ -9,8 +9,8 @@ import {
   type NewRate,
 } from '../../src/catalogue/store/rates.ts';
 import { readEnvironment, readRevisions } from '../../src/catalogue/store/revisions.ts';
-import { openBooks, refusalOf, type Books } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
+import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
 
 const books: Books = await openBooks();
 beforeEach(async () => {

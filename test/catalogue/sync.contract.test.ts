@@ -3,8 +3,8 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { syncCatalogue } from '../../activities/catalogue/sync-catalogue.ts';
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { FEW_LOCATIONS, ownSupplier } from '../support/own-simulators.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { FEW_LOCATIONS, ownSupplier } from '../support/vendors/own-simulators.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {

@@ -7,8 +7,8 @@ import { replaceCatalogue, replaceTopUps, type Announce } from '../../src/catalo
 import { findChangesAfter, findLastVersionId } from '../../src/catalogue/store/versions.ts';
 import { findListCosts } from '../../src/reconciliation/store/orders.ts';
 import { enqueueCatalogueEvents, MAX_PACKAGE_EVENTS } from '../../src/webhooks/catalogue-events.ts';
-import { openBooks, untilStatementWaits, type Books } from '../support/books.ts';
-import { basePackage, region } from '../support/facts.ts';
+import { openBooks, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { basePackage, region } from '../support/money/facts.ts';
 
 const books: Books = await openBooks();
 beforeEach(() =>

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createCli } from '../../src/cli/context.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { runHere } from '../support/commands.ts';
+import { runHere } from '../support/world/commands.ts';
 
 const run = (line: string) => runHere(line.split(' '), { env: {} });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { listedPaths, pageLabels } from '../support/dashboard-pages.ts';
+import { listedPaths, pageLabels } from '../support/world/dashboard-pages.ts';
 
 const document = readFileSync(new URL('../../docs/DASHBOARD.md', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { buildDashboard } from '../../src/dev/build-dashboard.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 
 let folder: string;
 let builds: number;

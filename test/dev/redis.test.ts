@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRedis, type RunningRedis } from '../../src/dev/redis.ts';
-import { startTestRedis } from '../support/services.ts';
+import { startTestRedis } from '../support/world/services.ts';
 import { rememberingLog, runs, testFolder } from './support.ts';
 
 const folder = await testFolder();

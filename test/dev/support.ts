@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { ServiceLog } from '../../src/dev/child.ts';
 import { isAlive, startTimeOf } from '../../src/dev/process-identity.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 
 export const isRoot = process.getuid?.() === 0;
 

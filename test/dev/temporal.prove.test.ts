@@ -8,7 +8,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import { startTemporal, type RunningTemporal, type TemporalOptions } from '../../src/dev/temporal.ts';
-import { machine, TEST_NAMESPACES } from '../support/services.ts';
+import { machine, TEST_NAMESPACES } from '../support/world/services.ts';
 import {
   end,
   hold,

@@ -12,7 +12,7 @@ import {
   type Rate,
 } from '../../src/catalogue/pricing.ts';
 import { moneyJson, toJson } from '../../src/platform/http/json.ts';
-import { size, withSeed } from '../support/size.ts';
+import { size, withSeed } from '../support/time/size.ts';
 
 const RUNS = size({ ci: 20_000, prove: 1_000_000 });
 const TWO_53 = 2n ** 53n;

@@ -1,8 +1,8 @@
 // Each cause of the diagnosis, produced by a simulated life of an eSIM; and the install data, shown until the eSIM is installed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DiagnosisCode } from '../../src/esims/diagnosis.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /** The simulator's clock, moved by its control interface. */
 let behindMs = 0;

@@ -15,10 +15,10 @@ import { applySupplierEvents, createSupplierInbox } from '../../src/esims/suppli
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { readEvent } from '../../src/vendors/esim-access/webhook.ts';
 import { createEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { profileFacts } from '../support/facts.ts';
-import { installDataWith } from '../support/install-data.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { profileFacts } from '../support/money/facts.ts';
+import { installDataWith } from '../support/vendors/install-data.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 
 const ESIMS = size({ ci: 200, prove: 10_000 });
 const STEP_MS = size({ ci: 12, prove: 6 }) * HOUR_MS;

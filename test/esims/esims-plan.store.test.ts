@@ -9,8 +9,8 @@ import { findOldestUsage, findStaleEsims } from '../../src/esims/store/esims.ts'
 import { notifyOfExpiry } from '../../src/esims/store/facts.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
 
 const BIG = 'acc-big';
 const books: Books = await openBooks();

@@ -14,8 +14,8 @@ import { findEsim, findEsimByTranNo, findStaleEsims } from '../../src/esims/stor
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import { keepSupplierEvent, leaseSupplierEvents } from '../../src/esims/store/supplier-events.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { profileFacts } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { profileFacts } from '../support/money/facts.ts';
 
 const books: Books = await openBooks();
 beforeEach(async () => {

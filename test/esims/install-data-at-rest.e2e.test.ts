@@ -1,11 +1,11 @@
 // A dump of all our tables after purchases, top-ups, repeats, reads and messages that receivers send back: nothing in it can install an eSIM.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import pg from 'pg';
-import { newBuyer } from '../support/buyer.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startReceiver, type Receiver } from '../support/webhook-receiver.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startReceiver, type Receiver } from '../support/people/webhook-receiver.ts';
 
 let stack: Stack;
 let receiver: Receiver;

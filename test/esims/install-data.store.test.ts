@@ -15,9 +15,9 @@ import { createSupplierReadBreaker } from '../../src/platform/circuit-breaker.ts
 import { keyIdOf, createSecretBox } from '../../src/platform/secret-box.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
-import { profileFacts } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { profileFacts } from '../support/money/facts.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listEsims, MAX_FOUND, type EsimList, type EsimQuery } from '../../src/esims/store/list-esims.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 
 const ORDERS = 12_000;
 const BIG = 'acc-big';

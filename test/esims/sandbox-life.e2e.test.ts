@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
-import type { ApiBody } from '../support/api-body.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import type { ApiBody } from '../support/people/api-body.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 
 const GB = 1024 ** 3;
 const PAGE = readFileSync(new URL('../../docs/SANDBOX.md', import.meta.url), 'utf8');

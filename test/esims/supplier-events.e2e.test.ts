@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { findEsim } from '../../src/esims/store/esims.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
 
 const EVENTS = ['esim.status_changed', 'esim.usage_threshold', 'esim.expiring', 'esim.expired'] as const;
 const GB = 1_073_741_824;

@@ -9,10 +9,10 @@ import { leaseForUsage, readOverdue } from '../../src/esims/store/due.ts';
 import { findEsim } from '../../src/esims/store/esims.ts';
 import { refreshEsim } from '../../src/esims/store/facts.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { startAnsweringVendor, json, type Answering } from '../support/answering-vendor.ts';
-import { openBooks, refusalOf } from '../support/books.ts';
-import { profileFacts } from '../support/facts.ts';
-import { installDataWith } from '../support/install-data.ts';
+import { startAnsweringVendor, json, type Answering } from '../support/vendors/answering-vendor.ts';
+import { openBooks, refusalOf } from '../support/world/books.ts';
+import { profileFacts } from '../support/money/facts.ts';
+import { installDataWith } from '../support/vendors/install-data.ts';
 
 const books = await openBooks();
 const vendor = await startAnsweringVendor();

@@ -1,5 +1,5 @@
 // `node test/examples/check-receiver.ts <language>`: for continuous integration, where that language's tools are installed. Exit code 1: not right.
-import { judgeReceiver, LANGUAGES } from '../support/receivers.ts';
+import { judgeReceiver, LANGUAGES } from '../support/people/receivers.ts';
 
 const language = LANGUAGES.find((one) => one === process.argv[2]);
 if (!language) throw new Error(`takes one of ${LANGUAGES.join(', ')}`);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILES, judgeReceiver, LANGUAGES } from '../support/receivers.ts';
+import { FILES, judgeReceiver, LANGUAGES } from '../support/people/receivers.ts';
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 const page = readFileSync(join(DOCS, 'WEBHOOKS.md'), 'utf8');

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
-import type { ApiBody } from '../support/api-body.ts';
-import { CHECKOUT } from '../support/checkout.ts';
+import type { ApiBody } from '../support/people/api-body.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
 
 const DATA_DIR = join(CHECKOUT, '.data');
 const MAGIC = { packageCode: 'SIM-OK', paymentMethod: 'WALLET' } as const;

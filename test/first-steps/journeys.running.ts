@@ -7,7 +7,7 @@ import type { SandboxLogins } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { choose, fillKey, putInWallet, signUp } from '../browser/merchant.support.ts';
 import { goTo, signInOperator } from '../browser/operators.support.ts';
-import { startInbox } from '../support/webhook-inbox.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
 import { inShell, LIST_STUCK, readRunning, transactionIds } from './stuck-purchases.ts';
 
 /** Two minutes, and what a busy machine adds. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
-import { CHECKOUT } from '../support/checkout.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
 
 const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(
   (name) => name.endsWith('.md'),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
-import { CHECKOUT } from '../support/checkout.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import { runJob } from '../../src/jobs/run.ts';
 import { findJob, insertJob, leaseOverdueJobs, noteRow, type JobRow } from '../../src/jobs/store/jobs.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 
 const books = await openBooks();
 const { world } = books;

@@ -11,11 +11,11 @@ import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { auditBooks, openBooks, type Books } from '../support/books.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { placeHold } from '../support/holds.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { placeHold } from '../support/money/holds.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });
 const SCHEDULES = size({ ci: 150, prove: 100_000 });

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LEDGER_KINDS, balanceOn, creditOf, normalSideOf } from '../../src/ledger/chart-of-accounts.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 
 let books: Books;
 beforeAll(async () => {

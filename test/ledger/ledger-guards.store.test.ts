@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { postHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../support/holds.ts';
+import { placeHold } from '../support/money/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { auditBooks, openBooks, refusalOf, type Books } from '../support/world/books.ts';
 
 let books: Books;
 let before: string;

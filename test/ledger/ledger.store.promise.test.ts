@@ -8,10 +8,10 @@ import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
 import { ensureWallet, fundWallet, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../support/holds.ts';
+import { placeHold } from '../support/money/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/books.ts';
-import { size, withSeed } from '../support/size.ts';
+import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { size, withSeed } from '../support/time/size.ts';
 
 const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
 const CONCURRENCY = 4;

@@ -10,9 +10,9 @@ import {
   walletAccount,
 } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../support/holds.ts';
-import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
-import { until } from '../support/until.ts';
+import { placeHold } from '../support/money/holds.ts';
+import { auditBooks, openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { until } from '../support/time/until.ts';
 
 let books: Books;
 beforeAll(async () => {

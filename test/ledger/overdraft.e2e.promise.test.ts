@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseMinor } from '../../src/domain/money.ts';
-import { auditBooks } from '../support/books.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { checkLinearizable, createRecorder } from '../support/linearizability.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { walletModel, type WalletInput, type WalletOutput } from '../support/wallet-model.ts';
+import { auditBooks } from '../support/world/books.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { checkLinearizable, createRecorder } from '../support/money/linearizability.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { walletModel, type WalletInput, type WalletOutput } from '../support/money/wallet-model.ts';
 
 const ROUNDS = size({ ci: 1, prove: 50 });
 const BUYERS = 64;

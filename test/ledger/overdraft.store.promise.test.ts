@@ -5,11 +5,11 @@
 import { afterAll, expect, it } from 'vitest';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { placeHold } from '../support/holds.ts';
-import { auditBooks, openBooks, type Books } from '../support/books.ts';
-import { checkLinearizable, createRecorder } from '../support/linearizability.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { walletModel, type WalletInput, type WalletOutput } from '../support/wallet-model.ts';
+import { placeHold } from '../support/money/holds.ts';
+import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
+import { checkLinearizable, createRecorder } from '../support/money/linearizability.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { walletModel, type WalletInput, type WalletOutput } from '../support/money/wallet-model.ts';
 
 const ROUNDS = size({ ci: 30, prove: 1_000 });
 const BUYERS = 64;

@@ -22,11 +22,11 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { UNBOUNDED } from '../support/unpaid.ts';
+import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { UNBOUNDED } from '../support/money/unpaid.ts';
 
 const ROUNDS = 600;
 const WRITERS = 8;

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
 import { accountsMigrations, worldMigrations, type Migrations } from '../../migrations/registry.ts';
-import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, openSchema, type TestDatabase } from '../support/world/database.ts';
 import { distinct, readReleases, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 

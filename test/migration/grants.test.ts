@@ -4,8 +4,8 @@
  */
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../support/database.ts';
-import { refusalOf } from '../support/books.ts';
+import { createTestDatabase } from '../support/world/database.ts';
+import { refusalOf } from '../support/world/books.ts';
 
 const database = await createTestDatabase();
 const client = new pg.Client({ connectionString: database.url });

@@ -14,7 +14,7 @@ import * as repairs from '../../src/operations/batch-repair-rules.ts';
 import * as actions from '../../src/operations/rules.ts';
 import * as batches from '../../src/purchases/batches/rules.ts';
 import * as webhooks from '../../src/webhooks/rules.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/world/database.ts';
 
 const MODULES = [
   ...[

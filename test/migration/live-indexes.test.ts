@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
 import { migrate } from '../../migrations/migrate.ts';
 import { accountsMigrations, worldMigrations, type Migrations } from '../../migrations/registry.ts';
-import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, openSchema, type TestDatabase } from '../support/world/database.ts';
 
 const clients: pg.Client[] = [];
 const databases: TestDatabase[] = [];

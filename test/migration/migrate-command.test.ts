@@ -5,9 +5,9 @@ import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { SEARCH_ATTRIBUTES, TRANSACTION_ID } from '../../workflows/search-attributes.ts';
-import { runCommand, type CommandResult } from '../support/commands.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { until } from '../support/until.ts';
+import { runCommand, type CommandResult } from '../support/world/commands.ts';
+import { createTestDatabase, type TestDatabase } from '../support/world/database.ts';
+import { until } from '../support/time/until.ts';
 
 const TYPES = proto.temporal.api.enums.v1.IndexedValueType;
 const OURS = Object.fromEntries(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
 import { ACCOUNT_CURRENCIES } from '../../src/domain/money.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/world/database.ts';
 
 const ALL = Object.keys(accountsMigrations).length + 2 * Object.keys(worldMigrations).length;
 

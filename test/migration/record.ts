@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
 import { VERSION } from '../../src/platform/version.ts';
-import { CHECKOUT } from '../support/checkout.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
 import { distinct, RELEASES, type ReleaseRecord } from './releases.ts';
 import type { SentStatement } from './statement-recorder.ts';
 

@@ -11,7 +11,7 @@ import {
   KEEP_RATES_MS,
   KEEP_SUPPLIER_EVENTS_MS,
 } from '../../src/platform/database/retention.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/world/database.ts';
 
 const database = await createTestDatabase();
 const client = new pg.Client({ connectionString: database.url });

@@ -13,8 +13,8 @@ import {
   listUndeliveredMessages,
 } from '../../src/operations/account-access.ts';
 import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
-import { openBooks } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
+import { openBooks } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { ago, NOW, rowsOf } from './stuck.support.ts';
 
 const books = await openBooks();

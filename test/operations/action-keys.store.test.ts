@@ -4,8 +4,8 @@
  */
 import { expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { databaseActions } from '../support/database-engine.ts';
-import { basePackage, region } from '../support/facts.ts';
+import { databaseActions } from '../support/world/database-engine.ts';
+import { basePackage, region } from '../support/money/facts.ts';
 import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

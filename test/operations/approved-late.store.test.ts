@@ -11,7 +11,7 @@ import {
 } from '../../src/operations/store/actions.ts';
 import { findOpenRefunds, saveRefundState } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { NO_LIMITS } from '../support/facts.ts';
+import { NO_LIMITS } from '../support/money/facts.ts';
 import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

@@ -16,7 +16,7 @@ import {
 } from '../../src/operations/store/actions.ts';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import { beginWithdrawal, loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
-import { basePackage, NO_LIMITS, region } from '../support/facts.ts';
+import { basePackage, NO_LIMITS, region } from '../support/money/facts.ts';
 import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

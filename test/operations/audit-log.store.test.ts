@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
-import { openBooks } from '../support/books.ts';
-import { explain } from '../support/explain.ts';
+import { openBooks } from '../support/world/books.ts';
+import { explain } from '../support/world/explain.ts';
 
 const books = await openBooks();
 afterAll(() => books.close());

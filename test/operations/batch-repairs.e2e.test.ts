@@ -2,13 +2,13 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPS_QUEUE, RUN_JOB_WORKFLOW } from '../../workflows/contract.ts';
-import { reopenHold } from '../support/holds.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
-import { buyThroughGateway } from '../support/payments.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
-import { alarms } from '../support/stranger.ts';
-import { until } from '../support/until.ts';
+import { reopenHold } from '../support/money/holds.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { buyThroughGateway } from '../support/money/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { alarms } from '../support/world/stranger.ts';
+import { until } from '../support/time/until.ts';
 
 const REPAIRS = '/ops/batch-repairs';
 const REPAIR_BODY = {

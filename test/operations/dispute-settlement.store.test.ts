@@ -9,8 +9,8 @@ import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { settleDispute } from '../../src/operations/store/dispute-settlement.ts';
 import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
-import { databaseActions } from '../support/database-engine.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { databaseActions } from '../support/world/database-engine.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

@@ -1,11 +1,11 @@
 // Money commands on one id: nothing happens without a yes, and the preview shows what the action then does.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { commander, hereFinance, jsonOf, shellFinance, type FinanceEnv } from '../support/finance.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { commander, hereFinance, jsonOf, shellFinance, type FinanceEnv } from '../support/people/finance.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const WHY = ['--reason', 'a test says so'];
 

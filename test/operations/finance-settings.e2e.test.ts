@@ -10,12 +10,12 @@ import { findGoodRates, insertRates } from '../../src/catalogue/store/rates.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
-import { openBooks } from '../support/books.ts';
-import { basePackage, region } from '../support/facts.ts';
-import { envOf, hereFinance, jsonOf, type HereOptions } from '../support/finance.ts';
+import { openBooks } from '../support/world/books.ts';
+import { basePackage, region } from '../support/money/facts.ts';
+import { envOf, hereFinance, jsonOf, type HereOptions } from '../support/people/finance.ts';
 import { startApi } from '../support/http/api.ts';
 import { openOperators, tokenOf } from '../support/http/operators.ts';
-import type { CommandResult } from '../support/commands.ts';
+import type { CommandResult } from '../support/world/commands.ts';
 
 const books = await openBooks();
 const ops = openOperators(books, { configuredRates: { NGN: '1600.00' } });

@@ -3,12 +3,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StuckClass } from '../../src/operations/stuck-rules.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { commander, hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { size } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { commander, hereFinance, jsonOf, shellFinance } from '../support/people/finance.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { size } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 import {
   applyInbox,
   FIXTURE_PACE,
@@ -16,10 +16,10 @@ import {
   pauseSweeps,
   type StuckFixture,
   type FixtureIds,
-} from '../support/stuck-fixture.ts';
-import { until } from '../support/until.ts';
-import { atGateway } from '../support/payments.ts';
-import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
+} from '../support/money/stuck-fixture.ts';
+import { until } from '../support/time/until.ts';
+import { atGateway } from '../support/money/payments.ts';
+import { answerStatus, startReceiver } from '../support/people/webhook-receiver.ts';
 
 /** Of each of the fourteen classes: 56 in total, or 504. */
 const EACH = size({ ci: 2, prove: 36 });

@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import type { CommandResult } from '../support/commands.ts';
-import { json, startAnsweringServer } from '../support/answering-server.ts';
-import { commander, envOf, hereFinance, shellFinance, type FinanceEnv } from '../support/finance.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import type { CommandResult } from '../support/world/commands.ts';
+import { json, startAnsweringServer } from '../support/vendors/answering-server.ts';
+import { commander, envOf, hereFinance, shellFinance, type FinanceEnv } from '../support/people/finance.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const WHY = ['--reason', 'a test says so'];
 

@@ -2,16 +2,16 @@
 // it refuses. Nothing secret is ever printed.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import type { CommandResult } from '../support/commands.ts';
-import { commander, hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
-import { installOf } from '../support/install-data.ts';
-import { buyThroughGateway, chargeAt, untilStatus } from '../support/payments.ts';
-import { postEvent } from '../support/payers.ts';
-import { givesAway } from '../support/secrets.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { FIXTURE_PACE, pauseSweeps } from '../support/stuck-fixture.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import type { CommandResult } from '../support/world/commands.ts';
+import { commander, hereFinance, jsonOf, shellFinance } from '../support/people/finance.ts';
+import { installOf } from '../support/vendors/install-data.ts';
+import { buyThroughGateway, chargeAt, untilStatus } from '../support/money/payments.ts';
+import { postEvent } from '../support/money/payers.ts';
+import { givesAway } from '../support/world/secrets.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { FIXTURE_PACE, pauseSweeps } from '../support/money/stuck-fixture.ts';
+import { until } from '../support/time/until.ts';
 
 const WHY = ['--reason', 'a test says so'];
 /** The supplier's statement that it will not deliver. */

@@ -2,12 +2,12 @@
 // refused with the reason when there is nothing to do.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { fundThroughGateway, movedBy, untilFunding } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { fundThroughGateway, movedBy, untilFunding } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator, REASON } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });

@@ -1,9 +1,9 @@
 // Operator actions on open purchases: being delivered, and waiting for money. Each ends delivered or refunded, once, with its audit
 // entry, and a refusal lists the allowed actions.
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
@@ -11,14 +11,14 @@ import {
   gatewayFaults,
   gatewayChecks,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import {
   LONG_ANSWER_TIMINGS,
   RARE_CHECK_TIMINGS,
   startWorkflows,
   type Order,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });

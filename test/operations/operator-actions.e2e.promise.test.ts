@@ -3,18 +3,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
-import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/people/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import {
   createWorkflowHarness,
   SHORT_ANSWER_TIMINGS,
   type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });

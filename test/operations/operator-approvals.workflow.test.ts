@@ -1,9 +1,9 @@
 // Actions above the limit wait for a second, different person, and are made once after that. The record of an action stays.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { untilClosed } from '../support/buyer.ts';
-import { newOperator } from '../support/operator-actions.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { untilClosed } from '../support/people/buyer.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } });
 const operator = newOperator(stack);

@@ -1,13 +1,13 @@
 // The audit log, accounts, the search and the overview over HTTP, on a whole stack: operators' actions are recorded, a disabled
 // account is refused everywhere until it is enabled again, and no answer contains a secret.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signedUp, type User } from '../support/dashboard.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { allInstallSecrets } from '../support/install-data.ts';
-import { dataOf, PASSWORD, signedIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
-import { givesAway } from '../support/secrets.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { signedUp, type User } from '../support/people/dashboard.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { allInstallSecrets } from '../support/vendors/install-data.ts';
+import { dataOf, PASSWORD, signedIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
+import { givesAway } from '../support/world/secrets.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const UI = 'https://temporal.example/ui';
 

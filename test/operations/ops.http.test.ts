@@ -5,7 +5,7 @@ import { rolesWith, ROLES, type Role } from '../../src/domain/operator-roles.ts'
 import { REFUSAL_MESSAGES } from '../../src/operations/rules.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';

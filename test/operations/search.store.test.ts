@@ -17,9 +17,9 @@ import { purchaseTimeline } from '../../src/operations/timeline.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { createOverview } from '../../src/reconciliation/overview.ts';
 import type { Role } from '../../src/domain/operator-roles.ts';
-import { openBooks } from '../support/books.ts';
-import { basePackage, region } from '../support/facts.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
+import { openBooks } from '../support/world/books.ts';
+import { basePackage, region } from '../support/money/facts.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
 const books = await openBooks();

@@ -7,7 +7,7 @@ import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { askForAction, decideApproval } from '../../src/operations/store/actions.ts';
 import type { ApprovalLimits } from '../../src/operations/rules.ts';
 import { usePaymentBooks } from '../payments/payments.support.ts';
-import { NO_LIMITS } from '../support/facts.ts';
+import { NO_LIMITS } from '../support/money/facts.ts';
 
 const books = usePaymentBooks();
 const PARTS = 100;

@@ -9,18 +9,18 @@ import { QUEUE_NAMES } from '../../src/app/temporal/workers.ts';
 import { createWorkflowStates } from '../../src/app/temporal/workflow-states.ts';
 import { gatewayQueue, supplierQueue } from '../../workflows/contract.ts';
 import { checkPaymentSoon } from '../../workflows/messages.ts';
-import { findPurchaseRow, holdOf } from '../support/buyer.ts';
-import { newOperator, REASON } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, untilStatus } from '../support/payments.ts';
-import { alarms, createStranger } from '../support/stranger.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, holdOf } from '../support/people/buyer.ts';
+import { newOperator, REASON } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, untilStatus } from '../support/money/payments.ts';
+import { alarms, createStranger } from '../support/world/stranger.ts';
+import { until } from '../support/time/until.ts';
 import {
   EARLY_ATTENTION_TIMINGS,
   RARE_CHECK_TIMINGS,
   SHORT_ANSWER_TIMINGS,
   startWorkflows,
   untilRow,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 import { createScenes } from './strangers.support.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });

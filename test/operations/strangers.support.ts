@@ -1,10 +1,10 @@
 // Purchases that a stranger attacks, and what must not have changed after that.
 import { expect } from 'vitest';
-import type { Buyer } from '../support/buyer.ts';
-import { untilStatus } from '../support/payments.ts';
-import { alarms } from '../support/stranger.ts';
-import type { Stack } from '../support/stack.ts';
-import { RARE_CHECK_TIMINGS, type Order, type WorkflowHarness } from '../support/workflow-harness.ts';
+import type { Buyer } from '../support/people/buyer.ts';
+import { untilStatus } from '../support/money/payments.ts';
+import { alarms } from '../support/world/stranger.ts';
+import type { Stack } from '../support/world/stack.ts';
+import { RARE_CHECK_TIMINGS, type Order, type WorkflowHarness } from '../support/world/workflow-harness.ts';
 
 interface Scene {
   readonly stack: Stack;

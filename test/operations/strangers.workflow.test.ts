@@ -16,13 +16,13 @@ import {
   type DeliverRequest,
 } from '../../workflows/contract.ts';
 import { performActions } from '../../workflows/messages.ts';
-import { findPurchaseRow, holdOf, newBuyer } from '../support/buyer.ts';
-import { fundThroughGateway } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { alarms, createStranger } from '../support/stranger.ts';
-import { until } from '../support/until.ts';
-import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, newBuyer } from '../support/people/buyer.ts';
+import { fundThroughGateway } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator, REASON } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { alarms, createStranger } from '../support/world/stranger.ts';
+import { until } from '../support/time/until.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 import { createScenes } from './strangers.support.ts';
 
 const { stack, harness, buyer } = await startWorkflows({

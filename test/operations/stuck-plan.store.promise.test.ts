@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { findOpenRows, findStuckRows } from '../../src/operations/store/stuck.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
-import { size } from '../support/size.ts';
+import { openBooks } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { size } from '../support/time/size.ts';
 import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
 const CLOSED = size({ ci: 20_000, prove: 1_000_000 });

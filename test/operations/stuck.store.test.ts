@@ -8,7 +8,7 @@ import {
   type StuckClass,
 } from '../../src/operations/stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 

@@ -1,9 +1,9 @@
 // Operators' checks of the supplier have their own part of its rate limit: however many are requested, orders keep theirs.
 import { expect, it } from 'vitest';
-import { findPurchaseRow } from '../support/buyer.ts';
-import { newOperator } from '../support/operator-actions.ts';
-import { untilStatus } from '../support/payments.ts';
-import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow } from '../support/people/buyer.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { untilStatus } from '../support/money/payments.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);

@@ -1,7 +1,7 @@
 // A purchase paid through the gateway, through the whole service: instructions, and payments found by event, by confirmation and by our polling only.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { timelineOf } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
+import { timelineOf } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -10,8 +10,8 @@ import {
   confirm,
   gatewayFaults,
   untilStatus,
-} from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+} from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 
 let stack: Stack;
 let usd: TestAccount;

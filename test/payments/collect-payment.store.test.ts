@@ -9,10 +9,10 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
-import { json, type Answering } from '../support/answering-server.ts';
-import { purchaseInput } from '../support/facts.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { no, startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { json, type Answering } from '../support/vendors/answering-server.ts';
+import { purchaseInput } from '../support/money/facts.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

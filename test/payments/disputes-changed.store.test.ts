@@ -6,7 +6,7 @@ import type { GatewayDispute } from '../../src/payments/port.ts';
 import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

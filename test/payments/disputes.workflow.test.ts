@@ -1,15 +1,15 @@
 // Disputes: each is handled separately, and ends with the outcome that a person enters and the gateway confirms. Another dispute may follow.
 import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { reconcileEngineOf } from '../support/reconciling.ts';
+import { reconcileEngineOf } from '../support/money/reconciling.ts';
 import { createDifferences } from '../../src/reconciliation/reconcile.ts';
 import { systemClock } from '../../src/app/composition/context.ts';
-import { findPurchaseRow } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 // Nothing changes any more when a run begins.
 const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };

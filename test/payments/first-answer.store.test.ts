@@ -9,8 +9,8 @@ import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { beginKey, refuseKey } from '../../src/platform/idempotency/store.ts';
 import type { IdempotencyKeyInfo } from '../../src/platform/idempotency/tag.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { purchaseInput } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { purchaseInput } from '../support/money/facts.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());

@@ -1,8 +1,8 @@
 // A wallet funded through the gateway, through the whole service: what arrives is credited and booked once, whatever amount was requested.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
+import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/money/fundings.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
 import {
   atGateway,
   chargeAt,
@@ -10,8 +10,8 @@ import {
   confirm,
   gatewayFaults,
   type GatewayMethod,
-} from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+} from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {

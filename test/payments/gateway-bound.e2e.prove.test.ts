@@ -3,9 +3,9 @@
  * opened and ended more slowly, do not need attention for that, and do not delay other accounts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buyThroughGateway } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { buyThroughGateway } from '../support/money/payments.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const BOUND_PER_SECOND = 12;
 const PILE = 20;

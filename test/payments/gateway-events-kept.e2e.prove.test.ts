@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { ownPostgres, ownTemporal, type OwnServer } from '../support/own-servers.ts';
-import { dropped, eventsOf, postEvent } from '../support/payers.ts';
-import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { ownPostgres, ownTemporal, type OwnServer } from '../support/world/own-servers.ts';
+import { dropped, eventsOf, postEvent } from '../support/money/payers.ts';
+import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /** Only an event triggers our check early. */
 const NEVER_MS = 3_600_000;

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { timelineOf } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { eventsOf, postEvent, signatureOf } from '../support/payers.ts';
-import { countRows } from '../support/payment-books.ts';
+import { timelineOf } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { eventsOf, postEvent, signatureOf } from '../support/money/payers.ts';
+import { countRows } from '../support/money/payment-books.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -16,9 +16,9 @@ import {
   gatewayFaults,
   untilStatus,
   type Paid,
-} from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /** Only an event triggers our check early. */
 const NEVER_MS = 3_600_000;

@@ -9,7 +9,7 @@ import { MAX_EVENT_BYTES } from '../../src/platform/http/limits.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { GOOD_SIGNATURE } from '../support/http/vendors.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 
 let api: TestApi;
 beforeEach(async () => {

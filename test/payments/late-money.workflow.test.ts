@@ -9,8 +9,8 @@ import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { beginRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
+import { findPurchaseRow, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
 import {
   atGateway,
   chargeAt,
@@ -18,10 +18,10 @@ import {
   confirm,
   gatewayFaults,
   gatewayChecks,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import { pastRefund } from './payments.support.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS, untilRow } from '../support/workflow-harness.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilRow } from '../support/world/workflow-harness.ts';
 
 const noop = (): void => undefined;
 const SILENT = { info: noop, warn: noop, error: noop };

@@ -21,10 +21,10 @@ import { beginWithdrawal } from '../../src/purchases/store/supplier-orders.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { closeUnpaid, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { nameOfRefusal, untilStatementWaits } from '../support/books.ts';
-import { NO_LIMITS, purchaseInput } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { locksOf, locksTakenBy } from '../support/locks.ts';
+import { nameOfRefusal, untilStatementWaits } from '../support/world/books.ts';
+import { NO_LIMITS, purchaseInput } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { locksOf, locksTakenBy } from '../support/world/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
 
 /** Each table with its position in the order. */

@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { buyThroughGateway, chargeAt, confirm, type GatewayMethod, type Paid } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { buyThroughGateway, chargeAt, confirm, type GatewayMethod, type Paid } from '../support/money/payments.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /** The end of a purchase for $2.30. */
 interface Ends {

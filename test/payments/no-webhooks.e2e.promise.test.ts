@@ -5,14 +5,14 @@
  * is given up while money may arrive, is shown in virtual time (test/payments/payment.unit.test.ts, test/payments/late-money.workflow.test.ts).
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { percentile } from '../support/event-burst.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { runConcurrently } from '../support/concurrency.ts';
-import { buyThroughGatewayOnce, dropped } from '../support/payers.ts';
-import { atGateway, gatewayFaults, gatewayChecks, type GatewayMethod } from '../support/payments.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { percentile } from '../support/vendors/event-burst.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
+import { buyThroughGatewayOnce, dropped } from '../support/money/payers.ts';
+import { atGateway, gatewayFaults, gatewayChecks, type GatewayMethod } from '../support/money/payments.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const ORDERS = size({ ci: 16, prove: 5_000 });
 /** Orders that are open at one time. */

@@ -3,14 +3,14 @@
  * entries in the ledger, and nothing that the gateway has received is lost.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { runConcurrently } from '../support/concurrency.ts';
-import { CASES, playCase, TAKES_MONEY_MS, type PaymentCase } from '../support/payment-cases.ts';
-import { ORDERS, type Order } from '../support/case-payer.ts';
-import { dropped } from '../support/payers.ts';
-import { gatewayFaults } from '../support/payments.ts';
-import { createRandom, seedOfRun, size } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
+import { CASES, playCase, TAKES_MONEY_MS, type PaymentCase } from '../support/money/payment-cases.ts';
+import { ORDERS, type Order } from '../support/money/case-payer.ts';
+import { dropped } from '../support/money/payers.ts';
+import { gatewayFaults } from '../support/money/payments.ts';
+import { createRandom, seedOfRun, size } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 
 /** Books are checked as a whole: more seeds mean more stacks. */
 const STACKS = size({ ci: 1, prove: 20 });

@@ -7,8 +7,8 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { closePayment, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
-import { json, type Answering } from '../support/answering-server.ts';
+import { no, startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { json, type Answering } from '../support/vendors/answering-server.ts';
 import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

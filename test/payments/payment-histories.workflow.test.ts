@@ -2,12 +2,12 @@
 // that it knew is lost.
 import { afterEach, expect, it } from 'vitest';
 import { createPaymentChecks } from '../../src/app/temporal/purchase-engine.ts';
-import { timelineOf, untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
-import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
+import { timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/money/payments.ts';
+import { FRESH_HISTORY_AFTER_EVENTS } from '../support/world/services.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/world/workflow-harness.ts';
 
 /** The tests' server suggests continue-as-new early; one check costs about ten events. */
 const LONGEST_HISTORY = FRESH_HISTORY_AFTER_EVENTS * 1.5;

@@ -1,11 +1,11 @@
 // Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions, money, package, and the books.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts';
-import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { atGateway, clearGatewayFaults, confirm, untilStatus } from '../support/payments.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { atGateway, clearGatewayFaults, confirm, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 
 let stack: Stack;
 let buyer: Buyer;

@@ -8,8 +8,8 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { createRandom, size, withSeed } from '../support/size.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { createRandom, size, withSeed } from '../support/time/size.ts';
 import { monitorPaceOf } from '../../src/payments/monitor-rules.ts';
 
 let books: Books;

@@ -15,8 +15,8 @@ import {
   type BookingDecision,
   type ReceivedMoney,
 } from '../../src/payments/booking-rules.ts';
-import { purchaseInput } from '../support/facts.ts';
-import { createRandom, withSeed, type Random } from '../support/size.ts';
+import { purchaseInput } from '../support/money/facts.ts';
+import { createRandom, withSeed, type Random } from '../support/time/size.ts';
 import type { GatewayMethod } from '../../src/domain/states.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });

@@ -15,11 +15,11 @@ import {
   type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { beginRefund, closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { entriesOf } from '../support/payment-books.ts';
+import { entriesOf } from '../support/money/payment-books.ts';
 import { transfer } from '../../src/ledger/store/ledger.ts';
-import { refusalOf } from '../support/books.ts';
+import { refusalOf } from '../support/world/books.ts';
 import { CHARGE_MINOR, paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

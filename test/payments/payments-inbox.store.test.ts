@@ -7,7 +7,7 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { GatewayEvent } from '../../src/payments/port.ts';
 import { createEventWriter, type InboxEvent } from '../../src/payments/store/gateway-events.ts';
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { PaymentSubject } from '../../src/payments/engine.ts';

@@ -5,10 +5,10 @@ import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import { ensureWallet } from '../../src/ledger/store/ledger.ts';
 import { lockPayment } from '../../src/payments/store/lock-order.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { untilStatementWaits } from '../support/books.ts';
-import { createRandom, withSeed } from '../support/size.ts';
+import { untilStatementWaits } from '../support/world/books.ts';
+import { createRandom, withSeed } from '../support/time/size.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

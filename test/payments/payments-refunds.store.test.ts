@@ -1,7 +1,7 @@
 /** Refunds: recorded before they are requested, ended once, in suspense until then. */
 import { describe, expect, it } from 'vitest';
 import { findPayment } from '../../src/payments/store/payments.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import {
   beginRefund,
   closeRefundDone,
@@ -11,7 +11,7 @@ import {
   saveRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
-import { entriesOf } from '../support/payment-books.ts';
+import { entriesOf } from '../support/money/payment-books.ts';
 import { paid, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();

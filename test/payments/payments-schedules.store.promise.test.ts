@@ -11,10 +11,10 @@ import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import type { SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { closeFundingUnpaid, findPayment } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { paymentViolations } from '../support/payment-books.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { paymentViolations } from '../support/money/payment-books.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const SCHEDULES = size({ ci: 40, prove: 20_000 });

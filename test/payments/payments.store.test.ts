@@ -14,9 +14,9 @@ import {
 } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { entriesOf } from '../support/payment-books.ts';
+import { entriesOf } from '../support/money/payment-books.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();

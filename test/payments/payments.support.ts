@@ -21,9 +21,9 @@ import { openFunding } from '../../src/payments/store/opening.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { auditBooks, openBooks, type Books } from '../support/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
-import { paymentViolations } from '../support/payment-books.ts';
+import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
+import { paymentViolations } from '../support/money/payment-books.ts';
 import type { GatewayMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');

@@ -3,9 +3,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
 import { beginRefund, findOpenRefunds, saveRefundState } from '../../src/payments/store/refunds.ts';
-import { no, refundRow, transaction, yes } from '../support/answering-gateway.ts';
-import { json, type Answering, type Call } from '../support/answering-server.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { no, refundRow, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { json, type Answering, type Call } from '../support/vendors/answering-server.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { CHARGE_MINOR, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 import { useRefundGateway } from './refund-passes.support.ts';
 

@@ -1,10 +1,10 @@
 // Refunds and disputes: what operations see of them in Temporal, and what monitoring them costs.
 import { afterEach, expect, it } from 'vitest';
-import { fetchHistory, summariesOf } from '../support/history.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
+import { fetchHistory, summariesOf } from '../support/world/history.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);

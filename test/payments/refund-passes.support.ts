@@ -5,7 +5,7 @@ import { followMoney } from '../../activities/payments/refunds.ts';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startAnsweringGateway, type AnsweringGateway } from '../support/answering-gateway.ts';
+import { startAnsweringGateway, type AnsweringGateway } from '../support/vendors/answering-gateway.ts';
 import type { PaymentBooks } from './payments.support.ts';
 
 /** The server, and one pass over the refunds of a purchase. */

@@ -1,15 +1,15 @@
 // What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and attempts that an operator requested.
 import { beforeEach, expect, it } from 'vitest';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import {
   creditRefund,
   findOpenRefunds,
   saveRefundState,
   tryRefundAgain,
 } from '../../src/payments/store/refunds.ts';
-import { json, type Answering, type Call } from '../support/answering-server.ts';
-import { no, refundRow, transaction, yes } from '../support/answering-gateway.ts';
+import { json, type Answering, type Call } from '../support/vendors/answering-server.ts';
+import { no, refundRow, transaction, yes } from '../support/vendors/answering-gateway.ts';
 import { CHARGE_MINOR, pastRefund, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 import { useRefundGateway } from './refund-passes.support.ts';
 

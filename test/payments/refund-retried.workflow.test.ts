@@ -1,9 +1,9 @@
 // A refund that the gateway lists as failed: an operator requests it again, each time under a new key, and no money is sent twice.
 import { afterEach, expect, it } from 'vitest';
-import { newOperator } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);

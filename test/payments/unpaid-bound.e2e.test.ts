@@ -1,8 +1,8 @@
 /** The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other accounts are not affected. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { atGateway, buyThroughGateway, paidOf, untilStatus } from '../support/payments.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
+import { atGateway, buyThroughGateway, paidOf, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
 
 const LIMIT = 4;
 let stack: Stack;

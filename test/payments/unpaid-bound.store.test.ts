@@ -12,7 +12,7 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { newAccount, purchaseInput } from '../support/facts.ts';
+import { newAccount, purchaseInput } from '../support/money/facts.ts';
 import { NOW, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();

@@ -16,9 +16,9 @@ import { saveInstructions, countUnpaid } from '../../src/payments/store/payments
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
-import { size } from '../support/size.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
+import { size } from '../support/time/size.ts';
 
 const START_MS = Date.parse('2026-03-01T10:00:00.000Z');
 const MINUTES = size({ ci: 60, prove: 24 * 60 });

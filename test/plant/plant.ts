@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { environmentOf, startTestServices, type TestServices } from '../support/services.ts';
+import { environmentOf, startTestServices, type TestServices } from '../support/world/services.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
 const LEAST_SHARE = 0.9;

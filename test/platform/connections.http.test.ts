@@ -8,7 +8,7 @@ import { MAX_REQUESTS_IN_PROGRESS } from '../../src/platform/http/limits.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import type { ToParent } from '../support/http/api-process.ts';
 import { keyOf } from '../support/http/shop.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 
 const opened: TestApi[] = [];
 const sockets: Socket[] = [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 
 const PAGE = '<!doctype html><meta name="style-nonce" content="STYLE_NONCE"><div id="root"></div>';
 const SCRIPT = `export const text = '${'x'.repeat(2_000)}';`;

@@ -8,8 +8,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settleTls } from '../../src/app/config/database.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 import { makeCertificate } from './outbound.support.ts';
 
 let books: Books;

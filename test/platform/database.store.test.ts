@@ -6,8 +6,8 @@ import { freePort } from '../../src/dev/ports.ts';
 import { CONSTRAINTS, constraintOf, isPassing } from '../../src/platform/database/errors.ts';
 import { openDatabase, openPool, type DatabaseOptions } from '../../src/platform/database/database.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { until } from '../support/until.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { until } from '../support/time/until.ts';
 
 const books: Books = await openBooks();
 const opened: { destroy(): Promise<void> }[] = [];

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';
-import { purchaseInput } from '../support/facts.ts';
+import { purchaseInput } from '../support/money/facts.ts';
 
 const SECRET = Buffer.from('a secret of at least 32 characters');
 const NOW = new Date('2026-03-01T10:00:00.000Z');

@@ -7,8 +7,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { callFunction, composite } from '../../src/platform/database/functions.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { placeHold } from '../support/holds.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { placeHold } from '../support/money/holds.ts';
 
 let books: Books;
 beforeAll(async () => {

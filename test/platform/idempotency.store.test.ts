@@ -7,7 +7,7 @@ import {
   keepAnswer,
   type AnswerOwner,
 } from '../../src/platform/idempotency/store.ts';
-import { openBooks, refusalOf, type Books } from '../support/books.ts';
+import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());

@@ -7,7 +7,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import { insertKey } from '../../src/platform/idempotency/store.ts';
 import { writeOnce } from '../../src/platform/idempotency/keyed-writes.ts';
 import type { Principal } from '../../src/domain/account.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());

@@ -9,8 +9,8 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
 import { createOpenTelemetry } from '../../src/platform/telemetry/open-telemetry.ts';
 import { currentRequestId, noteTransaction, withSubject } from '../../src/platform/telemetry/subject.ts';
-import { startTraceCollector } from '../support/trace-collector.ts';
-import { until } from '../support/until.ts';
+import { startTraceCollector } from '../support/world/trace-collector.ts';
+import { until } from '../support/time/until.ts';
 
 const NEEDED = {
   DATABASE_URL: 'postgres://u@127.0.0.1/x',

@@ -14,7 +14,7 @@ import type { UrlPolicy } from '../../src/platform/outbound/target.ts';
 import type { UrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import type { WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
-import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
+import { startAnsweringServer, type AnsweringServer } from '../support/vendors/answering-server.ts';
 import {
   clock,
   divertedTo,

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import { unreachableUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
-import { until } from '../support/until.ts';
+import { unreachableUrl, startAnsweringServer, type AnsweringServer } from '../support/vendors/answering-server.ts';
+import { until } from '../support/time/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of tests only').toString('base64')}`;

@@ -10,8 +10,8 @@ import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.
 import { webhookHeaders } from '../../src/platform/outbound/webhook-sender.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
-import { startAnsweringServer } from '../support/answering-server.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { startAnsweringServer } from '../support/vendors/answering-server.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { clock } from './outbound.support.ts';
 
 const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;

@@ -7,9 +7,9 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { bundleWorkflows } from '../../src/platform/temporal/bundle.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import { runHere } from '../support/commands.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { runHere } from '../support/world/commands.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { go } from './fixtures/waiting.ts';
 
 let stack: Stack;

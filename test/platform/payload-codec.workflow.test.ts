@@ -13,12 +13,12 @@ import { createWorkflowStates } from '../../src/app/temporal/workflow-states.ts'
 import { QUEUE_NAMES } from '../../src/app/temporal/workers.ts';
 import { replayAll } from '../replay/gate.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { eventTypes, fetchHistory, type HistoryJson } from '../support/history.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { startTestTemporal } from '../support/services.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { eventTypes, fetchHistory, type HistoryJson } from '../support/world/history.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { startTestTemporal } from '../support/world/services.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 const KEY = randomBytes(32).toString('hex');
 const OTHER_KEY = randomBytes(32).toString('hex');

@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import { isPassing } from '../../src/platform/database/errors.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 
 const books = await openBooks();
 // One connection, so that the prepared statement is used again.

@@ -5,8 +5,8 @@ import { createRedis, type RedisConnection } from '../../src/platform/redis/conn
 import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
 import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { RunningRedis } from '../../src/dev/redis.ts';
-import { startTestRedis } from '../support/services.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { startTestRedis } from '../support/world/services.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 
 /** The most time that Redis may add to a call. */
 const MAX_MS = 250;

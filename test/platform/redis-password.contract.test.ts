@@ -6,9 +6,9 @@ import type { RunningRedis } from '../../src/dev/redis.ts';
 import { composeRedisServices } from '../../src/app/composition/redis-services.ts';
 import type { Config, Secrets, WorldConfig } from '../../src/app/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startTestRedis } from '../support/services.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { until } from '../support/until.ts';
+import { startTestRedis } from '../support/world/services.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
+import { until } from '../support/time/until.ts';
 
 const PASSWORD = 'right/p@ss:word';
 let folder: string;

@@ -12,11 +12,11 @@ import {
 } from '../../src/platform/redis/pacer.ts';
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
-import type { CounterReport } from '../support/shared-counter-process.ts';
-import { until } from '../support/until.ts';
+import type { CounterReport } from '../support/time/shared-counter-process.ts';
+import { until } from '../support/time/until.ts';
 
 const PROCESSES = 4;
-const program = fileURLToPath(new URL('../support/shared-counter-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('../support/time/shared-counter-process.ts', import.meta.url));
 const prefixes = (name: string): string => `${inject('runId')}:${name}:`;
 
 async function inProcesses(args: readonly string[]): Promise<CounterReport[]> {

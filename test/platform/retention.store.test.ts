@@ -9,9 +9,9 @@ import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates, forgetRates } from '../../src/catalogue/store/rates.ts';
 import { dismissEvent } from '../../src/operations/store/events-and-messages.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 
 const NOW = new Date('2026-06-01T10:00:00.000Z');
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);

@@ -11,11 +11,11 @@ import type { ProcessContext } from '../../src/app/composition/context.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import { connectClient, connectionOptions, requireConnection } from '../../src/platform/temporal/connect.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { runHere } from '../support/commands.ts';
-import { startStack } from '../support/stack.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { startTlsProxy } from '../support/tls-proxy.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { runHere } from '../support/world/commands.ts';
+import { startStack } from '../support/world/stack.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
+import { startTlsProxy } from '../support/world/tls-proxy.ts';
 import { makeCertificate } from './outbound.support.ts';
 
 const { proxy, files } = await startTlsProxy(inject('temporalAddress'));

@@ -14,22 +14,22 @@ import {
   REASON,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
-import { fundThroughGateway } from '../support/fundings.ts';
-import { fetchHistory, payloadTexts } from '../support/history.ts';
+import { fundThroughGateway } from '../support/money/fundings.ts';
+import { fetchHistory, payloadTexts } from '../support/world/history.ts';
 import {
   atGateway,
   buyThroughGateway,
   clearGatewayFaults,
   confirm,
   gatewayFaults,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import {
   EARLY_ATTENTION_TIMINGS,
   startWorkflows,
   LONG_ANSWER_TIMINGS,
   untilListed,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { createWorkflowStates } from '../../src/app/temporal/workflow-states.ts'
 import { FUND_WALLET_WORKFLOW, AFTER_CLOSING_WORKFLOW, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON, TRANSACTION_ID } from '../../workflows/search-attributes.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { TEST_NAMESPACES } from '../support/services.ts';
-import { until } from '../support/until.ts';
+import { TEST_NAMESPACES } from '../support/world/services.ts';
+import { until } from '../support/time/until.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
 const temporal = connectClient({ address: inject('temporalAddress'), namespace: TEST_NAMESPACES[0] });

@@ -14,7 +14,7 @@ import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { baseItem } from '../support/http/packages.ts';
 import { generalError } from '../support/http/error-bodies.ts';
-import { startMailServer, type MailServer } from '../support/mail-server.ts';
+import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
 
 const PATH = '/api/esim/orders/batch';
 const PACKAGE = baseItem.packageCode;

@@ -1,8 +1,8 @@
 // Promise M2 through the whole service: a wallet that pays for k purchases pays for exactly k, however many buyers come at once.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 
 /** 64 of them are in M2's own test. */
 const BUYERS = 32;

@@ -1,9 +1,9 @@
 // Callers that repeat their requests do not delay a purchase, however many they are.
 import { expect, it } from 'vitest';
-import { findPurchaseRow } from '../support/buyer.ts';
-import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { findPurchaseRow } from '../support/people/buyer.ts';
+import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows(
   {},

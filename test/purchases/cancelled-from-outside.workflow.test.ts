@@ -1,9 +1,9 @@
 // "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for its callers.
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
-import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { newOperator } from '../support/operator-actions.ts';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
+import { fundThroughGateway, untilFunding } from '../support/money/fundings.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
@@ -11,9 +11,9 @@ import {
   confirm,
   gatewayFaults,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);

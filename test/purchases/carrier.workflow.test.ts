@@ -6,8 +6,8 @@ import {
   performActions,
   supplierAnnounced,
 } from '../../workflows/messages.ts';
-import { lost, startScripted } from '../support/scripted-steps.ts';
-import { until } from '../support/until.ts';
+import { lost, startScripted } from '../support/world/scripted-steps.ts';
+import { until } from '../support/time/until.ts';
 
 const scripted = await startScripted();
 afterAll(() => scripted.close());

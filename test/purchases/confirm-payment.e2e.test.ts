@@ -1,17 +1,17 @@
 /** confirm-payment with everything that it does not apply to: a clear answer, no change, and never a 5xx. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { countRows } from '../support/payment-books.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { countRows } from '../support/money/payment-books.ts';
 import {
   atGateway,
   buyThroughGateway,
   gatewayFaults,
   gatewayChecks,
   untilStatus,
-} from '../support/payments.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const NEVER_MS = 3_600_000;
 const UNKNOWN = 'txn-00000000000000000000000000000000';

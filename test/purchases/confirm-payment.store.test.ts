@@ -5,8 +5,8 @@ import { confirmPayment, getTransaction } from '../../src/purchases/transactions
 import type { Principal } from '../../src/domain/account.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { newAccount, purchaseInput } from '../support/facts.ts';
-import { installDataWith } from '../support/install-data.ts';
+import { newAccount, purchaseInput } from '../support/money/facts.ts';
+import { installDataWith } from '../support/vendors/install-data.ts';
 import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import type { PaymentSubject } from '../../src/payments/engine.ts';

@@ -12,10 +12,10 @@ import {
 } from '../../src/purchases/store/purchases.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { beginWithdrawal, loadDelivery, planNextOrder } from '../../src/purchases/store/supplier-orders.ts';
-import { profileFacts } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { installDataWith } from '../support/install-data.ts';
-import { NOW, openOrderBooks } from '../support/supplier-order-books.ts';
+import { profileFacts } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { installDataWith } from '../support/vendors/install-data.ts';
+import { NOW, openOrderBooks } from '../support/money/supplier-order-books.ts';
 
 const installData = installDataWith();
 const { books, open, openTopUp, attempt } = await openOrderBooks();

@@ -11,8 +11,8 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
-import { profileFacts } from '../support/facts.ts';
-import { NOW, openOrderBooks, TIME_LIMIT_MS } from '../support/supplier-order-books.ts';
+import { profileFacts } from '../support/money/facts.ts';
+import { NOW, openOrderBooks, TIME_LIMIT_MS } from '../support/money/supplier-order-books.ts';
 
 const { books, open } = await openOrderBooks();
 afterAll(() => books.close());

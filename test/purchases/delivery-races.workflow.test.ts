@@ -7,12 +7,12 @@ import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
 import { refuseOrder } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import type { DeliveryResult } from '../../workflows/contract.ts';
-import { findPurchaseRow, holdOf } from '../support/buyer.ts';
-import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
-import { until } from '../support/until.ts';
-import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf } from '../support/people/buyer.ts';
+import { createAttempt, type Attempt } from '../support/people/delivery-attempts.ts';
+import { until } from '../support/time/until.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const attempts: Attempt[] = [];
 

@@ -15,10 +15,10 @@ import {
   settlePurchase,
   topUpItem,
 } from '../../src/purchases/store/purchases.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { explain } from '../support/explain.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
-import { UNBOUNDED } from '../support/unpaid.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { explain } from '../support/world/explain.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { UNBOUNDED } from '../support/money/unpaid.ts';
 
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());

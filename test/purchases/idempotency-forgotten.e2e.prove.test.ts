@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 let stack: Stack;

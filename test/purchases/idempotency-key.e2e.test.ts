@@ -3,11 +3,11 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningRedis } from '../../src/dev/redis.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { ownRedis, type OwnServer } from '../support/own-servers.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { ownRedis, type OwnServer } from '../support/world/own-servers.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const AT_ONCE = 50;
 

@@ -7,8 +7,8 @@ import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/ide
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 

@@ -1,8 +1,8 @@
 // A buyer with the answer PROCESSING can always read how the purchase ended, even if it is refused only afterwards.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer, untilClosed } from '../support/buyer.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 
 const ANSWER_WITHIN_MS = 1_000;
 

@@ -14,7 +14,7 @@ import {
   type TransactionPage,
 } from '../../src/purchases/list-transactions.ts';
 import { TRANSACTION_TYPES } from '../../src/purchases/store/list-transactions.ts';
-import { openBooks, type Books } from '../support/books.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
 
 type Command = Parameters<typeof listTransactions>[2];
 

@@ -1,7 +1,7 @@
 /** When to check again: often until the limit, then less and less often, within both limits. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { purchaseInput } from '../support/facts.ts';
+import { purchaseInput } from '../support/money/facts.ts';
 import { nextSupplierCheck, databaseRetryDelayMs } from '../../src/purchases/purchase.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });

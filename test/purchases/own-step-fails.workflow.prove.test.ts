@@ -1,10 +1,10 @@
 // A step that our own database keeps refusing is kept and shown, and its history stays small.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
+import { untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 

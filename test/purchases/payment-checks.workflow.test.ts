@@ -1,16 +1,16 @@
 // Checks at the gateway that are overtaken: money that arrives between a check's request and its end, and a check that ends when all else is done.
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
-import { untilClosed } from '../support/buyer.ts';
+import { untilClosed } from '../support/people/buyer.ts';
 import {
   atGateway,
   clearGatewayFaults,
   gatewayFaults,
   gatewayChecks,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(async () => {

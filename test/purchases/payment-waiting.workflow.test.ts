@@ -2,9 +2,9 @@
 // never gives money up while the gateway does not answer.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { fetchHistory } from '../support/history.ts';
+import { findPurchaseRow, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { fetchHistory } from '../support/world/history.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -12,9 +12,9 @@ import {
   gatewayFaults,
   gatewayChecks,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed, untilRow } from '../support/workflow-harness.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed, untilRow } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows(
   {

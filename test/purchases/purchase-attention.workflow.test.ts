@@ -1,8 +1,8 @@
 // A purchase that needs attention: its money held, open, flagged, findable by operations, and continued as soon as possible.
 import { afterEach, expect, it } from 'vitest';
-import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { reopenHold } from '../support/holds.ts';
+import { holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { reopenHold } from '../support/money/holds.ts';
 import { postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import {
   EARLY_ATTENTION_TIMINGS,
@@ -10,7 +10,7 @@ import {
   startWorkflows,
   untilListed,
   untilRow,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 afterEach(() => stack.clearFaults());

@@ -1,15 +1,15 @@
 // The ways to a delivered eSIM: at once, after busy answers, after a lost answer, late. Each has one order at the supplier, a posted
 // hold, and a small history that shows operations everything but secrets.
 import { afterEach, describe, expect, it } from 'vitest';
-import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
-import { installOf } from '../support/install-data.ts';
+import { holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/world/history.ts';
+import { installOf } from '../support/vendors/install-data.ts';
 import {
   startWorkflows,
   SHORT_ANSWER_TIMINGS,
   untilListed,
   type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 const MAX_EVENTS = 18;
 const MAX_HISTORY_BYTES = 10 * 1024;

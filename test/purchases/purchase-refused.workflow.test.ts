@@ -1,15 +1,15 @@
 // Final refusals: the money is returned, the purchase has the reason, and the supplier has no order. And refusals that do not count,
 // because an order may have been accepted before them.
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { until } from '../support/time/until.ts';
 import {
   startWorkflows,
   SHORT_ANSWER_TIMINGS,
   LONG_ANSWER_TIMINGS,
   untilListed,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const topUpTarget = await harness.topUpTarget(buyer);

@@ -4,9 +4,9 @@ import { afterEach, expect, it } from 'vitest';
 import type { Lifecycle } from '../../src/app/processes/lifecycle.ts';
 import { runWorker } from '../../src/app/processes/worker.ts';
 import { supplierQueue } from '../../workflows/contract.ts';
-import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/world/workflow-harness.ts';
 
 const ANSWER_WITHIN_MS = 1_500;
 /** What a busy machine may add to a deadline. */

@@ -1,18 +1,18 @@
 // Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so code that is not
 // deterministic shows here as a purchase that does not end.
 import { afterEach, expect, it } from 'vitest';
-import { untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { atGateway, chargeAt, confirm } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
+import { untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { atGateway, chargeAt, confirm } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { answerStatus, startReceiver } from '../support/people/webhook-receiver.ts';
 import {
   EARLY_ATTENTION_TIMINGS,
   startWorkflows,
   SHORT_ANSWER_TIMINGS,
   LONG_ANSWER_TIMINGS,
   untilRow,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_WORKER_CACHED_WORKFLOWS: '0' } });
 afterEach(() => stack.clearFaults());

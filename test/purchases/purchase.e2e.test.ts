@@ -1,8 +1,8 @@
 // The main use of the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars and in naira.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
 
 const GB = 1024 ** 3;
 

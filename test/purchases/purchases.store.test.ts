@@ -13,9 +13,9 @@ import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/books.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OPEN: OpenOptions = { now: NOW, keepRefusal: () => false };

@@ -1,10 +1,10 @@
 // Refusals while orders are in progress: money is returned only after the supplier's final answer, and an operator is never blocked by a supplier
 // that does not say what it did.
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
-import { newOperator } from '../support/operator-actions.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });

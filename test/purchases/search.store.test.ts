@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findOwn } from '../../src/purchases/store/search.ts';
-import { openBooks } from '../support/books.ts';
-import { explain, rowsReadBy } from '../support/explain.ts';
+import { openBooks } from '../support/world/books.ts';
+import { explain, rowsReadBy } from '../support/world/explain.ts';
 
 const books = await openBooks();
 afterAll(() => books.close());

@@ -19,10 +19,10 @@ import { markPaid } from '../../src/purchases/store/payment-bookings.ts';
 import { profileItem, settlePurchase, topUpItem } from '../../src/purchases/store/purchases.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { UNBOUNDED } from '../support/unpaid.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { UNBOUNDED } from '../support/money/unpaid.ts';
 
 const PURCHASES = 600;
 const WRITERS = 8;

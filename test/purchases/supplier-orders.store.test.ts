@@ -28,9 +28,9 @@ import {
   saveDeliveredItem,
   profileItem,
 } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { profileFacts, purchaseInput } from '../support/facts.ts';
-import { NOW, openOrderBooks, SETTLES_MS, TIME_LIMIT_MS } from '../support/supplier-order-books.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { profileFacts, purchaseInput } from '../support/money/facts.ts';
+import { NOW, openOrderBooks, SETTLES_MS, TIME_LIMIT_MS } from '../support/money/supplier-order-books.ts';
 
 const { books, open, attempt } = await openOrderBooks();
 afterAll(() => books.close());

@@ -5,7 +5,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findVendors } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 
 const books = usePaymentBooks();
 const vendorsOf = ({ transactionId }: { readonly transactionId: string }) =>

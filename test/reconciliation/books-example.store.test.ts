@@ -18,10 +18,10 @@ import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const EVER = { from: new Date('2020-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };

@@ -11,9 +11,9 @@ import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catal
 import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const FUNDS_MINOR = 100_000_000n;

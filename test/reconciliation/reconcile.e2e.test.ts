@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
-import { reconcileEngineOf } from '../support/reconciling.ts';
+import { reconcileEngineOf } from '../support/money/reconciling.ts';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import {
   createDifferences,
@@ -12,8 +12,8 @@ import {
 } from '../../src/reconciliation/reconcile.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contract.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -21,9 +21,9 @@ import {
   gatewayFaults,
   untilStatus,
   type Paid,
-} from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const SECRET_KEY = 'sk_test_simulator';
 

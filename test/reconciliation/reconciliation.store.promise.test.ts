@@ -5,10 +5,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import { ERRORS, plantErrors, plantMoving, type FixtureError } from '../support/fixture-errors.ts';
-import { planPayments, plantBooks } from '../support/fixture-payments.ts';
-import { startReconciling, type Reconciling } from '../support/reconciling.ts';
-import { createRandom, seedOfRun, size } from '../support/size.ts';
+import { ERRORS, plantErrors, plantMoving, type FixtureError } from '../support/money/fixture-errors.ts';
+import { planPayments, plantBooks } from '../support/money/fixture-payments.ts';
+import { startReconciling, type Reconciling } from '../support/money/reconciling.ts';
+import { createRandom, seedOfRun, size } from '../support/time/size.ts';
 
 /** The number of rows, including the refunds of some charges. */
 const PAYMENTS = size({ ci: 2_000, prove: 97_000 });

@@ -2,10 +2,10 @@
 // list, and leave alone what a person has closed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
-import { refusalOf } from '../support/books.ts';
-import { planPayments, plantBooks, type FixtureBooks } from '../support/fixture-payments.ts';
-import { startReconciling, type Reconciling } from '../support/reconciling.ts';
-import { createRandom } from '../support/size.ts';
+import { refusalOf } from '../support/world/books.ts';
+import { planPayments, plantBooks, type FixtureBooks } from '../support/money/fixture-payments.ts';
+import { startReconciling, type Reconciling } from '../support/money/reconciling.ts';
+import { createRandom } from '../support/time/size.ts';
 
 const NOW = Date.now();
 

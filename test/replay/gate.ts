@@ -1,7 +1,7 @@
 // The check before a release: every recorded history must replay on the current workflow code. Needs no server.
 // Must not stop at the first failure: a change that breaks histories should name all of them.
 import { Worker, type ReplayWorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
-import { historyOf } from '../support/history.ts';
+import { historyOf } from '../support/world/history.ts';
 import type { RecordedHistory } from './histories.ts';
 
 interface GateResult {

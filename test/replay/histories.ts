@@ -3,7 +3,7 @@
 // Guarantee: the files contain no name or path of a machine. Must not be edited by hand: a history is evidence.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HistoryJson } from '../support/history.ts';
+import type { HistoryJson } from '../support/world/history.ts';
 
 const FOLDER = join(import.meta.dirname, 'histories');
 

@@ -7,17 +7,17 @@ import type { GatewayMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';
 import { VERSION } from '../../src/platform/version.ts';
 import { OPS_QUEUE } from '../../workflows/contract.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { applyMigrations } from '../support/database.ts';
-import { fundThroughGateway } from '../support/fundings.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { reopenHold } from '../support/holds.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { startTestServices } from '../support/services.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { applyMigrations } from '../support/world/database.ts';
+import { fundThroughGateway } from '../support/money/fundings.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { reopenHold } from '../support/money/holds.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { startTestServices } from '../support/world/services.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { answerStatus, startReceiver, type Receiver } from '../support/people/webhook-receiver.ts';
 import {
   EARLY_ATTENTION_TIMINGS,
   createWorkflowHarness,
@@ -27,7 +27,7 @@ import {
   untilRow,
   type Order,
   type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+} from '../support/world/workflow-harness.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';

@@ -8,7 +8,7 @@ import { bundleWorkflows, readBundle } from '../../src/platform/temporal/bundle.
 import { dataConverterOf } from '../../src/platform/temporal/payload-codec.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import * as workflows from '../../workflows/index.ts';
-import { payloadTexts } from '../support/history.ts';
+import { payloadTexts } from '../support/world/history.ts';
 import { replayAll } from './gate.ts';
 import { readHistories, type RecordedHistory } from './histories.ts';
 import { RECORDED_PATHS } from './paths.ts';

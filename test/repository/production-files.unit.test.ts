@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHECKOUT } from '../support/checkout.ts';
-import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
+import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/world/compose.ts';
 import { pathExists, projectFiles, textOf } from './source-files.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');

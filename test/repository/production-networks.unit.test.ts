@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHECKOUT } from '../support/checkout.ts';
-import { readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
+import { readCompose, variablesOf, type ComposeService } from '../support/world/compose.ts';
 
 const compose = readCompose('docker-compose.yml');
 const watching = readCompose('ops/compose.watching.yml');

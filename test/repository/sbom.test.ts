@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { CHECKOUT } from '../support/checkout.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
 import { textOf } from './source-files.ts';
 
 interface Component {

@@ -5,7 +5,7 @@ import { builtinModules } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows, readBundle, writeBundle } from '../../src/platform/temporal/bundle.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
 import { ROOT } from './source-files.ts';
 
 /** The SDK and its dependencies; everything else in the bundle is ours. */

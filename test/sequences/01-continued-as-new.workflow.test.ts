@@ -2,8 +2,8 @@
 // again: continued as new, or restarted by an operator. It never waits for money that is booked already.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
-import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
+import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
+import { fundThroughGateway, untilFunding } from '../support/money/fundings.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -11,8 +11,8 @@ import {
   confirm,
   gatewayChecks,
   gatewayFaults,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import {
   expectEndsSoon,
   loseWorkflow,

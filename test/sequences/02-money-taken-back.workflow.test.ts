@@ -2,11 +2,11 @@
 // nothing is settled until a person decides. What the person decides happens at once, and no money goes out
 // twice.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { EVIDENCE } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, confirm } from '../support/payments.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { EVIDENCE } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, confirm } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import { expectEndsSoon, expectStays, paidPurchase, startSequences, untilOrdered } from './support.ts';
 
 const sequences = await startSequences();

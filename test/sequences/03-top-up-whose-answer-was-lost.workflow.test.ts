@@ -1,8 +1,8 @@
 // A top-up that the supplier has applied settles, even if its answer was lost. After an unknown outcome it is
 // searched for before it is sent again.
 import { afterEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
-import { SHORT_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
+import { SHORT_ANSWER_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const { esimId } = await harness.topUpTarget(buyer);

@@ -2,9 +2,9 @@
 // first must not.
 import { afterEach, expect, it, vi } from 'vitest';
 import { sql } from 'kysely';
-import { failPurchase } from '../support/give-back.ts';
-import { json } from '../support/answering-server.ts';
-import { refundRow, transaction, yes } from '../support/answering-gateway.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { json } from '../support/vendors/answering-server.ts';
+import { refundRow, transaction, yes } from '../support/vendors/answering-gateway.ts';
 import { CHARGE_MINOR, paid, usePaymentBooks } from '../payments/payments.support.ts';
 import { useRefundGateway } from '../payments/refund-passes.support.ts';
 

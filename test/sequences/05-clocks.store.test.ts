@@ -4,8 +4,8 @@ import type { ActivityDeps } from '../../activities/index.ts';
 import { checkPayment } from '../../activities/payments/payments.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
-import { json } from '../support/answering-server.ts';
+import { startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { json } from '../support/vendors/answering-server.ts';
 import { CHARGE_MINOR, usePaymentBooks } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { findPurchaseRow, holdOf } from '../support/buyer.ts';
-import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
-import { until } from '../support/until.ts';
-import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf } from '../support/people/buyer.ts';
+import { createAttempt, type Attempt } from '../support/people/delivery-attempts.ts';
+import { until } from '../support/time/until.ts';
+import { LONG_ANSWER_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const attempts: Attempt[] = [];

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { changePackage, untilImported } from '../support/packages.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { changePackage, untilImported } from '../support/vendors/packages.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const UNPAID_LIMIT = 1;
 

@@ -3,10 +3,10 @@
  * belongs to the other.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {

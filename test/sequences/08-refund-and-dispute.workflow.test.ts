@@ -3,9 +3,9 @@
 // one can close, and no word about money that is not so.
 import { afterEach, describe, expect, it } from 'vitest';
 import { readWalletEntries } from '../../src/ledger/store/wallet-entries.ts';
-import { findPurchaseRow, newBuyer, untilClosed } from '../support/buyer.ts';
-import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
+import { findPurchaseRow, newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
@@ -13,9 +13,9 @@ import {
   confirm,
   gatewayFaults,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);

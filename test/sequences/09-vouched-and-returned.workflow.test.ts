@@ -1,15 +1,15 @@
 // Money that a person vouched for, and that the gateway later reports as returned: a person is asked, it is
 // listed, and the books show it.
 import { afterEach, expect, it } from 'vitest';
-import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
-import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/fundings.ts';
-import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
-import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { newBuyer } from '../support/buyer.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
+import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/money/fundings.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { newBuyer } from '../support/people/buyer.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 import { findStuckRows } from '../../src/operations/store/stuck.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 const operator = newOperator(stack);

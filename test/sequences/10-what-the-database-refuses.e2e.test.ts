@@ -5,12 +5,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REASON } from '../../workflows/search-attributes.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { fundThroughGateway } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { changePackage, untilImported } from '../support/packages.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { fundThroughGateway } from '../support/money/fundings.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { changePackage, untilImported } from '../support/vendors/packages.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {

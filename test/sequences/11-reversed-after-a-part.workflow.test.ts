@@ -1,11 +1,11 @@
 // What `reversed` means beside refunds of our own: only what is not our refund was taken back.
 import { afterEach, expect, it } from 'vitest';
-import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
-import { movedBy } from '../support/fundings.ts';
-import { newOperator } from '../support/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import { until } from '../support/until.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);

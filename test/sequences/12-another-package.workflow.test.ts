@@ -1,8 +1,8 @@
 // The supplier answers another package than the one that was ordered: it is delivered, and a person is asked.
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows();
 

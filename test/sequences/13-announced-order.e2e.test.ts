@@ -1,9 +1,9 @@
 // The supplier announces an allocated order: its purchase is delivered at once, not at its next check.
 import { afterAll, expect, it } from 'vitest';
-import { newBuyer, untilClosed } from '../support/buyer.ts';
-import { until } from '../support/until.ts';
-import { startStack } from '../support/stack.ts';
-import { createWorkflowHarness, RARE_CHECK_TIMINGS } from '../support/workflow-harness.ts';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { until } from '../support/time/until.ts';
+import { startStack } from '../support/world/stack.ts';
+import { createWorkflowHarness, RARE_CHECK_TIMINGS } from '../support/world/workflow-harness.ts';
 
 // Empty: the simulator sends its events to the API of this stack.
 const stack = await startStack({ env: { SIMWAY_TEST_SUPPLIER_EVENTS_URL: '' } });

@@ -1,9 +1,9 @@
 // A replacement is judged again when it is approved: by the package's cost and availability at that time.
 import { afterEach, expect, it } from 'vitest';
-import { findPurchaseRow, untilClosed } from '../support/buyer.ts';
-import { newOperator } from '../support/operator-actions.ts';
-import { changePackage, untilImported } from '../support/packages.ts';
-import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/workflow-harness.ts';
+import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
+import { newOperator } from '../support/people/operator-actions.ts';
+import { changePackage, untilImported } from '../support/vendors/packages.ts';
+import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({
   env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' },

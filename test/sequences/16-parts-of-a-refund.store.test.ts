@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { databaseActions } from '../support/database-engine.ts';
+import { databaseActions } from '../support/world/database-engine.ts';
 import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

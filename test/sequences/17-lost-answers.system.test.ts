@@ -1,17 +1,17 @@
 // Whatever is lost on the way, a purchase that its row calls paid is being delivered within seconds of the
 // recovery. If it cannot be, it is on the stuck list after a minute, and goes on by itself.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { fundThroughGateway, untilFunding } from '../support/fundings.ts';
-import { plantGates, type Gates } from '../support/gates.ts';
-import { commander, hereFinance, jsonOf } from '../support/finance.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startLossyPostgres, type LossyPostgres } from '../support/lossy-postgres.ts';
-import { atGateway, buyThroughGateway, gatewayFaults, type GatewayMethod } from '../support/payments.ts';
-import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
-import { STOCKED } from '../support/stocked.ts';
-import { until } from '../support/until.ts';
+import { findPurchaseRow, newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { createTestDatabase, type TestDatabase } from '../support/world/database.ts';
+import { fundThroughGateway, untilFunding } from '../support/money/fundings.ts';
+import { plantGates, type Gates } from '../support/time/gates.ts';
+import { commander, hereFinance, jsonOf } from '../support/people/finance.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startLossyPostgres, type LossyPostgres } from '../support/world/lossy-postgres.ts';
+import { atGateway, buyThroughGateway, gatewayFaults, type GatewayMethod } from '../support/money/payments.ts';
+import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
+import { STOCKED } from '../support/world/stocked.ts';
+import { until } from '../support/time/until.ts';
 import { expectEndsSoon, LONG_CHECKOUT } from './support.ts';
 
 const METHODS: readonly GatewayMethod[] = ['CARD', 'BANK_TRANSFER'];

@@ -8,8 +8,8 @@ import { applyInbox } from '../../src/payments/gateway-events.ts';
 import { createEventWriter } from '../../src/payments/store/gateway-events.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
-import { json } from '../support/answering-server.ts';
+import { startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { json } from '../support/vendors/answering-server.ts';
 import { CHARGE_MINOR, PRICE_MINOR, usePaymentBooks } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();

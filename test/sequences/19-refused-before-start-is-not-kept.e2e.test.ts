@@ -1,10 +1,10 @@
 /** A refusal without an effect is not kept under its key: once its cause is gone, the same key buys, once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {

@@ -4,9 +4,9 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
-import { commander, hereFinance, jsonOf } from '../support/finance.ts';
-import { movedBy } from '../support/fundings.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
+import { commander, hereFinance, jsonOf } from '../support/people/finance.ts';
+import { movedBy } from '../support/money/fundings.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -14,8 +14,8 @@ import {
   confirm,
   gatewayFaults,
   untilStatus,
-} from '../support/payments.ts';
-import { until } from '../support/until.ts';
+} from '../support/money/payments.ts';
+import { until } from '../support/time/until.ts';
 import {
   expectEndsSoon,
   failedTasks,

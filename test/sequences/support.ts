@@ -4,15 +4,15 @@ import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { afterAll, afterEach, expect } from 'vitest';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
-import { findPurchaseRow, newBuyer, untilClosed, type Buyer, type PurchaseRow } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, buyThroughGateway, clearGatewayFaults, untilStatus } from '../support/payments.ts';
-import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
-import { startStack, type Stack, type StackOptions } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { findPurchaseRow, newBuyer, untilClosed, type Buyer, type PurchaseRow } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { newOperator, type Operator } from '../support/people/operator-actions.ts';
+import { atGateway, buyThroughGateway, clearGatewayFaults, untilStatus } from '../support/money/payments.ts';
+import { FRESH_HISTORY_AFTER_EVENTS } from '../support/world/services.ts';
+import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 

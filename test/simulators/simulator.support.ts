@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Simulator, SimulatorOptions } from '../../packages/simulators/kit/simulator.ts';
-import { until as untilGood } from '../support/until.ts';
+import { until as untilGood } from '../support/time/until.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

@@ -1,11 +1,11 @@
 // The API process killed between a request and its answer, at every point that the purchase can have reached; and stopped while requests
 // run. The caller's retry with the same Idempotency-Key gets the purchase: one order, one debit, never a second one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { plantGates, type Gate, type Gates } from '../support/gates.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { plantGates, type Gate, type Gates } from '../support/time/gates.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const PRICE_MINOR = 230n;
 const FUNDS_MINOR = 10_000n;

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 let buyer: Buyer;

@@ -4,12 +4,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startMailServer, type MailServer } from '../support/mail-server.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Stack, type SupplierOrder } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Stack, type SupplierOrder } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const ROWS = size({ ci: 40, prove: 500 });
 const KILLS = size({ ci: 1, prove: 8 });

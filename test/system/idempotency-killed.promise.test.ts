@@ -3,13 +3,13 @@
  * first row and the last byte of the answer. A retry gets the one effect there is, and from then on the same answer, byte for byte.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { plantGates, type Gate, type Gates } from '../support/gates.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { KINDS, type Keyed, type Kind } from '../support/keyed.ts';
-import { runConcurrently } from '../support/concurrency.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { plantGates, type Gate, type Gates } from '../support/time/gates.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { KINDS, type Keyed, type Kind } from '../support/people/keyed.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /**
  * Where a request waits when the process is killed: inside a statement (its transaction is lost, if it has more statements) or at a commit (it is

@@ -1,12 +1,12 @@
 // Payments through the gateway while Postgres or the worker is down: begun payments are completed afterwards, and money paid meanwhile counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
-import { fundThroughGateway, untilBalance, untilFunding } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
-import { atGateway, buyThroughGateway, confirm, untilStatus, type Paid } from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { fundThroughGateway, untilBalance, untilFunding } from '../support/money/fundings.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { ownPostgres, type OwnServer } from '../support/world/own-servers.ts';
+import { atGateway, buyThroughGateway, confirm, untilStatus, type Paid } from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let postgres: OwnServer<RunningPostgres>;
 let stack: Stack;

@@ -5,20 +5,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { runConcurrently } from '../support/concurrency.ts';
-import { dropped, eventsOf, postEvent } from '../support/payers.ts';
-import { countRows } from '../support/payment-books.ts';
-import { atGateway, buyThroughGateway, confirm, gatewayFaults, type Paid } from '../support/payments.ts';
-import { createRandom, seedOfRun, size, type Random } from '../support/size.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
+import { dropped, eventsOf, postEvent } from '../support/money/payers.ts';
+import { countRows } from '../support/money/payment-books.ts';
+import { atGateway, buyThroughGateway, confirm, gatewayFaults, type Paid } from '../support/money/payments.ts';
+import { createRandom, seedOfRun, size, type Random } from '../support/time/size.ts';
 import {
   startStack,
   type Answer,
   type Stack,
   type StackOptions,
   type TestAccount,
-} from '../support/stack.ts';
-import { until } from '../support/until.ts';
+} from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 /** Books are checked as a whole: more orders mean more stacks. */
 const STACKS = size({ ci: 1, prove: 4 });

@@ -1,8 +1,8 @@
 // Postgres restarted, and killed, while buyers keep buying: callers are asked to retry later, and nothing is lost or done twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
-import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
-import { expectCauseInLog, expectRestartsLoseNothing, startOutage } from '../support/shoppers.ts';
+import { ownPostgres, type OwnServer } from '../support/world/own-servers.ts';
+import { expectCauseInLog, expectRestartsLoseNothing, startOutage } from '../support/people/shoppers.ts';
 
 let postgres: OwnServer<RunningPostgres>;
 let outage: Awaited<ReturnType<typeof startOutage>>;

@@ -10,18 +10,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../src/dev/child.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
-import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
-import { runConcurrently } from '../support/concurrency.ts';
-import { movedBy } from '../support/fundings.ts';
-import { inspectBooks } from '../support/invariants.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/operator-actions.ts';
-import { atGateway, buyThroughGateway, clearGatewayFaults, confirm } from '../support/payments.ts';
-import { startProcess } from '../support/processes.ts';
-import { createRandom, seedsOfRun, type Random } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { storyOf, supplierOrdersOf } from '../support/story.ts';
-import { until } from '../support/until.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/workflow-harness.ts';
+import { findPurchaseRow, newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
+import { movedBy } from '../support/money/fundings.ts';
+import { inspectBooks } from '../support/money/invariants.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/people/operator-actions.ts';
+import { atGateway, buyThroughGateway, clearGatewayFaults, confirm } from '../support/money/payments.ts';
+import { startProcess } from '../support/world/processes.ts';
+import { createRandom, seedsOfRun, type Random } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { storyOf, supplierOrdersOf } from '../support/people/story.ts';
+import { until } from '../support/time/until.ts';
+import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
 const SEEDS = seedsOfRun({ ci: 20, prove: 3_000 });
 const AT_ONCE = 5;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     supplier: { activateAfterMs: null },
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify(TIMINGS) },
   });
-  const preload = fileURLToPath(new URL('../support/fixtures/skewed-clock.js', import.meta.url));
+  const preload = fileURLToPath(new URL('../support/time/skewed-clock.js', import.meta.url));
   await Promise.all(
     SKEWS_MS.map((skewMs) =>
       startProcess({

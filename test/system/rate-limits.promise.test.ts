@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
-import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
-import { size } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { startApiProcesses, type ApiProcesses } from '../support/world/processes.ts';
+import { size } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 const PROCESSES = 4;
 const WINDOW_MS = 60_000;

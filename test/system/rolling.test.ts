@@ -1,8 +1,8 @@
 // A worker is stopped while another serves, as at every release, and the supplier restarts. Callers notice neither.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectNothingLost, newBuyers, startShopping } from '../support/shoppers.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { expectNothingLost, newBuyers, startShopping } from '../support/people/shoppers.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {

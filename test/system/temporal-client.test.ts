@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 
 it('closing the connection ends a call that is being retried, and its retries', async () => {
   const unhandled: unknown[] = [];

@@ -1,8 +1,8 @@
 // Temporal restarted, and killed, while buyers keep buying: workflows that were started go on, and refused requests are retried.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
-import { ownTemporal, type OwnServer } from '../support/own-servers.ts';
-import { expectCauseInLog, expectRestartsLoseNothing, startOutage } from '../support/shoppers.ts';
+import { ownTemporal, type OwnServer } from '../support/world/own-servers.ts';
+import { expectCauseInLog, expectRestartsLoseNothing, startOutage } from '../support/people/shoppers.ts';
 
 let temporal: OwnServer<RunningTemporal>;
 let outage: Awaited<ReturnType<typeof startOutage>>;

@@ -3,10 +3,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { installOf } from '../support/install-data.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
+import { startAnsweringServer, type AnsweringServer } from '../support/vendors/answering-server.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { installOf } from '../support/vendors/install-data.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
 import {
   data,
   mailOf,
@@ -16,13 +16,13 @@ import {
   tokenOf,
   totp,
   USER_PASSWORD,
-} from '../support/dashboard.ts';
-import { SIGN_IN_ENV } from '../support/people.ts';
-import { givesAway } from '../support/secrets.ts';
-import { startStack, type Answer, type Stack } from '../support/stack.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector.ts';
-import { until } from '../support/until.ts';
+} from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV } from '../support/people/people.ts';
+import { givesAway } from '../support/world/secrets.ts';
+import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { makeTestFolder } from '../support/world/test-folder.ts';
+import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/world/trace-collector.ts';
+import { until } from '../support/time/until.ts';
 
 const SERVER = 2;
 const CLIENT = 3;

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runWorker, type RunningWorker } from '../../src/app/processes/worker.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { CHECKOUT } from '../support/checkout.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 
 interface Alert {
   readonly alert: string;

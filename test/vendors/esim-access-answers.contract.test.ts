@@ -1,6 +1,6 @@
 /** How the eSIM Access client reads answers: lists that it searches, catalogues that it refuses, refused credentials. */
 import type { Fence } from '../../src/domain/fence.ts';
-import { OPEN, OVER } from '../support/fences.ts';
+import { OPEN, OVER } from '../support/time/fences.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   failure,
@@ -8,7 +8,7 @@ import {
   order,
   startAnsweringVendor,
   type AnsweringVendor,
-} from '../support/answering-vendor.ts';
+} from '../support/vendors/answering-vendor.ts';
 
 let vendor: AnsweringVendor;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
  * The eSIM Access client at a server that misbehaves in every way a vendor or a proxy can. Only a clear answer of the vendor ends as done or
  * refused.
  */
-import { OPEN } from '../support/fences.ts';
+import { OPEN } from '../support/time/fences.ts';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ import {
   taken,
   type Answering,
   type AnsweringVendor,
-} from '../support/answering-vendor.ts';
+} from '../support/vendors/answering-vendor.ts';
 
 let vendor: AnsweringVendor;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 /** The contract of the eSIM supplier on the eSIM Access client over real HTTP to the supplier simulator, with and without signatures. */
-import { OPEN } from '../support/fences.ts';
+import { OPEN } from '../support/time/fences.ts';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createRedis } from '../../src/platform/redis/connection.ts';

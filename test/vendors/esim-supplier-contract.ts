@@ -2,13 +2,13 @@
  * What every client of an eSIM supplier must do, for every vendor. Runs on real calls: `create` makes a client together with a control over
  * the supplier that misbehaves and shows what it holds.
  */
-import { OPEN } from '../support/fences.ts';
+import { OPEN } from '../support/time/fences.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CataloguePackage } from '../../src/catalogue/rules.ts';
 import { type SupplierProfile } from '../../src/esims/port.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { parseLpa } from '../../src/esims/rules.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import { newId, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 
 /** Runs the whole suite on one client. */

@@ -2,7 +2,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
-import { startMailServer, type MailServer } from '../support/mail-server.ts';
+import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
 
 let server: MailServer;
 beforeAll(async () => {

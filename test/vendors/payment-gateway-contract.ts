@@ -6,7 +6,7 @@ import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import type { GatewayMethod } from '../../src/domain/states.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import {
   chargeBy,
   foundCharge,

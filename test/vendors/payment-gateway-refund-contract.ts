@@ -5,7 +5,7 @@
 import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 import {
   chargeBy,
   foundCharge,

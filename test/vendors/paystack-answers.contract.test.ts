@@ -12,8 +12,8 @@ import {
   no,
   yes,
   startAnsweringGateway,
-} from '../support/answering-gateway.ts';
-import { json, sentBody } from '../support/answering-server.ts';
+} from '../support/vendors/answering-gateway.ts';
+import { json, sentBody } from '../support/vendors/answering-server.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();

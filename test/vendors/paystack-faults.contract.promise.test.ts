@@ -6,9 +6,9 @@ import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayCharge, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
 import { stopAll } from '../simulators/simulator.support.ts';
-import { createSemaphore, runConcurrently } from '../support/concurrency.ts';
-import { until } from '../support/until.ts';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { createSemaphore, runConcurrently } from '../support/time/concurrency.ts';
+import { until } from '../support/time/until.ts';
+import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { chargeBy, linesAbout, naira, newReference, type ControlledGateway } from './payment-gateway-kit.ts';
 import { startOnSimulator, type SimulatorControl } from './paystack.support.ts';
 

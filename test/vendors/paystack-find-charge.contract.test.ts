@@ -1,8 +1,8 @@
 /** How the Paystack client reads the answers to findCharge: every example on the vendor's pages, and what deviates from them. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
-import { example, no, transaction, yes, startAnsweringGateway } from '../support/answering-gateway.ts';
-import { json } from '../support/answering-server.ts';
+import { example, no, transaction, yes, startAnsweringGateway } from '../support/vendors/answering-gateway.ts';
+import { json } from '../support/vendors/answering-server.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();

@@ -9,8 +9,8 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-} from '../support/answering-gateway.ts';
-import { json, sentBody, type Call } from '../support/answering-server.ts';
+} from '../support/vendors/answering-gateway.ts';
+import { json, sentBody, type Call } from '../support/vendors/answering-server.ts';
 
 const server = await startAnsweringGateway();
 afterAll(() => server.close());

@@ -8,8 +8,8 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-} from '../support/answering-gateway.ts';
-import { json } from '../support/answering-server.ts';
+} from '../support/vendors/answering-gateway.ts';
+import { json } from '../support/vendors/answering-server.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();

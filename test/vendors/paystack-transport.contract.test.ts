@@ -18,8 +18,8 @@ import {
   transaction,
   yes,
   type AnsweringGateway,
-} from '../support/answering-gateway.ts';
-import { unreachableUrl, json, type Answering } from '../support/answering-server.ts';
+} from '../support/vendors/answering-gateway.ts';
+import { unreachableUrl, json, type Answering } from '../support/vendors/answering-server.ts';
 
 let server: AnsweringGateway;
 /** Accepts connections and reads nothing: what is sent never arrives. */

@@ -6,8 +6,8 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
-import { fixture, SECRET_KEY } from '../support/answering-gateway.ts';
-import { createRandom, size, withSeed } from '../support/size.ts';
+import { fixture, SECRET_KEY } from '../support/vendors/answering-gateway.ts';
+import { createRandom, size, withSeed } from '../support/time/size.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const gatewayOf = (options: object = {}) =>

@@ -4,7 +4,7 @@
  */
 import { afterAll } from 'vitest';
 import { stopAll } from '../simulators/simulator.support.ts';
-import { paystackTestKey } from '../support/size.ts';
+import { paystackTestKey } from '../support/time/size.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { describeControlledGateway, describePaymentGateway } from './payment-gateway-contract.ts';
 import type { GatewayUnderTest } from './payment-gateway-kit.ts';

@@ -11,9 +11,9 @@ import {
   findMessage,
   type Message,
 } from '../../src/webhooks/store/messages.ts';
-import type { Stack, TestAccount } from '../support/stack.ts';
-import { until, type UntilOptions } from '../support/until.ts';
-import type { Listener } from '../support/webhook-receiver.ts';
+import type { Stack, TestAccount } from '../support/world/stack.ts';
+import { until, type UntilOptions } from '../support/time/until.ts';
+import type { Listener } from '../support/people/webhook-receiver.ts';
 import { addMessage } from './webhooks.support.ts';
 
 export interface DeliveryHarness {

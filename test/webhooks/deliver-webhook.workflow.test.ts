@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
 import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
-import { eventTypes, fetchHistory, payloadTexts } from '../support/history.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { eventTypes, fetchHistory, payloadTexts } from '../support/world/history.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import {
   answerStatus,
   startReceiver,
   type Listener,
   type Received,
   type Receiver,
-} from '../support/webhook-receiver.ts';
+} from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
 
 const SPEED = 50_000;

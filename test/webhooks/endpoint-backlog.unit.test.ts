@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
-import { createRandom, withSeed } from '../support/size.ts';
+import { createRandom, withSeed } from '../support/time/size.ts';
 
 const TICK_MS = 10;
 

@@ -7,7 +7,7 @@ import { forgetEvents } from '../../src/webhooks/store/feed.ts';
 import { enqueueWebhook, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/time/until.ts';
 
 let api: TestApi;
 beforeEach(async () => {

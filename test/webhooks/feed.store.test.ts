@@ -21,10 +21,10 @@ import {
   type PendingMessages,
 } from '../../src/webhooks/store/messages.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, refusalOf, type Books } from '../support/books.ts';
-import { openSchema } from '../support/database.ts';
-import { createRandom, withSeed } from '../support/size.ts';
-import { until } from '../support/until.ts';
+import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { openSchema } from '../support/world/database.ts';
+import { createRandom, withSeed } from '../support/time/size.ts';
+import { until } from '../support/time/until.ts';
 import { newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 let books: Books;

@@ -24,8 +24,8 @@ import {
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { newAccount } from '../support/facts.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { newAccount } from '../support/money/facts.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
 
 let books: Books;

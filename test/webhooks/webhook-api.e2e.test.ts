@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { isSigned } from '../support/webhook-inbox.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { isSigned } from '../support/people/webhook-inbox.ts';
 import {
   ENDPOINTS,
   isDelivered,

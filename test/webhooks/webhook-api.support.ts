@@ -1,8 +1,8 @@
 // A merchant on the whole service, using only the API: endpoints at its own inbox, and reads of its messages.
 import { expect } from 'vitest';
-import type { Stack, TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import type { Stack, TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 
 export const ENDPOINTS = '/api/webhooks/endpoints';
 export const MESSAGES = '/api/webhooks/messages';

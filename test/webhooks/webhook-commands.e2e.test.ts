@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import type { RunningInfo } from '../../src/dev/running-file.ts';
-import { CHECKOUT } from '../support/checkout.ts';
-import { runCommand, runHere, type CommandResult } from '../support/commands.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { isSigned, startInbox, type Inbox } from '../support/webhook-inbox.ts';
+import { CHECKOUT } from '../support/world/checkout.ts';
+import { runCommand, runHere, type CommandResult } from '../support/world/commands.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { isSigned, startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 
 let stack: Stack;
 let inbox: Inbox;

@@ -2,16 +2,16 @@
 // messages can be recovered.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAttempts, type StoredAttempt } from '../../src/webhooks/store/messages.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import {
   answerStatus,
   startReceiver,
   type Answering,
   type Listener,
   type Receiver,
-} from '../support/webhook-receiver.ts';
+} from '../support/people/webhook-receiver.ts';
 
 let stack: Stack;
 let receiver: Receiver;

@@ -2,8 +2,8 @@
 // with the same key is one.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startStack, type Stack } from '../support/stack.ts';
-import { isSigned } from '../support/webhook-inbox.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { isSigned } from '../support/people/webhook-inbox.ts';
 import {
   ENDPOINTS,
   isDelivered,

@@ -19,7 +19,7 @@ import {
   updateEndpoint,
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import {
   AGAIN,
   DELIVERED,

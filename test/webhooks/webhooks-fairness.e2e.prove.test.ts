@@ -2,16 +2,16 @@
 // from its row to its receiver, at most half as long again as they waited with all endpoints healthy, in the same run. On a busy
 // machine waits mean little: there the test shows that hanging endpoints hold their share of the permits and no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRandom, perSecond, size, withSeed, type Random } from '../support/size.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { createRandom, perSecond, size, withSeed, type Random } from '../support/time/size.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import {
   answerStatus,
   startReceiver,
   type Answering,
   type Listener,
   type Receiver,
-} from '../support/webhook-receiver.ts';
+} from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
 
 const ENDPOINTS = size({ ci: 20, prove: 100 });

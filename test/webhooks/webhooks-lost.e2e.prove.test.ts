@@ -1,13 +1,13 @@
 // Promise W3: no message is lost, whatever is killed and when. Workers are killed one after the other while messages are sent, those of purchases
 // and others; the receiver's own record shows that each arrived, with one id and one body, and how many arrived twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { size } from '../support/size.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { until } from '../support/until.ts';
-import { startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
-import { startWorkerProcesses, type WorkerProcesses } from '../support/processes.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { size } from '../support/time/size.ts';
+import { startStack, type Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
+import { startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
+import { startWorkerProcesses, type WorkerProcesses } from '../support/world/processes.ts';
 import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
 
 const MESSAGES = size({ ci: 60, prove: 50_000 });

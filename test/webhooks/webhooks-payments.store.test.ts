@@ -7,11 +7,11 @@ import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { askForAction, carryOutAction, nextAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/give-back.ts';
+import { failPurchase } from '../support/money/give-back.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { untilStatementWaits } from '../support/books.ts';
-import { NO_LIMITS } from '../support/facts.ts';
+import { untilStatementWaits } from '../support/world/books.ts';
+import { NO_LIMITS } from '../support/money/facts.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { recordAttempt } from '../../src/webhooks/store/deliveries.ts';
 import { deleteEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { addSample, reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
-import { openBooks } from '../support/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import {
   AGAIN,
   DELIVERED,

@@ -17,8 +17,8 @@ import {
   reseal,
   rotateSecret,
 } from '../../src/webhooks/store/endpoints.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { installDataWith } from '../support/install-data.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { installDataWith } from '../support/vendors/install-data.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
 
 let books: Books;

@@ -19,10 +19,10 @@ import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
-import { failPurchase } from '../support/give-back.ts';
-import { placeHold } from '../support/holds.ts';
+import { openBooks, type Books } from '../support/world/books.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { placeHold } from '../support/money/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, keepRefusal: () => false };

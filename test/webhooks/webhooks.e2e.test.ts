@@ -9,13 +9,13 @@ import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { listAttempts } from '../../src/webhooks/store/messages.ts';
 import { rotateSecret } from '../../src/webhooks/store/endpoints.ts';
-import { newBuyer, untilClosed } from '../support/buyer.ts';
-import { eventTypes, fetchHistory } from '../support/history.ts';
-import { installOf } from '../support/install-data.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { atGateway, buyThroughGateway, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
-import { until } from '../support/until.ts';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/world/history.ts';
+import { installOf } from '../support/vendors/install-data.ts';
+import { expectSoundBooks } from '../support/money/invariants.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import {
   answerStatus,
   newSecret,
@@ -23,7 +23,7 @@ import {
   type Listener,
   type Received,
   type Receiver,
-} from '../support/webhook-receiver.ts';
+} from '../support/people/webhook-receiver.ts';
 
 let stack: Stack;
 let receiver: Receiver;

@@ -18,7 +18,7 @@ import {
   webhookBody,
   type WebhookFacts,
 } from '../../src/webhooks/events.ts';
-import { createRandom, seedOfRun, withSeed } from '../support/size.ts';
+import { createRandom, seedOfRun, withSeed } from '../support/time/size.ts';
 
 /** As in the documents and the promise, written again by hand. */
 const PUBLISHED_MS = [

@@ -10,7 +10,7 @@ import { closeFundingUnpaid } from '../../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../../src/purchases/store/purchases.ts';
 import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
-import { purchaseInput } from '../facts.ts';
+import { purchaseInput } from '../money/facts.ts';
 
 export interface TestEngine extends PurchaseEngine {
   /** The payment was not made in time. */

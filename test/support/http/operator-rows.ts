@@ -9,8 +9,8 @@ import { UNMATCHED_EVENT } from '../../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../../src/purchases/store/purchases.ts';
 import { rowsOf } from '../../operations/stuck.support.ts';
-import type { Books } from '../books.ts';
-import { basePackage, NO_LIMITS, purchaseInput, region } from '../facts.ts';
+import type { Books } from '../world/books.ts';
+import { basePackage, NO_LIMITS, purchaseInput, region } from '../money/facts.ts';
 
 const idOf = (kind: string, nth: number): string => `${kind}-${String(nth).padStart(32, '0')}`;
 

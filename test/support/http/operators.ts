@@ -27,9 +27,9 @@ import {
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
-import type { Books } from '../books.ts';
-import { databaseEngine } from '../database-engine.ts';
-import { NO_LIMITS, purchaseInput } from '../facts.ts';
+import type { Books } from '../world/books.ts';
+import { databaseEngine } from '../world/database-engine.ts';
+import { NO_LIMITS, purchaseInput } from '../money/facts.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 

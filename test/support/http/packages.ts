@@ -1,6 +1,6 @@
 // The packages of the shop in HTTP tests: fixed values that the shape tests compare with.
 import type { CataloguePackage, Region } from '../../../src/catalogue/rules.ts';
-import { basePackage, region } from '../facts.ts';
+import { basePackage, region } from '../money/facts.ts';
 
 export const NOW = new Date('2026-01-31T09:30:00.250Z');
 

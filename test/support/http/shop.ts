@@ -29,9 +29,9 @@ import { installUrl } from '../../../src/esims/install-links.ts';
 import { createInstallTokens } from '../../../src/esims/install-tokens.ts';
 import { completeBodies } from '../../../src/esims/message-bodies.ts';
 import { readEvent } from '../../../src/vendors/esim-access/webhook.ts';
-import { createTestDatabase, openSchema } from '../database.ts';
-import { installDataWith } from '../install-data.ts';
-import { purchaseInput } from '../facts.ts';
+import { createTestDatabase, openSchema } from '../world/database.ts';
+import { installDataWith } from '../vendors/install-data.ts';
+import { purchaseInput } from '../money/facts.ts';
 import { createTestEngine, type TestEngine } from './engine.ts';
 import { baseItem, NOW, regionItems, regions } from './packages.ts';
 import {

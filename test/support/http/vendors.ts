@@ -5,7 +5,7 @@ import type { EsimSupplier } from '../../../src/esims/port.ts';
 import type { ProfileFacts } from '../../../src/esims/rules.ts';
 import type { SandboxAction, SandboxRequest, SandboxSupplier } from '../../../src/esims/sandbox-port.ts';
 import type { PaymentGateway } from '../../../src/payments/port.ts';
-import { profileFacts } from '../facts.ts';
+import { profileFacts } from '../money/facts.ts';
 import { baseItem, NOW, topUpItem } from './packages.ts';
 
 /** The signature that this gateway accepts as its own. */

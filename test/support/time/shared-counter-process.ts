@@ -1,0 +1,64 @@
+// One of several processes that share a rate limiter and a pacer through Redis: connects, reports that, waits for the start, works,
+// reports. Controlled by its parent over IPC; ends with it.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { createRedis } from '../../../src/platform/redis/connection.ts';
+import { createRedisPacer, createInProcessPacer } from '../../../src/platform/redis/pacer.ts';
+import { createRedisRateLimiter } from '../../../src/platform/redis/rate-limiter.ts';
+
+export interface CounterReport {
+  readonly allowed: number;
+  readonly refused: number;
+  /** When slots were given, milliseconds since the epoch. */
+  readonly slotTimesMs: readonly number[];
+  /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */
+  readonly lateMs: number;
+}
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', default: '' },
+    prefix: { type: 'string', default: '' },
+    limit: { type: 'string', default: '0' },
+    requests: { type: 'string', default: '0' },
+    rate: { type: 'string', default: '8' },
+    slots: { type: 'string', default: '0' },
+  },
+});
+const AT_ONCE = 15;
+
+async function work(): Promise<CounterReport> {
+  const limiter = createRedisRateLimiter({ redis, keyPrefix: values.prefix });
+  const pacer = createRedisPacer({
+    redis,
+    key: `${values.prefix}pace`,
+    requestsPerSecond: Number(values.rate),
+    withoutRedis: createInProcessPacer({ requestsPerSecond: 1 }),
+  });
+  let allowed = 0;
+  const requests = Number(values.requests);
+  for (let sent = 0; sent < requests; sent += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, requests - sent) }, async () =>
+      limiter.consume('account-1', Number(values.limit)),
+    );
+    allowed += (await Promise.all(batch)).filter((verdict) => verdict.allowed).length;
+  }
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
+  const slotTimesMs = await Promise.all(
+    Array.from({ length: Number(values.slots) }, async () =>
+      (await pacer.takeSlot(30_000)) ? Date.now() : 0,
+    ),
+  );
+  return { allowed, refused: requests - allowed, slotTimesMs, lateMs: delays.max / 1e6 };
+}
+
+const redis = createRedis({ url: values.url });
+if (!(await redis.isReady(10_000))) throw new Error('no Redis');
+process.once('message', () => {
+  void work().then((report) => {
+    redis.close();
+    process.send?.(report, () => process.disconnect());
+  });
+});
+process.send?.('ready');
