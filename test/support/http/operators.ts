@@ -33,8 +33,8 @@ import { NO_LIMITS, purchaseInput } from '../facts.ts';
 export const PASSWORD = 'correct horse battery staple';
 
 /** A person with a role; `NEW`: an administrator who must choose a password first; `OTHER`: one who has not signed in. */
-type Who = Role | 'NEW' | 'OTHER';
-const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
+type Who = Role | 'NEW' | 'OTHER' | 'ASKER';
+const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER', 'ASKER'];
 export const personOf = (who: Who): string =>
   makeId('person', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
 export const NO_PERSON = `person-${'f'.repeat(32)}`;
@@ -179,6 +179,8 @@ function watched<Cases extends object>(cases: Cases, note: (name: string) => voi
   return Object.fromEntries(entries) as Cases;
 }
 
+const ROLE_OF: Partial<Record<Who, Role>> = { NEW: 'ADMIN', OTHER: 'SUPPORT', ASKER: 'FINANCE' };
+
 async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
   const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
   const personId = personOf(who);
@@ -186,7 +188,7 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
     id: personId,
     email: `${who.toLowerCase()}@operator.example`,
     name: who,
-    role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
+    role: ROLE_OF[who] ?? (who as Role),
     password_hash: passwordHash,
     one_time_until: who === 'NEW' || who === 'OTHER' ? expiresAt : null,
     locked_until: who === 'OTHER' ? expiresAt : null,
