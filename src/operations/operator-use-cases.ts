@@ -220,14 +220,13 @@ async function approveAction(
   return actions.approve(actionId, person.email, reason);
 }
 
-/** A name from the command line need not be a known person: its user has access to the database anyway. */
 async function requireAsker(
   accounts: AccountsDb,
   email: string,
   mayStill: (role: Role) => boolean,
 ): Promise<void> {
   const asker = await findPerson(accounts, { email: email.toLowerCase() });
-  if (asker && (asker.disabled_at !== null || !mayStill(asker.role)))
+  if (!asker || asker.disabled_at !== null || !mayStill(asker.role))
     throw new DomainError('FORBIDDEN', `${email}, who asked for it, may not do so any more: decline it`);
 }
 

@@ -1,5 +1,6 @@
 // The operators' API: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
 import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rolesWith, ROLES, type Role } from '../../src/domain/operator-roles.ts';
 import { REFUSAL_MESSAGES } from '../../src/operations/rules.ts';
@@ -9,7 +10,7 @@ import { openBooks, type Books } from '../support/world/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
-import { plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
+import { ACTION, plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
@@ -493,6 +494,20 @@ describe('the OpenAPI document', () => {
     );
     expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
   });
+});
+
+test('refuses to approve what nobody who is known asked for', async () => {
+  await reset();
+  await sql`delete from accounts.sessions where person_id = ${personOf('ASKER')}`.execute(books.owner);
+  await sql`delete from accounts.people where id = ${personOf('ASKER')}`.execute(books.owner);
+  const reply = await api.ask(`/ops/actions/${ACTION}/approve`, {
+    ...as('FINANCE'),
+    method: 'POST',
+    body: {},
+  });
+  await reset();
+  expect(reply.status).toBe(403);
+  expect(reply.text).toContain('may not do so any more');
 });
 
 test('shows a purchase with its entries by debit and credit, and the supplier’s cost', async () => {

@@ -258,7 +258,6 @@ export interface DifferenceFilter {
   readonly kinds?: readonly DifferenceKind[] | undefined;
   readonly currency?: string | undefined;
   readonly transactionId?: string | undefined;
-  readonly afterId?: bigint | undefined;
   readonly limit: number;
 }
 
@@ -292,13 +291,12 @@ export function findDifference(db: WorldDb, id: bigint): Promise<ListedDifferenc
 /** Open differences, oldest first. */
 export function listOpenDifferences(
   db: WorldDb,
-  { kinds, currency, transactionId, afterId, limit }: DifferenceFilter,
+  { kinds, currency, transactionId, limit }: DifferenceFilter,
 ) {
   let query = selectOpen(db).select(DIFFERENCE);
   if (kinds !== undefined) query = query.where('kind', 'in', kinds);
   if (currency !== undefined) query = query.where('currency', '=', currency);
   if (transactionId !== undefined) query = query.where('transaction_id', '=', transactionId);
-  if (afterId !== undefined) query = query.where('id', '>', afterId);
   return query.orderBy('id').limit(limit).execute();
 }
 

@@ -34,8 +34,8 @@ import { NO_LIMITS, purchaseInput } from '../money/facts.ts';
 export const PASSWORD = 'correct horse battery staple';
 
 /** A person with a role; `NEW`: an administrator who must choose a password first; `OTHER`: one who has not signed in. */
-type Who = Role | 'NEW' | 'OTHER';
-const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
+type Who = Role | 'NEW' | 'OTHER' | 'ASKER';
+const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER', 'ASKER'];
 export const personOf = (who: Who): string =>
   makeId('user', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
 export const NO_PERSON = `user-${'f'.repeat(32)}`;
@@ -186,10 +186,12 @@ function watched<Cases extends object>(cases: Cases, note: (name: string) => voi
   return Object.fromEntries(entries) as Cases;
 }
 
+const ROLE_OF: Partial<Record<Who, Role>> = { NEW: 'ADMIN', OTHER: 'SUPPORT', ASKER: 'FINANCE' };
+
 async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
   const [now, later] = [new Date(), new Date(Date.now() + 3_600_000)];
   const id = personOf(who);
-  const role = who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who;
+  const role = ROLE_OF[who] ?? (who as Role);
   const oneTimeUntil = who === 'NEW' || who === 'OTHER' ? later : null;
   await sql`
     with made as (

@@ -224,6 +224,7 @@ const badChange = (body: object): OpsAsk => ({
 });
 
 export const OTHER_ASKS: readonly OpsAsk[] = [
+  { route: 'GET /ops/books/ledger', target: '/ops/books/ledger?id=revenue', as: 'SUPPORT', status: 403 },
   { route: 'GET /ops/books/ledger', target: '/ops/books/ledger?id=nothing', as: 'FINANCE', status: 404 },
   post(`${DEVICES}/token`, { deviceCode: WAITS.deviceCode }, null, 202),
   post(`${DEVICES}/token`, { deviceCode: 'unknown' }, null, 404),
