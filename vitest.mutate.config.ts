@@ -1,4 +1,5 @@
-// The tests that `npm run mutate` tries on every mutant: those of the pure code, which need no services and take seconds.
+// The tests that `npm run mutate` tries on every mutant: those of the pure code, which need no services and
+// take seconds.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

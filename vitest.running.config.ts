@@ -1,5 +1,5 @@
-// What a newcomer tries, against the `npm start` that runs in this checkout (`npm run test:running` in a second terminal).
-// Brings nothing up and takes nothing down: .data/running.json says where everything is.
+// What a newcomer tries, against the `npm start` that runs in this checkout (`npm run test:running` in a
+// second terminal). Brings nothing up and takes nothing down: .data/running.json says where everything is.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -37,7 +37,9 @@ export interface ActivityDeps {
   readonly unpaidLimits: UnpaidLimits;
   /** Applies the events left in the gateway's inbox; returns their number. */
   readonly applyInbox: () => Promise<number>;
-  /** Compares our books with the gateway and the supplier. May be aborted and resumed under the same `runKey`. */
+  /**
+   * Compares our books with the gateway and the supplier. May be aborted and resumed under the same `runKey`.
+   */
   readonly reconcile: (request: {
     readonly runKey: string;
     readonly askedBy: string;

@@ -1,4 +1,6 @@
-/** What every activity is wrapped with: error translation, and heartbeats for those that cross the network. */
+/**
+ * What every activity is wrapped with: error translation, and heartbeats for those that cross the network.
+ */
 import { ApplicationFailure, heartbeat } from '@temporalio/activity';
 import { refusedRowOf } from '../src/platform/database/errors.ts';
 import { HoldConflict } from '../src/ledger/store/holds.ts';
@@ -43,8 +45,8 @@ export function withFailures<T extends object>(activities: T, onRefusedRow: OnRe
 const BEAT_MS = 1_000;
 
 /**
- * Sends heartbeats while an activity runs, so that a lost task or a dead worker is noticed within seconds instead of at the time limit. A short step
- * sends none.
+ * Sends heartbeats while an activity runs, so that a lost task or a dead worker is noticed within seconds
+ * instead of at the time limit. A short step sends none.
  */
 export function withHeartbeat<T extends object>(activities: T): T {
   return wrapEach(activities, (run) => {

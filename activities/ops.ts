@@ -24,7 +24,10 @@ import { refreshEsims } from './esims/refresh-esims.ts';
 import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
 import { syncCatalogue } from './catalogue/sync-catalogue.ts';
 
-/** Well within the activity's two minutes; the search for late payments waits for it. The next run deletes what is left. */
+/**
+ * Well within the activity's two minutes; the search for late payments waits for it. The next run deletes
+ * what is left.
+ */
 const DELETE_FOR_MS = 45_000;
 
 /** The scheduled jobs. Each may run twice, or at once in two processes, without harm. */

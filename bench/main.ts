@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: promises L1, L2 and L3, each against its baselines in the same run. Prints tables, or JSON with --json, and ends
- * with 1 when a promise was not kept. Leaves nothing running and no file behind.
+ * `npm run bench`: promises L1, L2 and L3, each against its baselines in the same run. Prints tables, or JSON
+ * with --json, and ends with 1 when a promise was not kept. Leaves nothing running and no file behind.
  */
 import { parseArgs } from 'node:util';
 import { readDevSettings } from '../src/app/config/config.ts';

@@ -6,7 +6,10 @@ import { defineConfig, type Plugin } from 'vite';
 
 const SMALL_BYTES = 1_024;
 
-/** Writes each asset in the two forms that browsers ask for, so that the server compresses nothing while it runs. */
+/**
+ * Writes each asset in the two forms that browsers ask for, so that the server compresses nothing while it
+ * runs.
+ */
 function compressed(): Plugin {
   return {
     name: 'compressed',

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { OperatorMistake } from './platform/command.ts';
 import { requireNode } from './app/processes/node-version.ts';
 
-// Stripping types takes longer than most commands. Where the cache cannot be written, everything works without it.
+// Stripping types takes longer than most commands. Where the cache cannot be written, everything works
+// without it.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));
 
 async function main(words: readonly string[]): Promise<number> {

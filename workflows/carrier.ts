@@ -1,6 +1,7 @@
 /**
- * Carries one purchase or funding from step to step: asks a step, waits as told, serves what is asked for meanwhile, and asks again. It never
- * interprets a row or a vendor. Nothing but the callers who wait is kept in memory.
+ * Carries one purchase or funding from step to step: asks a step, waits as told, serves what is asked for
+ * meanwhile, and asks again. It never interprets a row or a vendor. Nothing but the callers who wait is kept
+ * in memory.
  */
 import {
   allHandlersFinished,
@@ -34,7 +35,10 @@ interface Follow {
 
 export type Carrier = ReturnType<typeof carry>;
 
-/** Checks of a gateway that does not answer, beside those that are asked for. After that the payment monitor and the inbox ask. */
+/**
+ * Checks of a gateway that does not answer, beside those that are asked for. After that the payment monitor
+ * and the inbox ask.
+ */
 const MAX_OWN_CHECKS = 10;
 /** A step without an answer: no worker took it, or its answer was lost. The row says how far it came. */
 const LOST_FIRST_MS = 1_000;

@@ -1,6 +1,6 @@
 /**
- * Passes request id, transaction id and trace from a workflow to all its steps, for their log lines. It writes headers only and no commands, so histories
- * of every release replay with it and without it.
+ * Passes request id, transaction id and trace from a workflow to all its steps, for their log lines. It
+ * writes headers only and no commands, so histories of every release replay with it and without it.
  */
 import {
   ContinueAsNew,

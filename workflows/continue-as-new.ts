@@ -1,13 +1,16 @@
 /**
- * Continue-as-new bounds the history of a workflow that runs for long. Every step may run twice, and the rows say how far the work is, so the new
- * run starts with the same input and nothing else.
+ * Continue-as-new bounds the history of a workflow that runs for long. Every step may run twice, and the rows
+ * say how far the work is, so the new run starts with the same input and nothing else.
  */
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 
 /** Thrown to begin a new run, from however deep inside a step. */
 class HistoryIsLong extends Error {}
 
-/** Begins a new run if the server suggests it. Open updates fail then, so callers are answered first wherever they can be. */
+/**
+ * Begins a new run if the server suggests it. Open updates fail then, so callers are answered first wherever
+ * they can be.
+ */
 export function continueAsNewIfSuggested(): void {
   if (workflowInfo().continueAsNewSuggested) throw new HistoryIsLong();
 }

@@ -1,6 +1,6 @@
 /**
- * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and signal names, and JSON fields, are part of
- * every open purchase's history: once released, never change one.
+ * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and
+ * signal names, and JSON fields, are part of every open purchase's history: once released, never change one.
  */
 import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
 import type { Opened, OpenedFunding, Vendors } from '../src/payments/opened.ts';
@@ -55,7 +55,10 @@ export type DeliveryStep = (
   | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
 ) & { readonly messages?: NewMessages };
 
-/** `use-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `lease` goes with the message. */
+/**
+ * `use-queue`: nothing was sent, since this endpoint is too slow for a workflow task. `lease` goes with the
+ * message.
+ */
 export type InlineDeliveryStep = DeliveryStep | { readonly state: 'use-queue'; readonly lease?: string };
 
 /** Headers that propagate log ids and the trace. */
@@ -80,7 +83,10 @@ export interface EndedRun {
 /** A type, since the SDK's own type does not accept an interface. */
 export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
-/** Asked again after `waitMs`, or earlier when a message wakes the workflow. The step has flagged the row where `attention` is set. */
+/**
+ * Asked again after `waitMs`, or earlier when a message wakes the workflow. The step has flagged the row
+ * where `attention` is set.
+ */
 export interface Waiting {
   readonly state: 'waiting';
   readonly waitMs: number;
@@ -93,8 +99,8 @@ export interface Waiting {
 }
 
 /**
- * What every step answers. It has read the rows first, and has written what it decided: a purchase that `failed` is closed, and its money is on its way
- * back.
+ * What every step answers. It has read the rows first, and has written what it decided: a purchase that
+ * `failed` is closed, and its money is on its way back.
  */
 export type StepResult<Done = unknown> = StepEnd<Done> | Waiting;
 
@@ -178,7 +184,8 @@ export interface PerformedAction {
 export const RECONCILE_SCHEDULE = 'the schedule';
 
 /**
- * `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. Shown in Temporal only: for a request by a person, its row counts.
+ * `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. Shown in Temporal
+ * only: for a request by a person, its row counts.
  */
 export interface ReconcileInput {
   readonly askedBy: string;
@@ -186,11 +193,15 @@ export interface ReconcileInput {
 }
 
 /**
- * Steps in our database, run as local activities: workers refuse them on the task queue. Arguments travel through Temporal, so a step
- * believes them only where the rows say the same, or our API has signed them (docs/ARCHITECTURE.md, "What a step believes").
+ * Steps in our database, run as local activities: workers refuse them on the task queue. Arguments travel
+ * through Temporal, so a step believes them only where the rows say the same, or our API has signed them
+ * (docs/ARCHITECTURE.md, "What a step believes").
  */
 export interface OrderActivities {
-  /** Refuses what our API has not signed, unless the purchase is written already. Answers where its row stands. */
+  /**
+   * Refuses what our API has not signed, unless the purchase is written already. Answers where its row
+   * stands.
+   */
   readonly openPurchase: (
     input: PurchaseInput,
     startedAt: string,
@@ -256,7 +267,9 @@ export interface OpsActivities {
   readonly followLateMoney: () => Promise<string>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
-  /** Compares our books with the gateway's statement and the supplier's orders; null before the first payment. */
+  /**
+   * Compares our books with the gateway's statement and the supplier's orders; null before the first payment.
+   */
   readonly reconcile: (
     request: ReconcileInput & { readonly runKey: string },
   ) => Promise<ReconcileSummary | null>;
@@ -266,7 +279,10 @@ export interface OpsActivities {
   readonly disableFailing: () => Promise<string>;
   /** E-mails pending notices to account owners. */
   readonly sendNotices: () => Promise<string>;
-  /** Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current key. */
+  /**
+   * Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current
+   * key.
+   */
   readonly tidyWebhooks: () => Promise<string>;
   /**
    * Buys rows of a batch that have not begun, or takes the action of an approved batch repair on rows that

@@ -1,4 +1,7 @@
-/** Messages to running workflows. Handlers and clients use the same values. None carries data that a workflow would believe: rows decide. */
+/**
+ * Messages to running workflows. Handlers and clients use the same values. None carries data that a workflow
+ * would believe: rows decide.
+ */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { PurchaseAnswer } from '../src/payments/engine.ts';
 import type { PaymentCheckState } from './contract.ts';

@@ -1,6 +1,6 @@
 /**
- * What others ask of a running purchase or funding. Handlers only note it. The workflow serves it between its steps, so that no two steps of one
- * purchase run at once, and reads from the rows what there is to do.
+ * What others ask of a running purchase or funding. Handlers only note it. The workflow serves it between its
+ * steps, so that no two steps of one purchase run at once, and reads from the rows what there is to do.
  */
 import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Carried, PaymentCheckState } from './contract.ts';
@@ -17,7 +17,9 @@ const UNKNOWN: PaymentCheckState = { state: 'unknown', isKnown: false };
 
 export interface Requests {
   readonly isPending: () => boolean;
-  /** Serves what is asked for. `wakes`: whether the step that the workflow paused after must run again now. */
+  /**
+   * Serves what is asked for. `wakes`: whether the step that the workflow paused after must run again now.
+   */
   serve(): Promise<{ readonly wakes: boolean; readonly check?: PaymentCheckState }>;
   /** Asks for a check, as a caller does. */
   askForCheck(): void;
@@ -31,7 +33,10 @@ export interface Requests {
   isUnknown(): boolean;
 }
 
-/** Listens until the workflow ends. Call it before the first step, so that no message of the first task is lost. */
+/**
+ * Listens until the workflow ends. Call it before the first step, so that no message of the first task is
+ * lost.
+ */
 export function listenForRequests(
   { transactionId, purpose, isThroughGateway }: Carried,
   vendors: KnownVendors,

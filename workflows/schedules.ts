@@ -14,12 +14,18 @@ export const refreshUsage = (): Promise<string> => ops.refreshUsage();
 export const tidyWebhooks = (): Promise<string> => ops.tidyWebhooks();
 export const applyInbox = (): Promise<string> => ops.applyInbox();
 
-/** Starts deliveries that a crash or an outage left behind, disables failing endpoints, and e-mails their owners. */
+/**
+ * Starts deliveries that a crash or an outage left behind, disables failing endpoints, and e-mails their
+ * owners.
+ */
 export async function sweepWebhooks(): Promise<string> {
   return [await handOverDue(), await disableFailing(), await sendNotices()].join('; ');
 }
 
-/** Deletes old rows, and has late money and what is stuck checked. The activity wakes the workflows, so this history stays small. */
+/**
+ * Deletes old rows, and has late money and what is stuck checked. The activity wakes the workflows, so this
+ * history stays small.
+ */
 export async function sweep(): Promise<string> {
   return [await ops.forgetOldKeys(), await ops.followLateMoney()].join('; ');
 }

@@ -1,4 +1,6 @@
-/** The search attributes of the Temporal UI, typed. No personal data: values are stored in clear and indexed. */
+/**
+ * The search attributes of the Temporal UI, typed. No personal data: values are stored in clear and indexed.
+ */
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 export const PURCHASE_STATUS = defineSearchAttributeKey('PurchaseStatus', 'KEYWORD');

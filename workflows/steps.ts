@@ -1,6 +1,6 @@
 /**
- * How workflows run their steps: our database as local activities, network calls as activities on their vendor's queue. The options and time limits of every step are here,
- * with its reason.
+ * How workflows run their steps: our database as local activities, network calls as activities on their
+ * vendor's queue. The options and time limits of every step are here, with its reason.
  */
 import {
   ActivityFailure,
@@ -41,8 +41,8 @@ import { show } from './show.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /**
- * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the purchase's workflow task timeout (5 s):
- * past that, the SDK writes three events every four seconds.
+ * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the
+ * purchase's workflow task timeout (5 s): past that, the SDK writes three events every four seconds.
  */
 const OWN_DATABASE = {
   startToCloseTimeout: '2500ms',
@@ -56,7 +56,10 @@ const ATTENTION_AFTER_MS = 60_000;
 
 type Step = (...args: never[]) => Promise<unknown>;
 
-/** A step in our database, run inside the workflow task. Retried until it succeeds, unless its error is permanent. */
+/**
+ * A step in our database, run inside the workflow task. Retried until it succeeds, unless its error is
+ * permanent.
+ */
 function databaseStep<Name extends keyof OrderActivities>(
   name: Name,
   summary: string,
@@ -96,7 +99,10 @@ async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<
   }
 }
 
-/** A failure replayed from history may have fewer wrappers than when it happened, so the whole chain is searched. */
+/**
+ * A failure replayed from history may have fewer wrappers than when it happened, so the whole chain is
+ * searched.
+ */
 function isPermanent(failure: TemporalFailure): boolean {
   for (let error: unknown = failure; error instanceof TemporalFailure; error = error.cause)
     if (error instanceof ApplicationFailure && error.nonRetryable === true) return true;
@@ -118,9 +124,14 @@ const inDatabase = { performAction: databaseStep('performAction', 'Operator: per
 const INLINE_ATTEMPT_MS = 1_200;
 /** Time for our own steps between the supplier's last answer and the moment the buyer must be answered. */
 const ANSWER_MARGIN_MS = 500;
-/** An order, the search for it and a profile query take up to 5 s each; waiting for the supplier's rate limit counts too. What is late is retried. */
+/**
+ * An order, the search for it and a profile query take up to 5 s each; waiting for the supplier's rate limit
+ * counts too. What is late is retried.
+ */
 const SUPPLIER_CHECK_MS = 15_000;
-/** Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this. */
+/**
+ * Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this.
+ */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 
 const deliverRequest = ({ transactionId, timings }: PurchaseInput, budgetMs: number): DeliverRequest => ({
@@ -130,8 +141,9 @@ const deliverRequest = ({ transactionId, timings }: PurchaseInput, budgetMs: num
 });
 
 /**
- * One attempt inside the purchase's own workflow task. A fast supplier saves the round trip over its queue, half of what a purchase costs. Safe to
- * lose: the order attempt is counted before it is sent, and a repeat under the same id is the same order.
+ * One attempt inside the purchase's own workflow task. A fast supplier saves the round trip over its queue,
+ * half of what a purchase costs. Safe to lose: the order attempt is counted before it is sent, and a repeat
+ * under the same id is the same order.
  */
 export function tryDelivering({
   transactionId,
@@ -213,7 +225,10 @@ export function collectPayment(
   return orLost(gateway?.collectPayment(request));
 }
 
-/** Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say what it booked. */
+/**
+ * Checks the payment at the gateway and books the result. Undefined: its answer was lost, and the rows say
+ * what it booked.
+ */
 export async function checkPayment(
   vendors: Vendors,
   transactionId: string,
@@ -273,7 +288,9 @@ const { syncCatalogue } = proxyActivities<OpsActivities>({
   summary: 'Sync the catalogue, which this sale showed to be out of date',
 });
 
-/** After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up. */
+/**
+ * After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up.
+ */
 export async function syncCatalogueOnce(): Promise<void> {
   try {
     await syncCatalogue({ unlessSyncedWithinMs: 60_000 });
@@ -282,7 +299,10 @@ export async function syncCatalogueOnce(): Promise<void> {
   }
 }
 
-/** Undefined: the step ended without an answer. It may have taken effect, so its next run reads the rows first. */
+/**
+ * Undefined: the step ended without an answer. It may have taken effect, so its next run reads the rows
+ * first.
+ */
 async function orLost<T>(step: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await step;

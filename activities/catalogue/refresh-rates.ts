@@ -15,8 +15,8 @@ import type { ActivityDeps } from '../deps.ts';
 const CONFIRM_WITHIN_MS = DAY_MS;
 
 /**
- * Stores every observation of every source. One that is more than 10 % off the last good rate is quarantined until a second source reports
- * nearly the same, so that one broken provider changes no price.
+ * Stores every observation of every source. One that is more than 10 % off the last good rate is quarantined
+ * until a second source reports nearly the same, so that one broken provider changes no price.
  */
 export async function refreshRates(deps: ActivityDeps): Promise<string> {
   const stored: NewRate[] = [];

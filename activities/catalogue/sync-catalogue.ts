@@ -8,7 +8,10 @@ import type { ActivityDeps } from '../deps.ts';
 /** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
 const SMALLEST_SHARE = 2;
 
-/** Replaces the stored catalogue by the supplier's and returns a summary for Temporal. Fails, and changes nothing, if too few packages are listed. */
+/**
+ * Replaces the stored catalogue by the supplier's and returns a summary for Temporal. Fails, and changes
+ * nothing, if too few packages are listed.
+ */
 export async function syncCatalogue({ db, supplier, clock, events }: ActivityDeps): Promise<string> {
   const startedAt = clock.now();
   const catalogue = await supplier.catalogue().catch((error: unknown) => {

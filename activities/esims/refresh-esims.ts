@@ -12,7 +12,9 @@ type Deps = Pick<
 
 /** The supplier's limit for one call. */
 const USAGE_BATCH = 10;
-/** Until the next run, so that one run follows the other. At one request a second, some 45 are made meanwhile. */
+/**
+ * Until the next run, so that one run follows the other. At one request a second, some 45 are made meanwhile.
+ */
 const RUNS_FOR_MS = 45_000;
 /** Where nothing paces us, as in the sandbox, a run should not keep the simulator busy. */
 const MAX_CALLS_PER_RUN = 50;

@@ -60,7 +60,10 @@ async function sendOne(deps: ActivityDeps, mailer: Mailer, leased: LeasedEmail):
   return false;
 }
 
-/** The same id every time, so that receivers can recognise a copy. Neither address nor link is in what is returned. */
+/**
+ * The same id every time, so that receivers can recognise a copy. Neither address nor link is in what is
+ * returned.
+ */
 async function mail(
   { notices: { environment }, installUrl }: ActivityDeps,
   mailer: Mailer,

@@ -43,7 +43,9 @@ export async function checkJob(deps: ActivityDeps, jobId: string, signal: AbortS
   return { line, waitMs, hasEmailsDue };
 }
 
-/** A person started the workflow by hand. The API starts only jobs on record, and repairs only once approved. */
+/**
+ * A person started the workflow by hand. The API starts only jobs on record, and repairs only once approved.
+ */
 function refuse({ events }: ActivityDeps, jobId: string): JobStep {
   const ended = { waitMs: null, hasEmailsDue: false };
   if (isId('repair', jobId)) {

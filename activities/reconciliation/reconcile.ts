@@ -1,4 +1,6 @@
-/** The only step of reconciliation. A vendor that refuses all requests is final; everything else is retried. */
+/**
+ * The only step of reconciliation. A vendor that refuses all requests is final; everything else is retried.
+ */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Unavailable } from '../../src/domain/outcome.ts';
 import { RECONCILE_SCHEDULE, type OpsActivities } from '../../workflows/contract.ts';

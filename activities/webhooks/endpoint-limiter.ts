@@ -18,8 +18,9 @@ export type Acquired =
   ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number };
 
 /**
- * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a slow or flooded endpoint delays
- * only itself. Never queues: a refused caller gets a time to retry, each a later one, at about the pace at which the endpoint answers.
+ * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a
+ * slow or flooded endpoint delays only itself. Never queues: a refused caller gets a time to retry, each a
+ * later one, at about the pace at which the endpoint answers.
  */
 export interface EndpointLimiter {
   acquire(request: {
@@ -34,7 +35,9 @@ export interface EndpointLimiter {
 
 /** Slower answers count as slow: receivers should store a message and answer at once. */
 const SLOW_MS = 1_000;
-/** Assumed for a failing endpoint that is not known: it counts as slow until it has answered quickly twice. */
+/**
+ * Assumed for a failing endpoint that is not known: it counts as slow until it has answered quickly twice.
+ */
 const FAILING_START_MS = 2 * SLOW_MS;
 /** Enough to see that a slow endpoint has recovered. */
 const PERMITS_WHEN_SLOW = 2;
@@ -46,7 +49,10 @@ const SILENT_SHARE = SLOW_SHARE / 2;
 const NEWEST_WEIGHT = 0.3;
 /** A retry costs a little work. */
 const MIN_WAIT_MS = 50;
-/** With up to a quarter added at random: half an hour, as the wait before a fourth attempt. A thousand waiting messages retry less than once a second. */
+/**
+ * With up to a quarter added at random: half an hour, as the wait before a fourth attempt. A thousand waiting
+ * messages retry less than once a second.
+ */
 const MAX_WAIT_MS = 24 * 60_000;
 /** An endpoint that was not called for so long may have recovered. */
 const FORGET_AFTER_MS = 10 * 60_000;

@@ -1,7 +1,8 @@
 /**
- * Floor of L1: the rows of a hold and of its posting, written bare. Tables of the same shape with the same indexes in a schema of
- * their own, without triggers, foreign keys or checks, in two ways: the rows of both steps in one BEGIN … COMMIT (the promise's bare
- * transaction), and each step as one bare statement, the least that two commits can cost.
+ * Floor of L1: the rows of a hold and of its posting, written bare. Tables of the same shape with the same
+ * indexes in a schema of their own, without triggers, foreign keys or checks, in two ways: the rows of both
+ * steps in one BEGIN … COMMIT (the promise's bare transaction), and each step as one bare statement, the
+ * least that two commits can cost.
  */
 import type pg from 'pg';
 

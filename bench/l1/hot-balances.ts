@@ -1,7 +1,8 @@
 /**
- * A stand-in for pgledger (github.com/pgr0ss/pgledger), written again for this bench: its technique, not its text. A transfer is one
- * plpgsql function: it locks both accounts' rows in order, moves both balances and versions, checks them, and keeps each entry with the
- * balance before and after, under sortable text ids that are made in SQL.
+ * A stand-in for pgledger (github.com/pgr0ss/pgledger), written again for this bench: its technique, not its
+ * text. A transfer is one plpgsql function: it locks both accounts' rows in order, moves both balances and
+ * versions, checks them, and keeps each entry with the balance before and after, under sortable text ids that
+ * are made in SQL.
  */
 import type pg from 'pg';
 

@@ -1,6 +1,7 @@
 /**
- * L1, the ledger: hold and posting through src/ledger/store/ledger.ts beside the same rows written bare; a thousand payers of one revenue
- * account beside a thousand revenue accounts; and pgledger's own scenario beside hot balance rows. All on one Postgres, durability on.
+ * L1, the ledger: hold and posting through src/ledger/store/ledger.ts beside the same rows written bare; a
+ * thousand payers of one revenue account beside a thousand revenue accounts; and pgledger's own scenario
+ * beside hot balance rows. All on one Postgres, durability on.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,6 @@
-/** A buyer that uses the HTTP API over kept-alive connections. Throws on anything but 201 with status SUCCESS. */
+/**
+ * A buyer that uses the HTTP API over kept-alive connections. Throws on anything but 201 with status SUCCESS.
+ */
 import { Agent, request } from 'node:http';
 import type { Servers } from '../support/servers.ts';
 import type { Service } from '../support/service.ts';

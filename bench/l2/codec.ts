@@ -1,4 +1,7 @@
-/** L2 with --codec: the same purchases on a second service whose payloads are in clear, in turns, so that only the encryption differs. */
+/**
+ * L2 with --codec: the same purchases on a second service whose payloads are in clear, in turns, so that only
+ * the encryption differs.
+ */
 import { compare } from '../support/report.ts';
 import { interleave, series } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';

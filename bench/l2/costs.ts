@@ -1,6 +1,6 @@
 /**
- * What one purchase costs, counted on a second copy of the service behind wire counters: SQL statements and Redis commands, and the
- * processor time of every program that takes part.
+ * What one purchase costs, counted on a second copy of the service behind wire counters: SQL statements and
+ * Redis commands, and the processor time of every program that takes part.
  */
 import { closedLoop, figuresOf } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';

@@ -1,4 +1,7 @@
-/** Deliveries that are still open on Temporal, the service's own and the floor's alike: counted and ended between slices. */
+/**
+ * Deliveries that are still open on Temporal, the service's own and the floor's alike: counted and ended
+ * between slices.
+ */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { DELIVER_WEBHOOK_WORKFLOW } from '../../workflows/contract.ts';

@@ -1,4 +1,7 @@
-/** The floors' worker, a process of its own: started as the service starts its workers, with workflows whose steps do nothing. */
+/**
+ * The floors' worker, a process of its own: started as the service starts its workers, with workflows whose
+ * steps do nothing.
+ */
 import { parseArgs } from 'node:util';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,8 @@
 /**
- * The three floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its steps do nothing;
- * `empty` answers its Update-with-Start at once, and `emptyWithChild` then begins one delivery, whose workflow is empty too. Must follow
- * workflows/purchases/purchase.ts and workflows/steps.ts when their shape changes.
+ * The three floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well,
+ * and its steps do nothing; `empty` answers its Update-with-Start at once, and `emptyWithChild` then begins
+ * one delivery, whose workflow is empty too. Must follow workflows/purchases/purchase.ts and
+ * workflows/steps.ts when their shape changes.
  */
 import {
   allHandlersFinished,
@@ -55,7 +56,10 @@ export async function empty(): Promise<{ status: string }> {
   return { status: 'SUCCESS' };
 }
 
-/** The child is started by the code that purchases start theirs with: abandoned, with the same attributes, waited for until it has begun. */
+/**
+ * The child is started by the code that purchases start theirs with: abandoned, with the same attributes,
+ * waited for until it has begun.
+ */
 export async function emptyWithChild({
   accountId,
   transactionId,

@@ -85,7 +85,10 @@ export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 
   return { namespace, run };
 }
 
-/** An overloaded server says UNAVAILABLE now and then; asking again under the same id is the same purchase, and its time counts. */
+/**
+ * An overloaded server says UNAVAILABLE now and then; asking again under the same id is the same purchase,
+ * and its time counts.
+ */
 async function insist<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -10,7 +10,10 @@ interface HistoryFigures {
 const SAMPLES = 5;
 const EVENT_TYPE_FIELD = /^(.*)EventAttributes$/;
 
-/** The largest of a few that `run` starts one after the other, each waited for to its end; it answers a workflow's id. */
+/**
+ * The largest of a few that `run` starts one after the other, each waited for to its end; it answers a
+ * workflow's id.
+ */
 export async function largestHistory(
   at: { readonly address: string; readonly namespace: string },
   run: () => Promise<string>,

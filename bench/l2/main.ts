@@ -1,7 +1,7 @@
 /**
- * L2, a wallet purchase from the HTTP request to its answer, beside two floors on the same Temporal server: a workflow of the same
- * shape whose steps do nothing, and an empty one. Rates at saturation, medians there and with a single client, size of the history; then
- * the same purchases with webhook endpoints.
+ * L2, a wallet purchase from the HTTP request to its answer, beside two floors on the same Temporal server: a
+ * workflow of the same shape whose steps do nothing, and an empty one. Rates at saturation, medians there and
+ * with a single client, size of the history; then the same purchases with webhook endpoints.
  */
 import type { BenchOptions } from '../support/options.ts';
 import { compare, count, noFindings, type Findings } from '../support/report.ts';
@@ -85,7 +85,8 @@ function judgeRates(findings: Findings, samples: Samples, clients: Clients<SideN
     ),
   );
   if (clients.purchase === clients.sameShape) judgeMedians(findings, samples, `${clients.purchase} clients`);
-  // With one machine for everything this is what bounds the rate, and it hardly depends on what else the machine does.
+  // With one machine for everything this is what bounds the rate, and it hardly depends on what else the
+  // machine does.
   const cpu = { promise: 'L2', what: 'processor time of a purchase, all programs together', unit: 'ms' };
   const used = series(samples, 'purchase', 'cpuMs');
   findings.comparisons.push(

@@ -1,6 +1,6 @@
 /**
- * Merchants' servers: one path answers at once, the other late. In the bench's own process, since taking a message costs next to nothing
- * beside a purchase.
+ * Merchants' servers: one path answers at once, the other late. In the bench's own process, since taking a
+ * message costs next to nothing beside a purchase.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

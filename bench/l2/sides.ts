@@ -1,4 +1,7 @@
-/** L2's sides under load, and how many clients each needs for its best rate: capacity is compared with capacity. */
+/**
+ * L2's sides under load, and how many clients each needs for its best rate: capacity is compared with
+ * capacity.
+ */
 import { cpuDuring } from '../support/cpu.ts';
 import { closedLoop, figuresOf } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';
@@ -30,7 +33,10 @@ export type Clients<Name extends string> = Readonly<Record<Name, number>>;
 export const DEFAULT_SLICE_MS = 10_000;
 const CLIENTS_TRIED = [8, 16, 32];
 
-/** Sides with so many clients each. The rate is that of the slice alone; processor time counts what was left to settle too. */
+/**
+ * Sides with so many clients each. The rate is that of the slice alone; processor time counts what was left
+ * to settle too.
+ */
 export function sidesOf<Name extends string>(ways: Ways<Name>, clientsOf: (name: Name) => number): Side[] {
   return namesOf(ways).map((name) => ({
     name,

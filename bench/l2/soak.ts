@@ -1,4 +1,7 @@
-/** L2's soak: half the rate that saturates, for fifteen minutes, without one error; memory and connections watched. */
+/**
+ * L2's soak: half the rate that saturates, for fifteen minutes, without one error; memory and connections
+ * watched.
+ */
 import { closedLoop, figuresOf, paced } from '../support/load.ts';
 import { count } from '../support/report.ts';
 import { quantile } from '../support/rounds.ts';

@@ -1,7 +1,7 @@
 /**
- * L2 with webhooks: purchases of merchants with an endpoint that answers at once, with a slow one and with none, beside an empty workflow
- * with one abandoned child. A purchase is answered before its message is on its way, so what a slice leaves to deliver is worked off before
- * the next side's turn, and counted.
+ * L2 with webhooks: purchases of merchants with an endpoint that answers at once, with a slow one and with
+ * none, beside an empty workflow with one abandoned child. A purchase is answered before its message is on
+ * its way, so what a slice leaves to deliver is worked off before the next side's turn, and counted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, type EndpointJson } from '../../src/cli/webhooks-client.ts';
@@ -108,8 +108,9 @@ async function slowWay(
   let endpoints = await addEndpoints(buyer, service, receiver.slowUrl);
   return {
     once: () => buyer.buy(),
-    // Merchants this slow never catch up: what waits for them would come back during everybody's slices, more of it each round. So it ends
-    // here. With new endpoints every slice begins as an outage does, unknown to the worker as slow, which is when they cost most.
+    // Merchants this slow never catch up: what waits for them would come back during everybody's slices, more
+    // of it each round. So it ends here. With new endpoints every slice begins as an outage does, unknown to
+    // the worker as slow, which is when they cost most.
     settle: async () => {
       const open = await deliveries.count();
       await endpoints.remove();

@@ -1,4 +1,7 @@
-/** Floor of L3: Koa and nothing else, sending the same bytes from memory. A process of its own; bodies come as files. */
+/**
+ * Floor of L3: Koa and nothing else, sending the same bytes from memory. A process of its own; bodies come as
+ * files.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

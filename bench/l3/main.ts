@@ -1,4 +1,6 @@
-/** L3, reads: beside a bare Koa server, what they ask of Postgres and Redis, and eSIM lists in a large table. */
+/**
+ * L3, reads: beside a bare Koa server, what they ask of Postgres and Redis, and eSIM lists in a large table.
+ */
 import type { BenchOptions } from '../support/options.ts';
 import { noFindings, type Findings } from '../support/report.ts';
 import type { Servers } from '../support/servers.ts';

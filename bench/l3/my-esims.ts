@@ -1,6 +1,7 @@
 /**
- * my-esims, statistics and top destinations for an account with a thousand orders: alone in its table, and among a million orders of a thousand accounts; and
- * for an account with ten thousand orders among them. Two copies of the service side by side.
+ * my-esims, statistics and top destinations for an account with a thousand orders: alone in its table, and
+ * among a million orders of a thousand accounts; and for an account with ten thousand orders among them. Two
+ * copies of the service side by side.
  */
 import { dayBefore } from '../../src/purchases/figures/days.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';

@@ -1,4 +1,7 @@
-/** Catalogue and detail reads beside a bare Koa server that sends the same bytes, and what a cached read asks of Postgres and Redis. */
+/**
+ * Catalogue and detail reads beside a bare Koa server that sends the same bytes, and what a cached read asks
+ * of Postgres and Redis.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startChild } from '../../src/dev/child.ts';
@@ -112,7 +115,10 @@ async function startBareServer(
   return { url, bytes, stop: () => child.stop() };
 }
 
-/** On a copy of the service behind wire counters: reads of what is cached, beside the same time without a read. */
+/**
+ * On a copy of the service behind wire counters: reads of what is cached, beside the same time without a
+ * read.
+ */
 export async function countReads(servers: Servers, options: BenchOptions, findings: Findings): Promise<void> {
   const { service, postgres, redis } = await startCountedService(servers, options.log);
   const { apiKey } = await service.account();

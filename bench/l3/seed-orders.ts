@@ -38,7 +38,10 @@ async function dropIndexes(owner: Kysely<WorldDatabase>): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search for an ICCID finds. */
+/**
+ * With install data that opens, where one of the reads shows it: the newest eSIMs, and those that the search
+ * for an ICCID finds.
+ */
 async function sealOrders({ owner, context }: Service, accountId: string): Promise<void> {
   const secretBox = createSecretBox(context.secrets.secretKeys);
   const { columns } = createInstallData({ secretBox, onUnreadable: () => undefined });
@@ -80,7 +83,10 @@ async function insertEsims(
   );
 }
 
-/** One of each eSIM, over all packages on sale and three payment methods. The eSIMs keep one package name: how many a search matches depends on it. */
+/**
+ * One of each eSIM, over all packages on sale and three payment methods. The eSIMs keep one package name: how
+ * many a search matches depends on it.
+ */
 async function insertPurchases(owner: Kysely<WorldDatabase>): Promise<void> {
   await sql`
     with sold as materialized (

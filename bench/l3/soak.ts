@@ -1,4 +1,7 @@
-/** L3's soak: reads, lists and now and then a purchase, steadily for an hour; memory and connections must not grow. */
+/**
+ * L3's soak: reads, lists and now and then a purchase, steadily for an hour; memory and connections must not
+ * grow.
+ */
 import { createBuyer } from '../l2/buyer.ts';
 import { paced } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';
@@ -11,7 +14,10 @@ import { readsOf } from './reads.ts';
 const PER_SECOND = 200;
 /** Of this many requests one is a purchase and one reads an eSIM list. */
 const CYCLE = 50;
-/** Growth that counts as none: what garbage collection leaves or takes, and what a pool opens and closes from one minute to the next. */
+/**
+ * Growth that counts as none: what garbage collection leaves or takes, and what a pool opens and closes from
+ * one minute to the next.
+ */
 const TOLERATED_MEMORY = 0.1;
 const TOLERATED_CONNECTIONS = 2;
 

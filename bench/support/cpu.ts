@@ -1,6 +1,6 @@
 /**
- * Processor time by program, of this process and everything it started: where a purchase's time goes. Linux only; elsewhere there is
- * nothing to show.
+ * Processor time by program, of this process and everything it started: where a purchase's time goes. Linux
+ * only; elsewhere there is nothing to show.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -27,7 +27,10 @@ export async function readCpuTimes(): Promise<CpuTimes> {
   return times;
 }
 
-/** What each program used between two readings, per unit of work; the largest first, without what used next to nothing. */
+/**
+ * What each program used between two readings, per unit of work; the largest first, without what used next to
+ * nothing.
+ */
 export function cpuPerUnit(before: CpuTimes, after: CpuTimes, units: number): [string, number][] {
   return [...after]
     .map(([name, ms]): [string, number] => [name, (ms - (before.get(name) ?? 0)) / units])
@@ -35,7 +38,10 @@ export function cpuPerUnit(before: CpuTimes, after: CpuTimes, units: number): [s
     .sort(([, a], [, b]) => b - a);
 }
 
-/** Runs and tells how much processor time the programs that count used meanwhile, in milliseconds together; 0 where unknown. */
+/**
+ * Runs and tells how much processor time the programs that count used meanwhile, in milliseconds together; 0
+ * where unknown.
+ */
 export async function cpuDuring<T>(
   run: () => Promise<T>,
   counts: (program: string) => boolean = () => true,

@@ -1,6 +1,7 @@
 /**
- * Load: a fixed number of clients that each send the next request when the last is answered (closed loop), or a fixed pace whatever the
- * answers do (open loop). Every failure counts; the first is kept, so that a run that measured errors says so.
+ * Load: a fixed number of clients that each send the next request when the last is answered (closed loop), or
+ * a fixed pace whatever the answers do (open loop). Every failure counts; the first is kept, so that a run
+ * that measured errors says so.
  */
 import { quantile } from './rounds.ts';
 
@@ -13,7 +14,10 @@ interface LoadResult {
   readonly latenciesMs: readonly number[];
 }
 
-/** Runs `once` with `clients` at a time; a request begun before the end is waited for and counts, with its time. */
+/**
+ * Runs `once` with `clients` at a time; a request begun before the end is waited for and counts, with its
+ * time.
+ */
 export async function closedLoop(
   once: (client: number) => Promise<unknown>,
   { clients, forMs }: { readonly clients: number; readonly forMs: number },
@@ -27,7 +31,10 @@ export async function closedLoop(
   return tally.result(performance.now() - startedAtMs);
 }
 
-/** Begins `perSecond` requests a second, evenly; latencies count from when a request was due, so that waiting is not hidden. */
+/**
+ * Begins `perSecond` requests a second, evenly; latencies count from when a request was due, so that waiting
+ * is not hidden.
+ */
 export async function paced(
   once: (index: number) => Promise<unknown>,
   { perSecond, forMs }: { readonly perSecond: number; readonly forMs: number },

@@ -1,4 +1,7 @@
-/** What the figures were taken on. Read once before and once after, since a busy machine is part of the result. */
+/**
+ * What the figures were taken on. Read once before and once after, since a busy machine is part of the
+ * result.
+ */
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
 interface Machine {

@@ -1,6 +1,7 @@
 /**
- * What a run found: comparisons with a baseline, counts with a limit, remarks, and the machine. Printed as a table for people or as
- * JSON for programs. A ratio is made pair by pair, one for each round, so drift of the machine's speed falls out.
+ * What a run found: comparisons with a baseline, counts with a limit, remarks, and the machine. Printed as a
+ * table for people or as JSON for programs. A ratio is made pair by pair, one for each round, so drift of the
+ * machine's speed falls out.
  */
 import { spreadOf, type Spread } from './rounds.ts';
 

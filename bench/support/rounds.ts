@@ -1,6 +1,7 @@
 /**
- * Interleaved measurement: every side runs for one slice in turn, A B A B …, so that whatever the machine does meanwhile falls on all
- * sides alike. The first round warms up and is not counted. Judging is report.ts's.
+ * Interleaved measurement: every side runs for one slice in turn, A B A B …, so that whatever the machine
+ * does meanwhile falls on all sides alike. The first round warms up and is not counted. Judging is
+ * report.ts's.
  */
 
 /** One side's way to run for a slice; answers figures by name, such as `rate` (per second) or `medianMs`. */

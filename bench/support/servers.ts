@@ -1,6 +1,7 @@
 /**
- * The servers of a run: those named by DATABASE_URL, TEMPORAL_ADDRESS and REDIS_URL, else our own as `npm start` has them (durability
- * on, Temporal in a file), in a temporary folder. Guarantees that close() leaves no process, database or file behind.
+ * The servers of a run: those named by DATABASE_URL, TEMPORAL_ADDRESS and REDIS_URL, else our own as `npm
+ * start` has them (durability on, Temporal in a file), in a temporary folder. Guarantees that close() leaves
+ * no process, database or file behind.
  */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * The service under test as `npm start` runs it: supplier simulator, worker and API, each a process of its own, on a database and a
- * Temporal namespace of this run's. Accounts and keys are made through the service's own commands' code.
+ * The service under test as `npm start` runs it: supplier simulator, worker and API, each a process of its
+ * own, on a database and a Temporal namespace of this run's. Accounts and keys are made through the service's
+ * own commands' code.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Temporal's production server on a Postgres, in one process, with the tuning of the development server. Two databases of its own, as
- * in production, dropped afterwards. Shards are few: 512 are for clusters, and one process would spend itself on looking after them.
+ * Temporal's production server on a Postgres, in one process, with the tuning of the development server. Two
+ * databases of its own, as in production, dropped afterwards. Shards are few: 512 are for clusters, and one
+ * process would spend itself on looking after them.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Temporal's production server and its schema tool, built by Go once and kept in the user's cache folder. Only for benches: `npm start`
- * and tests use the development server.
+ * Temporal's production server and its schema tool, built by Go once and kept in the user's cache folder.
+ * Only for benches: `npm start` and tests use the development server.
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -56,7 +56,8 @@ async function build(
   const workDir = await mkdtemp(join(cacheDir, 'temporal-server-partial-'));
   const goDir = join(workDir, 'go');
   try {
-    // env(1) adds to the environment we were started with. Go's caches go with the work folder: only the programs stay.
+    // env(1) adds to the environment we were started with. Go's caches go with the work folder: only the
+    // programs stay.
     // prettier-ignore
     const args = [
       `GOBIN=${workDir}`, `GOPATH=${goDir}`, `GOMODCACHE=${join(goDir, 'mod')}`, `GOCACHE=${join(goDir, 'cache')}`,

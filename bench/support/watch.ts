@@ -1,6 +1,6 @@
 /**
- * Watches a long run: memory of API and worker, connections at Postgres. Growth is the last quarter's median against the second's: the
- * first quarter fills caches and pools.
+ * Watches a long run: memory of API and worker, connections at Postgres. Growth is the last quarter's median
+ * against the second's: the first quarter fills caches and pools.
  */
 import { sql } from 'kysely';
 import { residentMiB } from './cpu.ts';

@@ -1,6 +1,7 @@
 /**
- * Stands between the service and a server and counts what goes over the wire: statements to Postgres, commands to Redis. Exact where
- * the servers' own statistics are delayed or count what they do inside. Plain connections only; what passes is not changed.
+ * Stands between the service and a server and counts what goes over the wire: statements to Postgres,
+ * commands to Redis. Exact where the servers' own statistics are delayed or count what they do inside. Plain
+ * connections only; what passes is not changed.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -57,7 +58,10 @@ export async function startWireCounter(options: {
 }
 
 const BYTES_OF_LENGTH = 4;
-/** Parse and simple query carry the text; Bind, Execute and the like belong to a statement that was sent before. */
+/**
+ * Parse and simple query carry the text; Bind, Execute and the like belong to a statement that was sent
+ * before.
+ */
 const PARSE = 0x50;
 const SIMPLE_QUERY = 0x51;
 const BIND = 0x42;

@@ -1,6 +1,6 @@
 /**
- * Everything that release 1.0.0 keeps in an environment, `live` or `test`, one noun a file. What comes later is a
- * migration of its own: this file and what it imports stay as they were released.
+ * Everything that release 1.0.0 keeps in an environment, `live` or `test`, one noun a file. What comes later
+ * is a migration of its own: this file and what it imports stay as they were released.
  */
 import { sql, type Kysely } from 'kysely';
 import { catalogue } from './baseline/catalogue.ts';

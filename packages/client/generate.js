@@ -1,5 +1,6 @@
-// Writes generated/: the types of every documented route, from the documents that `node src/main.ts openapi` writes, and
-// the values of each list in a schema or a query. They are not committed, so they are never behind the routes.
+// Writes generated/: the types of every documented route, from the documents that `node src/main.ts openapi`
+// writes, and the values of each list in a schema or a query. They are not committed, so they are never
+// behind the routes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

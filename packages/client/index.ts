@@ -1,4 +1,7 @@
-/** Typed calls of every documented route. The types come from the service's own OpenAPI documents (`npm run client`). */
+/**
+ * Typed calls of every documented route. The types come from the service's own OpenAPI documents (`npm run
+ * client`).
+ */
 import createClient, { type ClientOptions, type Middleware } from 'openapi-fetch';
 import type { paths as ApiPaths } from './generated/api.ts';
 import type { paths as OpsPaths } from './generated/ops.ts';

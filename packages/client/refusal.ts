@@ -8,7 +8,10 @@ interface RefusalFields {
   readonly fits?: readonly string[] | undefined;
 }
 
-/** What the service refused. `details` names fields, as in `email: must be an e-mail address; name: must not be empty`. */
+/**
+ * What the service refused. `details` names fields, as in `email: must be an e-mail address; name: must not
+ * be empty`.
+ */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;

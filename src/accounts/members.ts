@@ -1,4 +1,7 @@
-/** What members manage: the account, its members and invitations, its keys. Each member was let in by role before (platform/http). */
+/**
+ * What members manage: the account, its members and invitations, its keys. Each member was let in by role
+ * before (platform/http).
+ */
 import type { Bound } from '../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
 import type { Member } from '../domain/callers.ts';
@@ -31,7 +34,9 @@ import type { SandboxMail, UserMail } from './users/mails.ts';
 export interface MemberDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
-  /** Throws VALIDATION_ERROR if no web server answers there, or where the address is inside a private network. */
+  /**
+   * Throws VALIDATION_ERROR if no web server answers there, or where the address is inside a private network.
+   */
   readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
@@ -90,7 +95,10 @@ async function changeAccount(
   return readOwnAccount({ db }, member);
 }
 
-/** Invitations by a user who is no longer an owner become void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
+/**
+ * Invitations by a user who is no longer an owner become void. Throws NOT_FOUND; VALIDATION_ERROR for the
+ * last owner.
+ */
 async function changeMember(
   { db }: MemberDeps,
   { account, email }: Member,
@@ -110,8 +118,8 @@ async function changeMember(
 }
 
 /**
- * Takes effect at once, since every request looks the membership up. Invitations that the member sent become void. Throws NOT_FOUND; VALIDATION_ERROR for the
- * last owner.
+ * Takes effect at once, since every request looks the membership up. Invitations that the member sent become
+ * void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner.
  */
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -137,7 +145,10 @@ function refuseMember(): never {
   throw noMember();
 }
 
-/** In place of an earlier invitation of the same address. Throws VALIDATION_ERROR for a member, and where too many are open. */
+/**
+ * In place of an earlier invitation of the same address. Throws VALIDATION_ERROR for a member, and where too
+ * many are open.
+ */
 async function invite(
   { db, clock, sendMail }: MemberDeps,
   { account, email: invitedBy }: Member,

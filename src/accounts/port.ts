@@ -7,7 +7,8 @@ export interface Mail {
 }
 
 /**
- * `done`: the mail server accepted it. `refused`: it never will. `unknown`: it may have accepted it. `detail` contains no address.
+ * `done`: the mail server accepted it. `refused`: it never will. `unknown`: it may have accepted it. `detail`
+ * contains no address.
  */
 export type MailOutcome =
   { readonly outcome: 'done' } | { readonly outcome: 'refused' | 'unknown'; readonly detail: string };

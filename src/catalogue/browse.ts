@@ -33,7 +33,10 @@ export function listPackages(
   return priced;
 }
 
-/** What can be added to an eSIM of this package. REGION_NOT_FOUND, PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
+/**
+ * What can be added to an eSIM of this package. REGION_NOT_FOUND, PACKAGE_NOT_FOUND; VALIDATION_ERROR,
+ * EXCHANGE_RATE_UNAVAILABLE for the currency.
+ */
 export async function listTopUps(
   deps: BrowseDeps,
   account: Account,
@@ -47,7 +50,10 @@ export async function listTopUps(
   return (await deps.topUps.of(base)).map(price).filter(isOnSale);
 }
 
-/** Without an account, at the prices for users. PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE for the currency. */
+/**
+ * Without an account, at the prices for users. PACKAGE_NOT_FOUND; VALIDATION_ERROR, EXCHANGE_RATE_UNAVAILABLE
+ * for the currency.
+ */
 export async function getPackage(
   deps: BrowseDeps,
   account: Account | undefined,

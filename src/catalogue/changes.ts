@@ -27,7 +27,10 @@ export interface ChangePage {
   readonly hasMore: boolean;
 }
 
-/** Changes after a version in the order in which they were made, from the first one kept without `since`; `now` reads nothing and answers where to start. */
+/**
+ * Changes after a version in the order in which they were made, from the first one kept without `since`;
+ * `now` reads nothing and answers where to start.
+ */
 export async function listPackageChanges(
   deps: Pick<CatalogueDeps, 'db' | 'clock' | 'settings' | 'catalogue'>,
   account: Account,
@@ -43,7 +46,10 @@ export async function listPackageChanges(
   return { items, nextId: items.at(-1)?.id ?? since, hasMore: found.length > limit };
 }
 
-/** By the cost in the change's own row: the catalogue in memory may be a second old, and a reader who has read a change does not ask again. */
+/**
+ * By the cost in the change's own row: the catalogue in memory may be a second old, and a reader who has read
+ * a change does not ask again.
+ */
 function currentPricer(
   deps: Pick<CatalogueDeps, 'clock' | 'settings' | 'catalogue'>,
   account: Account,
@@ -62,7 +68,10 @@ function currentPricer(
 
 export type OnSaleAt = Awaited<ReturnType<typeof readOnSaleAt>>;
 
-/** For finance: what was on sale at a moment, with our cost and the prices in US dollars of that moment; all of it, or one page. */
+/**
+ * For finance: what was on sale at a moment, with our cost and the prices in US dollars of that moment; all
+ * of it, or one page.
+ */
 export async function readOnSaleAt(
   db: WorldDb,
   { at, ...filter }: OnSaleFilter & { readonly at: Date },

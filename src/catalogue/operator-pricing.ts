@@ -62,7 +62,10 @@ async function proposeAsPerson(deps: RateDeps, { person }: Session, rate: Omit<S
   return proposeRate(deps, { ...rate, by: person.email });
 }
 
-/** NOT_FOUND where nothing with this id was observed within 24 hours; FORBIDDEN where another person has to confirm it. */
+/**
+ * NOT_FOUND where nothing with this id was observed within 24 hours; FORBIDDEN where another person has to
+ * confirm it.
+ */
 async function confirmAsPerson(
   deps: RateDeps,
   { person }: Session,

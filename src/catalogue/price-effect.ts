@@ -83,7 +83,8 @@ function priceEffect(
     beforeMinor,
     afterMinor,
     changeBps: beforeMinor === null || afterMinor === null ? null : changeBps(beforeMinor, afterMinor),
-    // Both sides in millionths of a hundredth of the minor unit, so that nothing is rounded before they are compared.
+    // Both sides in millionths of a hundredth of the minor unit, so that nothing is rounded before they are
+    // compared.
     marginBps: afterMinor === null ? null : marginBps(afterMinor * 100n * MICROS, cost * micros),
   };
 }

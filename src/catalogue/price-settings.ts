@@ -26,7 +26,10 @@ export async function pagePrices(db: WorldDb, { page, limit }: PageQuery): Promi
   return { items, total, page, limit };
 }
 
-/** What new settings would do to every package on sale, and one page of the packages whose price changes, those that change most first. */
+/**
+ * What new settings would do to every package on sale, and one page of the packages whose price changes,
+ * those that change most first.
+ */
 export async function previewCatalogue(
   deps: RateDeps,
   after: PricingTermsRequest,
@@ -55,8 +58,8 @@ export async function previewCatalogue(
 export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;
 
 /**
- * Saves new settings where those with the id `version` still apply. Takes effect within a second. `changed-meanwhile`:
- * another person changed the prices after the preview.
+ * Saves new settings where those with the id `version` still apply. Takes effect within a second.
+ * `changed-meanwhile`: another person changed the prices after the preview.
  */
 export async function savePrices(
   db: WorldDb,

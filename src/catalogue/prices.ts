@@ -42,7 +42,10 @@ export function createPricer(
   };
 }
 
-/** Throws VALIDATION_ERROR if the currency has no rate, EXCHANGE_RATE_UNAVAILABLE where its last good rate is too old to sell at. */
+/**
+ * Throws VALIDATION_ERROR if the currency has no rate, EXCHANGE_RATE_UNAVAILABLE where its last good rate is
+ * too old to sell at.
+ */
 export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
   const rate = catalogue.rates.get(currency);
   if (!rate) {
@@ -62,8 +65,9 @@ const usableUntilMs = ({ settings }: PriceDeps, { observedAtMs }: Rate): number 
   observedAtMs + settings.rateMaxAgeMs;
 
 /**
- * Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. Every read of the catalogue calls this, and there
- * may be a hundred currencies. So it keeps its result until the next rate grows too old, the catalogue changes, or the clock is set back.
+ * Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row.
+ * Every read of the catalogue calls this, and there may be a hundred currencies. So it keeps its result until
+ * the next rate grows too old, the catalogue changes, or the clock is set back.
  */
 export function createPriceRevision(deps: PriceDeps): (catalogue: Catalogue) => string {
   /** Valid while afterMs < now ≤ untilMs. */

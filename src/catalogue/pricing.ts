@@ -70,7 +70,10 @@ export function isRateJump(lastGoodMicros: bigint, micros: bigint): boolean {
   return difference * 10n > lastGoodMicros;
 }
 
-/** How far `after` is from `before`, in hundredths of a percent of it, rounded half up. null where `before` is zero. Both are non-negative. */
+/**
+ * How far `after` is from `before`, in hundredths of a percent of it, rounded half up. null where `before` is
+ * zero. Both are non-negative.
+ */
 export function changeBps(before: bigint, after: bigint): number | null {
   if (before === 0n) return null;
   return after < before

@@ -48,7 +48,10 @@ export const summariseWaitingRates = ({ db, clock }: RateDeps) =>
   summariseQuarantined(db, new Date(clock.now().getTime() - MAX_AGE_MS));
 
 export interface RateProposal {
-  /** `waits`: it is the currency's first rate or too far off (`proposeRate`), so another person has to confirm it. */
+  /**
+   * `waits`: it is the currency's first rate or too far off (`proposeRate`), so another person has to confirm
+   * it.
+   */
   readonly outcome: 'set' | 'waits';
   /** null: the configured rate applies again after the next refresh. */
   readonly rateId: string | null;
@@ -62,8 +65,10 @@ export async function findSellingRate({ db, clock }: RateDeps, currency: string)
 }
 
 /**
- * Sets a rate, within a second and in place of the configured one until changed; null restores the configured one. A rate that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be. So does one that is
- * more than 10 % off every rate that is not the work of one person: otherwise small steps could add up to any rate.
+ * Sets a rate, within a second and in place of the configured one until changed; null restores the configured
+ * one. A rate that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be.
+ * So does one that is more than 10 % off every rate that is not the work of one person: otherwise small steps
+ * could add up to any rate.
  */
 export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RateProposal> {
   const { currency, micros } = rate;
@@ -83,7 +88,10 @@ export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RatePr
   });
 }
 
-/** What a provider observed or a second person confirmed within 24 hours, or last; and the configured rate. In micros. */
+/**
+ * What a provider observed or a second person confirmed within 24 hours, or last; and the configured rate. In
+ * micros.
+ */
 async function findAnchors(
   { db, configuredRates }: RateDeps,
   currency: string,
@@ -94,7 +102,10 @@ async function findAnchors(
   return configured === undefined ? found : [...found, configured];
 }
 
-/** Good rates of a currency in the last days, oldest first: at most 200, each the last one of an equal span of time. */
+/**
+ * Good rates of a currency in the last days, oldest first: at most 200, each the last one of an equal span of
+ * time.
+ */
 export function readRateHistory({ db, clock }: RateDeps, currency: string, days: number) {
   const until = clock.now();
   const since = new Date(until.getTime() - days * DAY_MS);
@@ -102,7 +113,10 @@ export function readRateHistory({ db, clock }: RateDeps, currency: string, days:
   return sampleRates(db, currency, { since, until, spanSeconds });
 }
 
-/** Accepts a quarantined rate. undefined: none with this id that is recent enough to use. `not-independent`: another person has to. */
+/**
+ * Accepts a quarantined rate. undefined: none with this id that is recent enough to use. `not-independent`:
+ * another person has to.
+ */
 export function confirmRate(
   { db, clock }: RateDeps,
   confirm: { readonly id: bigint; readonly by: string; readonly reason: string },

@@ -51,7 +51,9 @@ export interface CataloguePackage {
 export const CHANGE_KINDS = ['ADDED', 'CHANGED', 'WITHDRAWN'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** What may change of a package, by the names that answers use. `availability`: it was withdrawn, or is back. */
+/**
+ * What may change of a package, by the names that answers use. `availability`: it was withdrawn, or is back.
+ */
 export const CHANGED_FIELDS = [
   'availability',
   'packageName',
@@ -70,7 +72,10 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Packages of this region can be bought by code but appear in no list and no count. ISO 3166 never assigns ZZ to a place. */
+/**
+ * Packages of this region can be bought by code but appear in no list and no count. ISO 3166 never assigns ZZ
+ * to a place.
+ */
 export const UNLISTED_REGION_CODE = 'ZZ';
 
 const GIB = 1_073_741_824;

@@ -6,7 +6,10 @@ import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
 import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
 
 export interface TopUps {
-  /** The top-ups of a BASE package, in the supplier's order. Throws SERVICE_UNAVAILABLE when no list is stored and the supplier does not answer. */
+  /**
+   * The top-ups of a BASE package, in the supplier's order. Throws SERVICE_UNAVAILABLE when no list is stored
+   * and the supplier does not answer.
+   */
   of(base: StoredPackage): Promise<readonly CataloguePackage[]>;
   /** One top-up by its code, with or without the TOPUP_ prefix, or undefined. */
   find(code: string): Promise<CataloguePackage | undefined>;
@@ -22,8 +25,9 @@ type FetchDeps = Pick<CatalogueDeps, 'db' | 'supplier' | 'clock' | 'settings'> &
 };
 
 /**
- * The supplier lists top-ups per package only, so they are fetched on demand: from memory, then from Postgres, then from the supplier. When the
- * supplier does not answer in a reader's time, the last known list stays in use.
+ * The supplier lists top-ups per package only, so they are fetched on demand: from memory, then from
+ * Postgres, then from the supplier. When the supplier does not answer in a reader's time, the last known list
+ * stays in use.
  */
 export function createTopUps(deps: FetchDeps & Pick<CatalogueDeps, 'catalogue'>): TopUps {
   const memory = new LRUCache<string, readonly CataloguePackage[]>({

@@ -60,7 +60,10 @@ export function openProcess(
   return { config, secrets, logger, processName };
 }
 
-/** For a command beside the installation that the environment names, else beside the `npm start` of this checkout. */
+/**
+ * For a command beside the installation that the environment names, else beside the `npm start` of this
+ * checkout.
+ */
 export async function openCommand(cli: Cli): Promise<ProcessContext> {
   if (namesInstallation(cli.env)) return openProcess(cli, 'command');
   const running = await cli.findRunning();

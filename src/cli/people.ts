@@ -1,4 +1,7 @@
-/** People who may use /ops: the first of them, and those who are locked out. Each command prints one JSON object. */
+/**
+ * People who may use /ops: the first of them, and those who are locked out. Each command prints one JSON
+ * object.
+ */
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { createPasswords } from '../accounts/users/passwords.ts';

@@ -25,7 +25,10 @@ export async function runCli(words: readonly string[], replaced: Partial<Cli> = 
   }
 }
 
-/** Loads only the groups that `first` needs: the code of the others takes longer to load than a command to run. */
+/**
+ * Loads only the groups that `first` needs: the code of the others takes longer to load than a command to
+ * run.
+ */
 export async function createProgram(cli: Cli, first: string): Promise<Command> {
   const program = new Command('simway')
     .exitOverride()

@@ -1,4 +1,6 @@
-/** Where the API is, and the session that a command acts with. Only the user who signed in can read its file. */
+/**
+ * Where the API is, and the session that a command acts with. Only the user who signed in can read its file.
+ */
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readClientSettings, readDevSettings } from '../app/config/config.ts';

@@ -1,4 +1,6 @@
-/** What the values of options look like: `12.50`, `2h`, `25%`. Each schema says what it wants in its message. */
+/**
+ * What the values of options look like: `12.50`, `2h`, `25%`. Each schema says what it wants in its message.
+ */
 import { z } from 'zod';
 import { parseRateMicros } from '../catalogue/pricing.ts';
 import { parseMinor } from '../domain/money.ts';

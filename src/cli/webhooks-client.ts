@@ -9,7 +9,10 @@ export type MessageJson = z.output<typeof messageSchema>;
 export type AttemptJson = z.output<typeof attemptPageSchema>['data']['items'][number];
 
 export interface ApiClient {
-  /** The answer's body. Throws OperatorMistake with the API's message, and when nothing answers. The key is never part of it. */
+  /**
+   * The answer's body. Throws OperatorMistake with the API's message, and when nothing answers. The key is
+   * never part of it.
+   */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** The items of one page of a list. */
   list<T>(path: string): Promise<readonly T[]>;

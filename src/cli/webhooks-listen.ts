@@ -1,6 +1,7 @@
 /**
- * A receiver on the developer's machine. It registers itself as an endpoint, prints every signed message, and forwards the same bytes and headers to
- * the developer's program, whose answer it gives back. It deletes its endpoint when it ends, and those of listeners that were killed.
+ * A receiver on the developer's machine. It registers itself as an endpoint, prints every signed message, and
+ * forwards the same bytes and headers to the developer's program, whose answer it gives back. It deletes its
+ * endpoint when it ends, and those of listeners that were killed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** For developers of a webhook receiver. The commands use the API with a key, so they can do no more than any merchant's program. */
+/**
+ * For developers of a webhook receiver. The commands use the API with a key, so they can do no more than any
+ * merchant's program.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';

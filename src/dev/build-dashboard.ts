@@ -16,7 +16,10 @@ const NOT_SOURCES = ['dist', 'node_modules'];
 const WRITE_CLIENT = join(import.meta.dirname, '../../packages/client/generate.js');
 const BUILD_TIMEOUT_MS = 600_000;
 
-/** Builds the dashboard where its sources or the routes differ from those of the last build: some seconds, otherwise nothing. */
+/**
+ * Builds the dashboard where its sources or the routes differ from those of the last build: some seconds,
+ * otherwise nothing.
+ */
 export async function buildDashboard(
   log: Pick<ServiceLog, 'info'>,
   /** For tests. */
@@ -41,7 +44,8 @@ async function buildByVite(folder: string): Promise<void> {
   const run = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, args, {
       timeout: BUILD_TIMEOUT_MS,
-      // Set here for every caller: with another value Vite builds for development, larger and with absolute paths.
+      // Set here for every caller: with another value Vite builds for development, larger and with absolute
+      // paths.
       env: { NODE_ENV: 'production' },
     });
   await run(WRITE_CLIENT);

@@ -49,8 +49,9 @@ export interface Child {
   /** The last lines it printed. */
   tail(): string;
   /**
-   * Ready is when `line` has been printed, or `probe` answers true; an error of the probe means "not yet". Throws, with the child's last lines,
-   * when the child ends or the deadline passes first. Answers the ready line.
+   * Ready is when `line` has been printed, or `probe` answers true; an error of the probe means "not yet".
+   * Throws, with the child's last lines, when the child ends or the deadline passes first. Answers the ready
+   * line.
    */
   untilReady(condition: ReadyCondition): Promise<string>;
   /** Resolves when it is gone. Safe to call at any time, any number of times. */

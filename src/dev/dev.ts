@@ -1,4 +1,7 @@
-/** `npm start`: everything on one machine, with a fresh test key and a curl line that buys an eSIM. Data stays under .data/ between runs. */
+/**
+ * `npm start`: everything on one machine, with a fresh test key and a curl line that buys an eSIM. Data stays
+ * under .data/ between runs.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -281,7 +284,10 @@ async function settingsOf(
 const storedPassword = (dataDir: string, name: string): Promise<string> =>
   storedSecret(dataDir, `password-${name}`, oneTimePassword);
 
-/** One per checkout. A new id secret would give every Idempotency-Key a new purchase; a new key could not open stored secrets. */
+/**
+ * One per checkout. A new id secret would give every Idempotency-Key a new purchase; a new key could not open
+ * stored secrets.
+ */
 async function storedSecret(
   dataDir: string,
   name: string,

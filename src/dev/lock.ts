@@ -1,5 +1,6 @@
-// A lock between processes: SQLite's lock on an empty file, which the system releases when its holder dies, however it dies. A file beside it
-// names the holder, for messages only. The lock is never broken by age or by guessing whether the holder lives.
+// A lock between processes: SQLite's lock on an empty file, which the system releases when its holder dies,
+// however it dies. A file beside it names the holder, for messages only. The lock is never broken by age or
+// by guessing whether the holder lives.
 import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -18,7 +18,10 @@ const RESTART_PAUSE_MS = 1_000;
 /** Above the processes' own deadlines. */
 const STOP_DEADLINE_MS = 40_000;
 
-/** Waits for its ready line, and restarts it when it dies. Rejects when it does not become ready the first time. */
+/**
+ * Waits for its ready line, and restarts it when it dies. Rejects when it does not become ready the first
+ * time.
+ */
 export async function startOurProcess(options: OurProcessOptions) {
   const stopAsked = new AbortController();
   let child = await spawnOnce(options);

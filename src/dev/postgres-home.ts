@@ -1,5 +1,6 @@
-// Where the embedded Postgres keeps its programs and data, and as which user it runs. Postgres refuses to run as root, so under root it gets a
-// system user, and programs and data are put where that user can reach them. Reachability is tried, not guessed from file modes.
+// Where the embedded Postgres keeps its programs and data, and as which user it runs. Postgres refuses to run
+// as root, so under root it gets a system user, and programs and data are put where that user can reach them.
+// Reachability is tried, not guessed from file modes.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, chown, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -32,7 +33,10 @@ export interface PostgresHome {
   readonly createdDirs: readonly string[];
 }
 
-/** `spillDir` is used when the system user cannot reach the data folder. Throws with the reason when Postgres cannot run here. */
+/**
+ * `spillDir` is used when the system user cannot reach the data folder. Throws with the reason when Postgres
+ * cannot run here.
+ */
 export async function preparePostgresHome(options: {
   dataDir: string;
   spillDir?: string | undefined;

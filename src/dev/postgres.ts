@@ -44,7 +44,10 @@ export interface RunningPostgres extends RunningServer {
   remove(): Promise<void>;
 }
 
-/** Makes the cluster on first use, and stops a postmaster that a killed run left on it. Throws when another process uses the folder. */
+/**
+ * Makes the cluster on first use, and stops a postmaster that a killed run left on it. Throws when another
+ * process uses the folder.
+ */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   await mkdir(options.dataDir, { recursive: true });
   const lock = lockData(options.dataDir);
@@ -95,7 +98,8 @@ async function startOn(context: Context, port: number): Promise<Child> {
     try {
       return await startOnce(context, port);
     } catch (error) {
-      // After a crash of the postmaster its backends need a moment to notice and to let go of the shared memory.
+      // After a crash of the postmaster its backends need a moment to notice and to let go of the shared
+      // memory.
       if (performance.now() > deadline || !(error as Error).message.includes('is still in use')) throw error;
       await sleep(CRASH_RETRY_INTERVAL_MS);
     }

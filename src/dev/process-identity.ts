@@ -20,7 +20,8 @@ export async function startTimeOf(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat !== null) {
-    // The second field is the program's name in brackets and may hold spaces; the start time is the 20th after it.
+    // The second field is the program's name in brackets and may hold spaces; the start time is the 20th
+    // after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? null : (fields[19] ?? null);
   }
@@ -41,7 +42,10 @@ async function ps(pid: number, column: string): Promise<string | null> {
 
 const POLL_MS = 50;
 
-/** Sends one signal after the other, each with `deadlineMs` to work, until the process is not the expected one any more. */
+/**
+ * Sends one signal after the other, each with `deadlineMs` to work, until the process is not the expected one
+ * any more.
+ */
 export async function endProcess(options: {
   readonly pid: number;
   readonly isExpected: () => Promise<boolean>;

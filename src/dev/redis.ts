@@ -1,4 +1,5 @@
-// Redis for npm start and tests: only on loopback, and without persistence, since everything in it can be lost.
+// Redis for npm start and tests: only on loopback, and without persistence, since everything in it can be
+// lost.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -24,7 +25,10 @@ export interface RunningRedis extends RunningServer {
   readonly url: string;
 }
 
-/** null: there is no redis-server, and limits and caches stay per process. Throws when there is one that does not come up. */
+/**
+ * null: there is no redis-server, and limits and caches stay per process. Throws when there is one that does
+ * not come up.
+ */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis | null> {
   const program = options.program ?? (await findProgram('redis-server', options.pathEnv));
   if (program === null) return null;

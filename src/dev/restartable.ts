@@ -1,4 +1,5 @@
-// A server that can be stopped, killed and started again in the same place. The lock on its data is held while it may run.
+// A server that can be stopped, killed and started again in the same place. The lock on its data is held
+// while it may run.
 import type { Child, ExitReport } from './child.ts';
 import type { Lock } from './lock.ts';
 

@@ -1,4 +1,5 @@
-// `.data/running.json` names the addresses and keys of a running npm start, for other programs. After a kill it stays until the next start.
+// `.data/running.json` names the addresses and keys of a running npm start, for other programs. After a kill
+// it stays until the next start.
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../domain/money.ts';
@@ -42,7 +43,9 @@ export interface Run {
   close(): Promise<void>;
 }
 
-/** Removes the file of a killed run. Throws when another run has the folder; the message names its process. */
+/**
+ * Removes the file of a killed run. Throws when another run has the folder; the message names its process.
+ */
 export async function beginRun(dataDir: string): Promise<Run> {
   await mkdir(dataDir, { recursive: true, mode: DATA_DIR_MODE });
   const lock = takeStartLock(dataDir);

@@ -1,6 +1,7 @@
 /**
- * People to sign in as at the dashboard of `npm start`: a merchant who owns the sandbox accounts, two people of finance, one of operations, one
- * administrator. Only while the live environment is off. Their passwords are random and stay in .data/.
+ * People to sign in as at the dashboard of `npm start`: a merchant who owns the sandbox accounts, two people
+ * of finance, one of operations, one administrator. Only while the live environment is off. Their passwords
+ * are random and stay in .data/.
  */
 import { createPasswords } from '../accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../accounts/operators/people.ts';
@@ -29,14 +30,16 @@ type OperatorName = keyof typeof OPERATORS;
 export type SandboxLogins = Readonly<Record<'merchant' | OperatorName, Login>>;
 
 /**
- * Two people whose access came from the same hands today cannot approve each other's actions for a day. Here no person gave access to another: it is
- * recorded as given some days ago.
+ * Two people whose access came from the same hands today cannot approve each other's actions for a day. Here
+ * no person gave access to another: it is recorded as given some days ago.
  */
 const GIVEN_BEFORE_MS = 48 * 3_600_000;
 
 const emailOf = (name: string): string => `${name}@simway.example`;
 
-/** `passwordOf`: the stored one, or a new one that is stored. Returns null where the live environment is on. */
+/**
+ * `passwordOf`: the stored one, or a new one that is stored. Returns null where the live environment is on.
+ */
 export async function prepareSandboxLogins(
   context: ProcessContext,
   passwordOf: (name: string) => Promise<string>,

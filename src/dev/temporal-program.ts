@@ -1,6 +1,7 @@
-// Finds the `temporal` program: on the search path, in the cache folder, by download, or by building it with Go. The cache folder only ever holds
-// a whole program that has run, and two processes never fill it at once. A download is unpacked only if it is the archive that we know; Go compares
-// what it builds with its public checksum database.
+// Finds the `temporal` program: on the search path, in the cache folder, by download, or by building it with
+// Go. The cache folder only ever holds a whole program that has run, and two processes never fill it at once.
+// A download is unpacked only if it is the archive that we know; Go compares what it builds with its public
+// checksum database.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -15,7 +16,9 @@ import { findProgram, isExecutableFile, runCommand } from './programs.ts';
 const VERSION = '1.5.1';
 const GO_PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
 const DOWNLOAD_ORIGIN = 'https://temporal.download';
-/** SHA-256 of the release's archives: https://github.com/temporalio/cli/releases/download/v1.5.1/checksums.txt */
+/**
+ * SHA-256 of the release's archives: https://github.com/temporalio/cli/releases/download/v1.5.1/checksums.txt
+ */
 const ARCHIVE_SHA256: Readonly<Record<string, string>> = {
   'linux-amd64': 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
   'linux-arm64': 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',

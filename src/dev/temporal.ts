@@ -18,8 +18,9 @@ const CALL_DEADLINE_MS = 3_000;
 const PLENTY = 100_000;
 
 /**
- * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys lift that. One partition
- * per queue spares new workflows a search among four. The rest lifts limits that are meant for shared clusters.
+ * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first
+ * two keys lift that. One partition per queue spares new workflows a search among four. The rest lifts limits
+ * that are meant for shared clusters.
  */
 export const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -68,7 +69,10 @@ export interface RunningTemporal extends RunningServer {
   readonly uiUrl: string;
 }
 
-/** Waits until all namespaces and search attributes are there. Throws when there is no program or it does not start. */
+/**
+ * Waits until all namespaces and search attributes are there. Throws when there is no program or it does not
+ * start.
+ */
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const program = await findTemporalProgram(options);
   const { dataDir } = options;
@@ -114,7 +118,8 @@ async function startOn(program: string, options: TemporalOptions, ports: Ports):
       args: serverArguments(options, ports),
       log,
       cwd: dataDir ?? '/',
-      // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings there.
+      // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings
+      // there.
       env: { PATH: '/usr/bin:/bin' },
       logFile: dataDir === null ? options.logFile : join(dataDir, 'temporal.log'),
       stopDeadlineMs: STOP_DEADLINE_MS,

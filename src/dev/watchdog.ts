@@ -1,8 +1,11 @@
-// Ends a child process when this process dies without ending it, also by SIGKILL. A small shell in a session of its own waits on a pipe that
-// closes with this process.
+// Ends a child process when this process dies without ending it, also by SIGKILL. A small shell in a session
+// of its own waits on a pipe that closes with this process.
 import { spawn } from 'node:child_process';
 
-/** $1 process id, $2 signal, $3 seconds of grace. A zombie counts as gone: not every first process reaps at once. */
+/**
+ * $1 process id, $2 signal, $3 seconds of grace. A zombie counts as gone: not every first process reaps at
+ * once.
+ */
 const SCRIPT = [
   "trap '' INT HUP TERM",
   'read -r word',

@@ -1,4 +1,6 @@
-/** The API, the workflows, database rows and the docs share these. A test compares them with `docs/ERRORS.md`. */
+/**
+ * The API, the workflows, database rows and the docs share these. A test compares them with `docs/ERRORS.md`.
+ */
 export const ERROR_CODES = [
   'VALIDATION_ERROR',
   'INVALID_JSON',

@@ -19,8 +19,8 @@ export type IdKind = keyof typeof PREFIXES;
 const HEX_32 = /^[0-9a-f]{32}$/;
 
 /**
- * Makes an id from 32 lowercase hexadecimal digits of randomness or of an HMAC: callers see ids and must not guess them. Payment gateways
- * refuse `_` in references.
+ * Makes an id from 32 lowercase hexadecimal digits of randomness or of an HMAC: callers see ids and must not
+ * guess them. Payment gateways refuse `_` in references.
  */
 export function makeId(kind: IdKind, hex32: string): string {
   if (!HEX_32.test(hex32)) throw new RangeError(`no ${kind} id can be made of that`);

@@ -1,6 +1,7 @@
 /**
- * What a user may do for an account, by the role that they have in it; docs/DASHBOARD.md prints this table. A user may be a member of several
- * accounts, with a role in each. Roles of the people who operate the service are in operator-roles.ts.
+ * What a user may do for an account, by the role that they have in it; docs/DASHBOARD.md prints this table. A
+ * user may be a member of several accounts, with a role in each. Roles of the people who operate the service
+ * are in operator-roles.ts.
  */
 import type { Scope } from './account.ts';
 

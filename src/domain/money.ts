@@ -8,7 +8,10 @@ export const CONVERTED_CURRENCIES = ACCOUNT_CURRENCIES.filter((currency) => curr
 /** ISO 4217 alphabetic code; every currency is shown with two decimals at the edge. */
 export type Currency = string;
 
-/** Every amount is a bigint from the database to the HTTP edge, so floating point never rounds it (promise M9). */
+/**
+ * Every amount is a bigint from the database to the HTTP edge, so floating point never rounds it (promise
+ * M9).
+ */
 export interface Money {
   readonly amountMinor: bigint;
   readonly currency: Currency;

@@ -1,6 +1,8 @@
 /**
- * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles deliveries. ADMIN manages people,
- * and therefore moves no money: a person has one role, and the person who hands out access must not be able to use it. Whether an action is available, and whether it needs a second person, does not depend on the role.
+ * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles
+ * deliveries. ADMIN manages people, and therefore moves no money: a person has one role, and the person who
+ * hands out access must not be able to use it. Whether an action is available, and whether it needs a second
+ * person, does not depend on the role.
  */
 export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,6 +1,9 @@
 import type { ErrorCode } from './errors.ts';
 
-/** Why a purchase or a funding fails, each with the error code that its caller gets. Rows, workflows and answers use these names. */
+/**
+ * Why a purchase or a funding fails, each with the error code that its caller gets. Rows, workflows and
+ * answers use these names.
+ */
 export const FAILURE_REASONS = {
   INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
   PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',

@@ -1,7 +1,10 @@
 export const PURCHASE_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
 export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number];
 
-/** Why a purchase or a funding needs a person (`attention_reason`). docs/OPERATIONS.md says what each means and when it ends. */
+/**
+ * Why a purchase or a funding needs a person (`attention_reason`). docs/OPERATIONS.md says what each means
+ * and when it ends.
+ */
 export const ATTENTION_REASONS = [
   'SUPPLIER_NEVER_ALLOCATED',
   'SUPPLIER_OUTCOME_UNKNOWN',

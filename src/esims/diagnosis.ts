@@ -52,7 +52,10 @@ function endOf(facts: DiagnosisFacts, now: Date): DiagnosisCode | undefined {
   return totalBytes > 0n && usedBytes >= totalBytes ? 'USED_UP' : undefined;
 }
 
-/** The profile's state lags behind: one that the network has seen is installed, whatever the supplier says of the profile. */
+/**
+ * The profile's state lags behind: one that the network has seen is installed, whatever the supplier says of
+ * the profile.
+ */
 function installProblemOf({ status, smdpStatus, usedBytes }: DiagnosisFacts): DiagnosisCode | undefined {
   if (smdpStatus === 'DISABLED') return 'SWITCHED_OFF';
   if (status === 'ACTIVE' || usedBytes > 0n) return undefined;

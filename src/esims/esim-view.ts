@@ -5,7 +5,9 @@ import type { EsimRow } from './store/esims.ts';
 export type EsimView = Omit<EsimRow, 'install_sealed'> &
   OpenInstallData & { readonly install_sealed?: undefined };
 
-/** Install data stays hidden until the purchase has settled. Throws SERVICE_UNAVAILABLE if it cannot be read. */
+/**
+ * Install data stays hidden until the purchase has settled. Throws SERVICE_UNAVAILABLE if it cannot be read.
+ */
 export function visibleEsim(installData: Pick<InstallData, 'open'>, row: EsimRow): EsimView {
   const isSettled = row.status !== 'PENDING' && row.status !== 'FAILED';
   return isSettled
@@ -24,7 +26,10 @@ export function usageAsOf(row: Pick<EsimRow, 'usage_as_of' | 'checked_at'>): Dat
 
 const MS_PER_UNIT: Record<string, number> = { HOUR: 3_600_000, DAY: 86_400_000, MONTH: 30 * 86_400_000 };
 
-/** Units left: all of them before activation, then down to the end, none once it is over. Started units count whole. */
+/**
+ * Units left: all of them before activation, then down to the end, none once it is over. Started units count
+ * whole.
+ */
 export function remainingUnits(row: EsimView): number {
   if (row.status === 'EXPIRED' || row.status === 'CANCELLED' || row.status === 'FAILED') return 0;
   if (row.activate_time === null || row.expired_time === null) return row.total_duration;

@@ -12,7 +12,10 @@ const NONCE_BYTES = 16;
 /** Each lost to another process that made or revoked the link in the same moment. */
 const MAX_TRIES = 5;
 
-/** The public link of an eSIM that exists, made on first use and the same until it is revoked. Secret: never logged. */
+/**
+ * The public link of an eSIM that exists, made on first use and the same until it is revoked. Secret: never
+ * logged.
+ */
 export async function installUrl({ db, installTokens }: InstallLinkDeps, esimId: string): Promise<string> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const link = await findInstallLink(db, esimId);

@@ -38,7 +38,10 @@ export interface InstallView extends EsimCondition {
   readonly matchingId: string;
 }
 
-/** Everything that installs an account's own eSIM, with its public link. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM and SERVICE_UNAVAILABLE. */
+/**
+ * Everything that installs an account's own eSIM, with its public link. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM
+ * and SERVICE_UNAVAILABLE.
+ */
 export async function getInstall(
   deps: ReadDeps,
   principal: Principal,
@@ -57,7 +60,10 @@ export async function diagnoseEsim(
   return conditionOf(deps, await readOwnEsim(deps, principal, esimId));
 }
 
-/** The public link works no longer; the next read makes another. Repeating it changes nothing. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+/**
+ * The public link works no longer; the next read makes another. Repeating it changes nothing. Throws
+ * ESIM_NOT_FOUND and NOT_YOUR_ESIM.
+ */
 export async function deleteLink(deps: ReadDeps, principal: Principal, esimId: string): Promise<void> {
   await requireOwnEsim(deps, principal, esimId);
   await revokeInstallLink(deps.db, esimId);
@@ -74,7 +80,9 @@ export async function findInstallPage(
   return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row);
 }
 
-/** Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored. */
+/**
+ * Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored.
+ */
 export interface PageRefreshes {
   lease(esimId: string): boolean;
 }

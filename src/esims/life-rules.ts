@@ -1,9 +1,15 @@
-/** What becomes of an eSIM when the supplier says something about it, what its merchant is notified of, and when the supplier is asked again. */
+/**
+ * What becomes of an eSIM when the supplier says something about it, what its merchant is notified of, and
+ * when the supplier is asked again.
+ */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { canChangeStatus, MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, USAGE_THRESHOLDS } from '../webhooks/event-rules.ts';
 
-/** The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is not old: the supplier has corrected itself. */
+/**
+ * The supplier's answers are up to 3 hours behind. What contradicts an earlier one and came so much later is
+ * not old: the supplier has corrected itself.
+ */
 const CORRECTED_AFTER_MS = 6 * HOUR_MS;
 /** Two reported ends of validity that differ by less count as the same. */
 const SAME_EXPIRY_MS = HOUR_MS;
@@ -44,8 +50,8 @@ export function nextStatus(from: EsimStatus, to: EsimStatus | null): EsimStatus 
 }
 
 /**
- * The fresher of two usage figures. Usage only grows, so the higher one is, whichever was asked for last; unless one is so much later that the supplier
- * must have corrected itself.
+ * The fresher of two usage figures. Usage only grows, so the higher one is, whichever was asked for last;
+ * unless one is so much later that the supplier must have corrected itself.
  */
 export function fresherUsage(
   row: Usage & Pick<EsimLife, 'checked_at'>,
@@ -68,8 +74,9 @@ export type LifeEvent =
   | { readonly kind: 'expired' };
 
 /**
- * What a merchant has to be notified of now that an eSIM went from `before` to `after`, and the columns that record it. Compares with what was notified last,
- * not with the row before, so that a change that was written without a notice is notified too. The first delivery is `esim.purchased` and nothing here.
+ * What a merchant has to be notified of now that an eSIM went from `before` to `after`, and the columns that
+ * record it. Compares with what was notified last, not with the row before, so that a change that was written
+ * without a notice is notified too. The first delivery is `esim.purchased` and nothing here.
  */
 export function unnotified(
   before: EsimLife,
@@ -97,7 +104,10 @@ function statusEvents(before: EsimLife, { status: to }: EsimLife) {
   return { events, notified: { notified_status: to, status_changes: nth } };
 }
 
-/** An allowance that was never notified of begins with what is known already. A larger one is armed again above the share that is used of it then. */
+/**
+ * An allowance that was never notified of begins with what is known already. A larger one is armed again
+ * above the share that is used of it then.
+ */
 function usageEvents(before: EsimLife, after: EsimLife) {
   const total = after.total_volume_bytes;
   const isFirst = before.notified_usage_total_bytes === null;
@@ -111,7 +121,9 @@ function usageEvents(before: EsimLife, after: EsimLife) {
   return { events, notified: { notified_usage_percent: percent, notified_usage_total_bytes: total } };
 }
 
-/** The highest threshold that the usage has reached; 0 for none, or where there is no allowance to count by. */
+/**
+ * The highest threshold that the usage has reached; 0 for none, or where there is no allowance to count by.
+ */
 function reached({ order_usage_bytes: used }: EsimLife, total: bigint): number {
   if (total <= 0n) return 0;
   return USAGE_THRESHOLDS.findLast((threshold) => used * 100n >= total * BigInt(threshold)) ?? 0;
@@ -141,7 +153,10 @@ const ON_DEVICE = ['INSTALLATION', 'ENABLED', 'DISABLED'];
 export const INSTALL_EVENTS = ['installed', 'profile-deleted'] as const;
 export type InstallEvent = (typeof INSTALL_EVENTS)[number];
 
-/** What a change of the profile's state means for its holder; undefined: nothing that is worth a line in the timeline. */
+/**
+ * What a change of the profile's state means for its holder; undefined: nothing that is worth a line in the
+ * timeline.
+ */
 export function installEventOf(before: string, after: string): InstallEvent | undefined {
   if (after === before) return undefined;
   if (after === 'DELETED') return 'profile-deleted';
@@ -149,8 +164,9 @@ export function installEventOf(before: string, after: string): InstallEvent | un
 }
 
 /**
- * Whether the timeline lacks this event, whose last one of the kind is `last`. An old answer of the supplier takes the state back, and the next one brings it
- * again: the same event twice in a row is one. A profile that is on a device so soon after it was deleted is an old answer too.
+ * Whether the timeline lacks this event, whose last one of the kind is `last`. An old answer of the supplier
+ * takes the state back, and the next one brings it again: the same event twice in a row is one. A profile
+ * that is on a device so soon after it was deleted is an old answer too.
  */
 export function isNewInstallEvent(
   what: InstallEvent,
@@ -172,10 +188,16 @@ const CHECK_EVERY_MS: Partial<Record<EsimStatus, number>> = {
   SUSPENDED: DAY_MS,
   CREATED: 3 * DAY_MS,
 };
-/** After the end of validity the supplier has to say EXPIRED: asked soon at first, then at growing intervals up to this one. */
+/**
+ * After the end of validity the supplier has to say EXPIRED: asked soon at first, then at growing intervals
+ * up to this one.
+ */
 const MAX_AFTER_EXPIRY_MS = 6 * HOUR_MS;
 
-/** Usage alone: ten eSIMs a request. The supplier's own figures are hours behind, so more often would say nothing new. */
+/**
+ * Usage alone: ten eSIMs a request. The supplier's own figures are hours behind, so more often would say
+ * nothing new.
+ */
 const USAGE_EVERY_MS = {
   nearThreshold: 15 * MINUTE_MS,
   moving: 30 * MINUTE_MS,

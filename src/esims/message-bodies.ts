@@ -8,7 +8,10 @@ interface Deps {
   readonly installData: Pick<InstallData, 'open'>;
 }
 
-/** A message's body as it is signed and sent: a stored one only names the eSIM whose QR address it contains. Throws SERVICE_UNAVAILABLE as `open`. */
+/**
+ * A message's body as it is signed and sent: a stored one only names the eSIM whose QR address it contains.
+ * Throws SERVICE_UNAVAILABLE as `open`.
+ */
 export async function completeBody(deps: Deps, body: string): Promise<string> {
   const [complete = body] = await completeBodies(deps, [body]);
   return complete;

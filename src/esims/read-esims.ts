@@ -22,7 +22,9 @@ export interface EsimDeps extends RefreshDeps {
 
 export type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };
 
-/** A list refreshes at most this many eSIMs, so that it stays fast; the refresh-usage schedule does the rest. */
+/**
+ * A list refreshes at most this many eSIMs, so that it stays fast; the refresh-usage schedule does the rest.
+ */
 const MAX_REFRESHES_PER_LIST = 5;
 /** The buyer of a top-up waits for this refresh, and must be answered after it. */
 const REFRESH_BEFORE_TOP_UP_MS = 1_500;
@@ -96,7 +98,9 @@ function listedEsim({ installData }: Pick<ReadDeps, 'installData'>, row: EsimRow
   }
 }
 
-/** Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is. */
+/**
+ * Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is.
+ */
 export async function refreshBeforeTopUp(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
   return (await inTime(refreshFromSupplier(deps, row), REFRESH_BEFORE_TOP_UP_MS)).value ?? row;
 }

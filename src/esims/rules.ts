@@ -4,7 +4,10 @@ import type { EsimStatus } from '../domain/states.ts';
 export const SUPPLIER_NAMES = ['esim-access'] as const;
 export type SupplierName = (typeof SUPPLIER_NAMES)[number];
 
-/** What the supplier says about one eSIM, in our words; times are ISO 8601 UTC or null, volumes bytes. `ac`, PIN and PUK are secrets. */
+/**
+ * What the supplier says about one eSIM, in our words; times are ISO 8601 UTC or null, volumes bytes. `ac`,
+ * PIN and PUK are secrets.
+ */
 export interface ProfileFacts {
   readonly orderNo: string;
   readonly esimTranNo: string;
@@ -36,7 +39,10 @@ export interface ProfileFacts {
 export const SUPPLIER_EVENT_SUBJECTS = ['esim', 'order', 'health', 'unknown'] as const;
 export type SupplierEventSubject = (typeof SUPPLIER_EVENT_SUBJECTS)[number];
 
-/** A supplier's event, as far as it says what to ask about. It is unsigned: it proves nothing. Texts are at most 100 characters. */
+/**
+ * A supplier's event, as far as it says what to ask about. It is unsigned: it proves nothing. Texts are at
+ * most 100 characters.
+ */
 export interface SupplierEvent {
   /** The same for every repeat. */
   readonly notifyId: string;
@@ -66,12 +72,16 @@ export type TopUpTotals = Pick<
   'iccid' | 'totalVolumeBytes' | 'orderUsageBytes' | 'totalDuration' | 'expiredTime'
 >;
 
-/** `LPA:1$<SM-DP+ host>$<matching id>`; an object identifier and a confirmation mark may follow, which installing by hand never needs. */
+/**
+ * `LPA:1$<SM-DP+ host>$<matching id>`; an object identifier and a confirmation mark may follow, which
+ * installing by hand never needs.
+ */
 const LPA = /^LPA:1\$([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)\$([A-Za-z0-9-]*)(?:\$[^$\s]*){0,2}$/;
 
 /**
- * `LPA:1$rsp.example.com$K2-1A` → host name of the SM-DP+ that holds the profile, and the profile's name there, which is empty where the SM-DP+ knows the
- * device by other means. Both are empty when the text is no activation code (GSMA SGP.22, section 4.1). Secret: never logged.
+ * `LPA:1$rsp.example.com$K2-1A` → host name of the SM-DP+ that holds the profile, and the profile's name
+ * there, which is empty where the SM-DP+ knows the device by other means. Both are empty when the text is no
+ * activation code (GSMA SGP.22, section 4.1). Secret: never logged.
  */
 export function parseLpa(ac: string): { readonly smdpAddress: string; readonly matchingId: string } {
   const [, smdpAddress = '', matchingId = ''] = LPA.exec(ac) ?? [];

@@ -19,8 +19,9 @@ export interface SandboxCommand {
 }
 
 /**
- * Has something happen to one eSIM at the simulator and returns it as it now stands. Throws NOT_FOUND without a simulator, ESIM_NOT_FOUND, NOT_YOUR_ESIM,
- * SANDBOX_ACTION_REFUSED where the eSIM's state does not allow it, and SERVICE_UNAVAILABLE where the simulator does not answer.
+ * Has something happen to one eSIM at the simulator and returns it as it now stands. Throws NOT_FOUND without
+ * a simulator, ESIM_NOT_FOUND, NOT_YOUR_ESIM, SANDBOX_ACTION_REFUSED where the eSIM's state does not allow
+ * it, and SERVICE_UNAVAILABLE where the simulator does not answer.
  */
 export async function controlSandboxEsim(
   deps: SandboxDeps,
@@ -46,7 +47,10 @@ export async function controlSandboxEsim(
   return visibleEsim(deps.installData, await refreshFromSupplier(deps, row));
 }
 
-/** The simulator remembers it, so that a repeat after a lost answer changes nothing. Another path or body is another request. */
+/**
+ * The simulator remembers it, so that a repeat after a lost answer changes nothing. Another path or body is
+ * another request.
+ */
 function requestIdOf({ account }: Principal, { key, fingerprint }: IdempotencyContext): string {
   return createHash('sha256')
     .update(JSON.stringify([account.id, key, fingerprint]))

@@ -32,6 +32,9 @@ export interface SandboxRequest {
 
 /** The life of eSIMs at the simulator of the supplier. There is none at a real supplier. */
 export interface SandboxSupplier {
-  /** Refused: the eSIM's state does not allow it, or the simulator does not know the eSIM. `detail` says why. Never throws. */
+  /**
+   * Refused: the eSIM's state does not allow it, or the simulator does not know the eSIM. `detail` says why.
+   * Never throws.
+   */
   act(request: SandboxRequest): Promise<Outcome<null, 'NOT_ALLOWED_IN_STATE'>>;
 }

@@ -37,8 +37,9 @@ export function normalSideOf(kind: LedgerKind): 'debit' | 'credit' {
 }
 
 /**
- * A stored amount as a credit (above zero) or a debit (below zero). In USD4 a positive amount is a debit: costs were stored so from the first
- * release, and entries never change (docs/decisions/0035-accounts-have-a-normal-side.md).
+ * A stored amount as a credit (above zero) or a debit (below zero). In USD4 a positive amount is a debit:
+ * costs were stored so from the first release, and entries never change
+ * (docs/decisions/0035-accounts-have-a-normal-side.md).
  */
 export function creditOf(storedMinor: bigint, currency: string): bigint {
   return currency === 'USD4' ? -storedMinor : storedMinor;

@@ -15,8 +15,9 @@ interface FundWallet {
 }
 
 /**
- * Credits a wallet and creates it where needed. Throws NOT_FOUND for an unknown account, VALIDATION_ERROR where the account has another currency
- * or the reference paid something else before. Returns the new balance.
+ * Credits a wallet and creates it where needed. Throws NOT_FOUND for an unknown account, VALIDATION_ERROR
+ * where the account has another currency or the reference paid something else before. Returns the new
+ * balance.
  */
 export async function fund(
   dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },

@@ -18,7 +18,10 @@ export interface WalletEntries {
   readonly hasMore: boolean;
 }
 
-/** One page of what changed the account's balance, newest first. Throws VALIDATION_ERROR where `from` is not before `to`. */
+/**
+ * One page of what changed the account's balance, newest first. Throws VALIDATION_ERROR where `from` is not
+ * before `to`.
+ */
 export async function listWalletEntries(
   { db }: { readonly db: WorldDb },
   { account }: Principal,

@@ -13,7 +13,10 @@ export const WALLET_ENTRY_KINDS = [
 ] as const;
 export type WalletEntryKind = (typeof WALLET_ENTRY_KINDS)[number];
 
-/** HELD: reserved for an open purchase. CHARGED: the purchase was delivered. RELEASED: given back, by a RELEASE. */
+/**
+ * HELD: reserved for an open purchase. CHARGED: the purchase was delivered. RELEASED: given back, by a
+ * RELEASE.
+ */
 export const HOLD_STATUSES = ['HELD', 'CHARGED', 'RELEASED'] as const;
 export type HoldStatus = (typeof HOLD_STATUSES)[number];
 

@@ -47,7 +47,10 @@ export async function listAccountEndpoints(
   return listEndpointsOf(db, accountId, MAX_LISTED_ENDPOINTS);
 }
 
-/** Not delivered, newest first; or the message with this id. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
+/**
+ * Not delivered, newest first; or the message with this id. NOT_FOUND; VALIDATION_ERROR for a cursor of
+ * another account.
+ */
 export async function listUndeliveredMessages(
   { accounts, stuck: { db } }: AccessDeps,
   accountId: string,

@@ -320,7 +320,10 @@ function recordOf(row: ActionRow) {
   };
 }
 
-/** The input that the workflow was started with, from the rows. undefined: paid at the gateway, and its charge is not known. */
+/**
+ * The input that the workflow was started with, from the rows. undefined: paid at the gateway, and its charge
+ * is not known.
+ */
 async function restartInput(
   db: WorldDb,
   subject: ActionSubject,

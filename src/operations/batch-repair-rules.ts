@@ -1,4 +1,6 @@
-/** Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another. */
+/**
+ * Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another.
+ */
 import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
 import { may, rolesWith, type Role } from '../domain/operator-roles.ts';
 import type { Money } from '../domain/money.ts';
@@ -27,7 +29,10 @@ export const mayRepair = (role: Role, action: BatchRepairAction): boolean =>
 export const rolesForRepair = (action: BatchRepairAction): readonly Role[] =>
   action === 'replay' ? rolesWith('replay') : rolesFor(action);
 
-/** Without an outcome an item is tried again after these waits; then a person must check. An action that has begun continues by itself. */
+/**
+ * Without an outcome an item is tried again after these waits; then a person must check. An action that has
+ * begun continues by itself.
+ */
 const AGAIN_AFTER_MS: readonly number[] = [2_000, 15_000, 60_000];
 
 /** undefined: no further attempt. */

@@ -1,6 +1,7 @@
 /**
- * Batch repairs. A person asks for one action on what a filter of the stuck list finds, and each item is tried out first. Another person approves
- * the list. Then the workers take the action on each row, as if the first person had asked for it alone.
+ * Batch repairs. A person asks for one action on what a filter of the stuck list finds, and each item is
+ * tried out first. Another person approves the list. Then the workers take the action on each row, as if the
+ * first person had asked for it alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
@@ -82,7 +83,10 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (!inserted.isSame) throw invalid('repairKey: was used for another batch repair');
       return read(inserted.existing);
     },
-    /** NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. Once approved the workers carry it out. */
+    /**
+     * NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. Once approved
+     * the workers carry it out.
+     */
     decide: async (
       repairId: string,
       decision: Decision,
@@ -96,7 +100,9 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (decision === 'approve') await engine.begin({ id: repairId, kind: 'repair', accountId: null });
       return read(repairId);
     },
-    /** What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
+    /**
+     * What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run.
+     */
     stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
       const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
       const repair = await read(repairId);
@@ -120,7 +126,10 @@ const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invali
 export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Money | null =>
   amountMinor === null || currency === null ? null : { amountMinor, currency };
 
-/** Tries the action out on each item that the filter finds. Answers also those on which it is not possible, and why. */
+/**
+ * Tries the action out on each item that the filter finds. Answers also those on which it is not possible,
+ * and why.
+ */
 async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {
   const { class: stuckClass, olderThanSeconds, currency } = request.filter;
   const classes = stuckClass === undefined ? undefined : [stuckClass];
@@ -186,7 +195,9 @@ async function previewRow(
 /** What is needed to take the action on one row. */
 export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | 'replayDeps'>;
 
-/** Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once. */
+/**
+ * Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once.
+ */
 export async function repairRow(
   deps: RowRepairDeps,
   repair: Pick<Job, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
@@ -228,7 +239,9 @@ async function takeAction(
   return rowOutcome(await approveIfWaiting(actions, made, approver));
 }
 
-/** Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount. */
+/**
+ * Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount.
+ */
 async function takeReplay(
   replayDeps: ReplayDeps,
   {

@@ -26,9 +26,14 @@ export interface ClosedSubject {
   readonly isThroughGateway: boolean;
 }
 
-/** The state of workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable. */
+/**
+ * The state of workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable.
+ */
 export interface WorkflowStates {
-  /** Which of these transactions have no open workflow under their id now. Not read from an index, which may be behind. */
+  /**
+   * Which of these transactions have no open workflow under their id now. Not read from an index, which may
+   * be behind.
+   */
   findUncarried(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every workflow of a transaction that Temporal still knows, newest first. */
   ofTransaction(transactionId: string): Promise<readonly WorkflowState[]>;

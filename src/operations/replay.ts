@@ -1,6 +1,6 @@
 /**
- * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase or funding. Idempotent; the
- * person and the reason are on record.
+ * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase
+ * or funding. Idempotent; the person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';

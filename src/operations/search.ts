@@ -38,8 +38,8 @@ type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
 export const MAX_FOUND = 20;
 
 /**
- * At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of accounts. People only where the role may manage
- * them, differences only where it may see them.
+ * At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of
+ * accounts. People only where the role may manage them, differences only where it may see them.
  */
 export async function search(
   deps: Pick<AccountDeps, 'accounts' | 'environment' | 'stuck'>,

@@ -1,6 +1,6 @@
 /**
- * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight, abandoned or settled never appears. One
- * cause appears once, under its most specific class. Reads only.
+ * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight,
+ * abandoned or settled never appears. One cause appears once, under its most specific class. Reads only.
  */
 import type { Clock } from '../domain/clock.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
@@ -28,7 +28,10 @@ export type StuckList = Awaited<ReturnType<typeof findStuck>>;
 
 /** More than a team repairs between two readings. */
 const MAX_ROWS = 10_000;
-/** Open purchases and fundings whose workflows are looked up, at most: a day of abandoned checkouts of a large shop. */
+/**
+ * Open purchases and fundings whose workflows are looked up, at most: a day of abandoned checkouts of a large
+ * shop.
+ */
 const MAX_OPEN = 50_000;
 
 /** The longest stuck first. */
@@ -50,7 +53,10 @@ export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}) {
 
 type Row = Omit<StuckRow, 'source'> & { readonly source: StuckRow['source'] | 'gone' };
 
-/** Open rows without a workflow; undefined: Temporal did not answer. A row closes before its workflow, so rows are read again after the answer. */
+/**
+ * Open rows without a workflow; undefined: Temporal did not answer. A row closes before its workflow, so rows
+ * are read again after the answer.
+ */
 async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promise<Row[] | undefined> {
   const open = await findOpenRows(db, { now, limits, limit: MAX_OPEN });
   if (open.length === 0) return [];
@@ -132,7 +138,10 @@ function toItem(row: Row, now: Date): StuckItem {
   };
 }
 
-/** Several refunds, messages or events of one transaction become one item: the oldest, for refunds with the sum. */
+/**
+ * Several refunds, messages or events of one transaction become one item: the oldest, for refunds with the
+ * sum.
+ */
 function mergeItems(one: StuckItem, other: StuckItem): StuckItem {
   const [oldest, newer] = one.ageSeconds >= other.ageSeconds ? [one, other] : [other, one];
   const isSum = oldest.class.startsWith('refund-') && oldest.currency === newer.currency;

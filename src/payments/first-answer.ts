@@ -169,7 +169,10 @@ async function findWritten(
   return { status: 'UNANSWERED', fingerprint: record.fingerprint };
 }
 
-/** The result of a read, or undefined if the database is unreachable: once a purchase has begun, its id is more useful to the caller than an error. */
+/**
+ * The result of a read, or undefined if the database is unreachable: once a purchase has begun, its id is
+ * more useful to the caller than an error.
+ */
 export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -186,7 +189,9 @@ export function engineUnavailable(message: string, cause?: unknown): DomainError
   return error;
 }
 
-/** Throws where the first answer is a refusal, or belongs to another request that was sent under the same key. */
+/**
+ * Throws where the first answer is a refusal, or belongs to another request that was sent under the same key.
+ */
 function requireAccepted(
   answer: PurchaseAnswer | Unanswered,
   tag: IdempotencyKeyInfo | undefined,

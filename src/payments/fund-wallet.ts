@@ -16,7 +16,9 @@ interface FundCommand {
   readonly idempotency?: IdempotencyContext;
 }
 
-/** Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
+/**
+ * Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED.
+ */
 export function fundWallet(
   deps: PaymentDeps,
   principal: Principal,

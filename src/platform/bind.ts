@@ -32,7 +32,10 @@ export type Guarded<Cases> = {
     : never;
 };
 
-/** For use cases that already have their dependencies. A thrown error becomes a rejection, an unreachable database SERVICE_UNAVAILABLE. */
+/**
+ * For use cases that already have their dependencies. A thrown error becomes a rejection, an unreachable
+ * database SERVICE_UNAVAILABLE.
+ */
 export function guardAll<Cases extends Record<string, BoundCase>>(cases: Cases): Guarded<Cases> {
   const guarded = Object.entries(cases).map(([name, useCase]) => [
     name,

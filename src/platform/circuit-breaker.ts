@@ -1,4 +1,5 @@
-// Our own, since libraries measure a pause by the wall clock, which may jump, and let callers wait for the probe (docs/decisions).
+// Our own, since libraries measure a pause by the wall clock, which may jump, and let callers wait for the
+// probe (docs/decisions).
 
 /** The call took longer than its deadline. It continues by itself, and how it ends is ignored. */
 export class DeadlinePassed extends Error {}
@@ -101,8 +102,8 @@ export async function inTime<T>(
 }
 
 /**
- * Rejects after the deadline. Timers run before sockets are read, so an answer that arrived while this process itself was held up still
- * counts: the turn of the event loop after the deadline decides.
+ * Rejects after the deadline. Timers run before sockets are read, so an answer that arrived while this
+ * process itself was held up still counts: the turn of the event loop after the deadline decides.
  */
 function withinDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -36,7 +36,10 @@ export function option<Schema extends z.ZodType>(
 
 export const toggle = (description: string) => option(z.boolean().default(false), description);
 
-/** Adds a command whose options are checked by a zod schema: all mistakes are named at once, before anything is done. */
+/**
+ * Adds a command whose options are checked by a zod schema: all mistakes are named at once, before anything
+ * is done.
+ */
 export function addCommand<Options extends z.ZodObject>(
   parent: Command,
   { syntax, summary, help, options, run }: CommandSpec<Options>,

@@ -1,4 +1,7 @@
-/** Runs a task again and again with a pause between, never twice at once; a failure is reported and the next run tries again. */
+/**
+ * Runs a task again and again with a pause between, never twice at once; a failure is reported and the next
+ * run tries again.
+ */
 export interface Poller {
   /** Resolves once the current run has ended. */
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Counting what callers do and pacing what we do. Both work on shared counters and continue, per process, when those are gone;
- * neither ever holds a caller longer than 250 ms for its own sake.
+ * Counting what callers do and pacing what we do. Both work on shared counters and continue, per process,
+ * when those are gone; neither ever holds a caller longer than 250 ms for its own sake.
  */
 export interface LimitVerdict {
   readonly allowed: boolean;
@@ -11,13 +11,19 @@ export interface LimitVerdict {
 }
 
 export interface RateLimiter {
-  /** Counts one request against a bucket: fixed windows of 60 s. Returns no promise where a permit is reserved. Never throws or rejects. */
+  /**
+   * Counts one request against a bucket: fixed windows of 60 s. Returns no promise where a permit is
+   * reserved. Never throws or rejects.
+   */
   consume(bucket: string, limitPerMinute: number): LimitVerdict | Promise<LimitVerdict>;
   /** Takes back one request that should not count after all. Never throws. */
   giveBack(bucket: string): Promise<void>;
 }
 
 export interface Pacer {
-  /** Waits for a free slot for one call to a vendor; resolves false when none comes within `withinMs`, or when `signal` ends the wait. */
+  /**
+   * Waits for a free slot for one call to a vendor; resolves false when none comes within `withinMs`, or when
+   * `signal` ends the wait.
+   */
   takeSlot(withinMs: number, signal?: AbortSignal): Promise<boolean>;
 }

@@ -1,8 +1,8 @@
 import type { Environment } from '../domain/account.ts';
 
 /**
- * A request with an API key, once it is answered. Every field is always given: the record of an older request is
- * overwritten field by field.
+ * A request with an API key, once it is answered. Every field is always given: the record of an older request
+ * is overwritten field by field.
  */
 export interface NewLoggedRequest {
   readonly accountId: string;

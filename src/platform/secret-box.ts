@@ -1,6 +1,7 @@
 /**
- * Seals secrets with AES-256-GCM: what is kept is unreadable and cannot be changed, or moved to another owner, unnoticed. Each seal names
- * its key, so that keys can be replaced: old ones open, the newest seals. Must not log, and never says a secret or a key in an error.
+ * Seals secrets with AES-256-GCM: what is kept is unreadable and cannot be changed, or moved to another
+ * owner, unnoticed. Each seal names its key, so that keys can be replaced: old ones open, the newest seals.
+ * Must not log, and never says a secret or a key in an error.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
@@ -15,7 +16,9 @@ export function keyIdOf(sealed: Buffer): string {
 export interface SecretBox {
   /** `context` names what the secret belongs to: sealed for one thing, it opens for no other. */
   seal(plain: string, context: string): Buffer;
-  /** Throws where the seal is broken, is of another context, or its key is not here. Never says the secret. */
+  /**
+   * Throws where the seal is broken, is of another context, or its key is not here. Never says the secret.
+   */
   open(sealed: Buffer, context: string): string;
   /** Whether it is sealed with the key of today; otherwise it must be sealed again. */
   isCurrent(sealed: Buffer): boolean;

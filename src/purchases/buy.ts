@@ -133,7 +133,10 @@ export function buildInput(
   return deps.terms.sign('purchase', input, deps.clock.now());
 }
 
-/** The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only lacks its eSIM here. */
+/**
+ * The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only
+ * lacks its eSIM here.
+ */
 async function readBack(deps: ChooseDeps, input: Purchase, status: FirstStatus): Promise<PurchaseView> {
   if (status === 'SUCCESS' && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));

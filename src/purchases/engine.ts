@@ -4,8 +4,9 @@ import type { PurchaseInput } from './purchase.ts';
 /** Runs purchases and payments to their end. The API waits for the first answer only. */
 export interface PurchaseEngine extends PaymentEngine {
   /**
-   * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
-   * Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
+   * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and
+   * waits for its first answer. Throws EngineUnavailable when nothing was started. `title`: for operations,
+   * without personal data.
    */
   purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
   /** Wakes a purchase that waits for its supplier. After EngineUnavailable, call it again. */

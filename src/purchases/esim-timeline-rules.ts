@@ -1,4 +1,7 @@
-/** An eSIM's timeline as its owner sees it. Pure. Nothing here names suppliers, costs, or what operators wrote. */
+/**
+ * An eSIM's timeline as its owner sees it. Pure. Nothing here names suppliers, costs, or what operators
+ * wrote.
+ */
 import type { EsimStatus } from '../domain/states.ts';
 import type { MessageStatus } from '../webhooks/rules.ts';
 
@@ -17,7 +20,10 @@ export interface EsimTimelineLine {
 
 type Words = readonly [source: TimelineSource, description: string];
 
-/** Of the events of a purchase those that concern its buyer. Others, such as what operators were alerted of, are left out. */
+/**
+ * Of the events of a purchase those that concern its buyer. Others, such as what operators were alerted of,
+ * are left out.
+ */
 const PURCHASE_WORDS = new Map<string, Words>(
   Object.entries({
     opened: ['purchase', 'Ordered, not paid yet'],

@@ -10,7 +10,10 @@ import {
   type TransactionFilters,
 } from './store/list-transactions.ts';
 
-/** Transactions that are counted and reached by page number, at most: nobody pages further. A cursor has no such limit. */
+/**
+ * Transactions that are counted and reached by page number, at most: nobody pages further. A cursor has no
+ * such limit.
+ */
 export const MAX_COUNTED = 10_000;
 
 interface TransactionsCommand extends Omit<TransactionFilters, 'accountId'>, PageQuery {

@@ -11,14 +11,20 @@ import type { BuyCommand } from './views.ts';
 
 /** Long enough for a checkout of the merchant's own; the risk of rates and costs in that time is ours. */
 export const QUOTE_LIFE_MS = 15 * 60_000;
-/** More than a shop has checkouts open in 15 minutes. Bounds what a change of costs or rates can cost us with one account. */
+/**
+ * More than a shop has checkouts open in 15 minutes. Bounds what a change of costs or rates can cost us with
+ * one account.
+ */
 export const MAX_OPEN_QUOTES = 500;
 
 /** With a payment method, what is charged by it is frozen too. */
 type QuoteCommand = Pick<BuyCommand, 'packageCode' | 'packageType' | 'esimId' | 'idempotency'> &
   Partial<Pick<BuyCommand, 'paymentMethod'>>;
 
-/** Freezes price and rate. PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE, INVALID_TOPUP, ESIM_NOT_FOUND, PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES. */
+/**
+ * Freezes price and rate. PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE, INVALID_TOPUP, ESIM_NOT_FOUND,
+ * PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES.
+ */
 export async function createQuote(
   deps: ChooseDeps,
   principal: Principal,
@@ -77,8 +83,8 @@ async function readQuote(
 }
 
 /**
- * The quote that the command names. Whether it is used is decided again in the transaction that opens the purchase. QUOTE_NOT_FOUND, also for another
- * account's, QUOTE_USED, QUOTE_EXPIRED, QUOTE_MISMATCH.
+ * The quote that the command names. Whether it is used is decided again in the transaction that opens the
+ * purchase. QUOTE_NOT_FOUND, also for another account's, QUOTE_USED, QUOTE_EXPIRED, QUOTE_MISMATCH.
  */
 export async function findUsableQuote(
   { db, clock }: Pick<PurchaseDeps, 'db' | 'clock'>,

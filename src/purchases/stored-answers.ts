@@ -17,8 +17,9 @@ import { findPurchase } from './store/reads.ts';
 type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'installData' | 'idSecret'>;
 
 /**
- * The first answer under this key, byte for byte, where there is one. Otherwise the tag with what the key's row says, so that the use case does not
- * read it again. IDEMPOTENCY_KEY_REUSED for another request, IDEMPOTENCY_KEY_IN_USE while the first one may still be running.
+ * The first answer under this key, byte for byte, where there is one. Otherwise the tag with what the key's
+ * row says, so that the use case does not read it again. IDEMPOTENCY_KEY_REUSED for another request,
+ * IDEMPOTENCY_KEY_IN_USE while the first one may still be running.
  */
 export async function findStoredAnswer(
   deps: AnswerDeps,
@@ -34,7 +35,10 @@ export async function findStoredAnswer(
   return { tag: { ...tag, found } };
 }
 
-/** Keeps the answer, without secrets. Returns the one kept before, where another request with the same key was faster. */
+/**
+ * Keeps the answer, without secrets. Returns the one kept before, where another request with the same key was
+ * faster.
+ */
 export async function storeAnswer(
   deps: AnswerDeps,
   principal: Principal,
@@ -68,8 +72,8 @@ async function withSecrets(
 }
 
 /**
- * Install data is kept with its eSIM only. Answers kept for an Idempotency-Key hold placeholders with the column's name instead, which are filled for
- * each caller.
+ * Install data is kept with its eSIM only. Answers kept for an Idempotency-Key hold placeholders with the
+ * column's name instead, which are filled for each caller.
  */
 const SECRET_COLUMNS = ['ac', 'matching_id', 'qr_code_url', 'short_url'] as const;
 type SecretColumn = (typeof SECRET_COLUMNS)[number];

@@ -45,8 +45,9 @@ export function currentTerms(
 }
 
 /**
- * The quote's price. The order goes to the supplier at its present cost, since it refuses any other: we carry the difference, down to a margin of nothing.
- * PACKAGE_UNAVAILABLE where the cost has risen above the price, QUOTE_MISMATCH for another package.
+ * The quote's price. The order goes to the supplier at its present cost, since it refuses any other: we carry
+ * the difference, down to a margin of nothing. PACKAGE_UNAVAILABLE where the cost has risen above the price,
+ * QUOTE_MISMATCH for another package.
  */
 export function quotedTerms(
   deps: TermsDeps,

@@ -14,8 +14,9 @@ import { purchaseView, type TransactionView, type WhichPayment } from './views.t
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'installData' | 'settings'>;
 
 /**
- * Checks the payment at the gateway and returns the transaction. TRANSACTION_NOT_FOUND, also for another account's; SERVICE_UNAVAILABLE if the check could
- * not be started. A gateway that does not answer is no error.
+ * Checks the payment at the gateway and returns the transaction. TRANSACTION_NOT_FOUND, also for another
+ * account's; SERVICE_UNAVAILABLE if the check could not be started. A gateway that does not answer is no
+ * error.
  */
 export async function confirmPayment(
   deps: ConfirmDeps,
@@ -25,7 +26,8 @@ export async function confirmPayment(
   const payment = await findOwn(deps, principal, which);
   const { transactionId, isThroughGateway, isClosed } = payment;
   const slot = { now: deps.clock.now(), freshMs: deps.settings.closedPaymentFreshMs };
-  // Callers may check a closed payment only once in that time: each check is a workflow and a call to the gateway.
+  // Callers may check a closed payment only once in that time: each check is a workflow and a call to the
+  // gateway.
   if (isThroughGateway && (!isClosed || (await takeCheckSlot(deps.db, transactionId, slot))))
     await checkPayment(deps, payment);
   return getTransaction(deps, principal, transactionId);
@@ -91,7 +93,10 @@ export async function findPaymentStatus(
   };
 }
 
-/** One purchase or funding as it now stands, with its public timeline. TRANSACTION_NOT_FOUND, also for another account's. */
+/**
+ * One purchase or funding as it now stands, with its public timeline. TRANSACTION_NOT_FOUND, also for another
+ * account's.
+ */
 export async function getTransaction(
   deps: Pick<PurchaseDeps, 'db' | 'installData'>,
   principal: Principal,

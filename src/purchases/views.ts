@@ -29,7 +29,10 @@ type ShownColumns =
   | 'closed_at';
 
 export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
-  /** The eSIM bought (BASE), or topped up (TOPUP, without install data); absent while its order is not written yet, or was refused. */
+  /**
+   * The eSIM bought (BASE), or topped up (TOPUP, without install data); absent while its order is not written
+   * yet, or was refused.
+   */
   readonly esim: EsimView | undefined;
   /** Gateway only: how to pay. null once money was received or the purchase is closed. */
   readonly payment: PaymentView | null;

@@ -1,6 +1,7 @@
 /**
- * The books for finance: the trial balance, what each day and each merchant earned, and money that waits. Guarantee: every figure is a sum of
- * ledger entries, except for open holds and refunds; amounts become decimals only as text.
+ * The books for finance: the trial balance, what each day and each merchant earned, and money that waits.
+ * Guarantee: every figure is a sum of ledger entries, except for open holds and refunds; amounts become
+ * decimals only as text.
  */
 import { csvOf } from '../domain/csv.ts';
 import { classOf, sidesOf } from '../ledger/chart-of-accounts.ts';
@@ -238,7 +239,10 @@ export interface LedgerView {
   readonly lines: readonly LedgerLine[];
 }
 
-/** The entries of an account, a kind of accounts or a purchase, by any id that leads to it. undefined: the id is unknown. */
+/**
+ * The entries of an account, a kind of accounts or a purchase, by any id that leads to it. undefined: the id
+ * is unknown.
+ */
 export async function readLedger(db: WorldDb, id: string, limit: number): Promise<LedgerView | undefined> {
   const accounts = await findLedgerAccounts(db, id);
   if (accounts.length > 0)

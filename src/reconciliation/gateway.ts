@@ -1,6 +1,7 @@
 /**
- * The gateway's half of a run: its statement is read into the run's lines and compared with payments, refunds and disputes in both directions.
- * Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by reference, does not hold it either.
+ * The gateway's half of a run: its statement is read into the run's lines and compared with payments, refunds
+ * and disputes in both directions. Guarantee: what the statement lacks counts as missing only when the
+ * gateway, asked for it by reference, does not hold it either.
  */
 import {
   compareCharge,
@@ -116,7 +117,10 @@ async function comparePage(
   ];
 }
 
-/** Matches lines with refunds of ours by the gateway's id, or by the key while we do not know the id. Each of ours is sent once. */
+/**
+ * Matches lines with refunds of ours by the gateway's id, or by the key while we do not know the id. Each of
+ * ours is sent once.
+ */
 function matchRefunds(
   lines: readonly LineRow[],
   refunds: readonly OurRefundRow[],
@@ -181,7 +185,10 @@ async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promis
   return [];
 }
 
-/** Throws where the gateway did not answer, so that the run stays unfinished instead of reporting something as missing. */
+/**
+ * Throws where the gateway did not answer, so that the run stays unfinished instead of reporting something as
+ * missing.
+ */
 function answered<T>(outcome: GatewayOutcome<T>, about = ''): T {
   if (outcome.outcome === 'done') return outcome.value;
   throw new Error(`the gateway did not answer${about}: ${outcome.detail}`);

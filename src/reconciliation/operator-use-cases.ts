@@ -1,4 +1,7 @@
-/** What people who have signed in do about differences between our books and the vendors'. Each refusal is a DomainError. */
+/**
+ * What people who have signed in do about differences between our books and the vendors'. Each refusal is a
+ * DomainError.
+ */
 import type { Bound, Guarded } from '../platform/bind.ts';
 import { readLedger, type Books, type LedgerView } from './books.ts';
 import { createOverview } from './overview.ts';
@@ -98,7 +101,10 @@ const CLOSE_REFUSALS = {
   REASON_NEEDED: 'reason: must have 3 to 500 characters',
 } as const;
 
-/** Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended unfinished. */
+/**
+ * Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended
+ * unfinished.
+ */
 async function reconcile(
   { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: OperatorDeps,
   { person }: Session,

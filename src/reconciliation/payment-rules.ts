@@ -1,4 +1,7 @@
-/** Differences between our books and the gateway's. Guarantee: what is still moving is undecided, never a difference. */
+/**
+ * Differences between our books and the gateway's. Guarantee: what is still moving is undecided, never a
+ * difference.
+ */
 import { divideHalfUp } from '../domain/money.ts';
 import type { GatewayDispute, StatementLine } from '../payments/port.ts';
 
@@ -25,7 +28,10 @@ export const DIFFERENCE_KINDS = [
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-/** What one side says about a subject: amounts as digits of minor units, times as ISO 8601. Equal facts are the same difference. */
+/**
+ * What one side says about a subject: amounts as digits of minor units, times as ISO 8601. Equal facts are
+ * the same difference.
+ */
 export type Facts = Readonly<Record<string, string>>;
 
 export interface Difference {
@@ -89,10 +95,16 @@ export interface FeeTariff {
   readonly capMinor: bigint | null;
 }
 
-/** Agreed tariffs by currency: several where foreign cards cost more. Fees in other currencies are not compared. */
+/**
+ * Agreed tariffs by currency: several where foreign cards cost more. Fees in other currencies are not
+ * compared.
+ */
 export type FeeTariffs = Readonly<Record<string, readonly FeeTariff[]>>;
 
-/** One movement on the gateway's statement. `refund`: one that we did not request, made by hand at the gateway. */
+/**
+ * One movement on the gateway's statement. `refund`: one that we did not request, made by hand at the
+ * gateway.
+ */
 export interface GatewayLine extends Pick<
   StatementLine,
   'kind' | 'reference' | 'gatewayId' | 'feesOnTopMinor' | 'at'
@@ -122,8 +134,9 @@ export interface OurCharge {
 }
 
 /**
- * Compares what the gateway holds for one reference with what is booked under it. No lines: the gateway holds nothing. Lines without a charge:
- * the charge is older than the statement, so only what was taken back is compared.
+ * Compares what the gateway holds for one reference with what is booked under it. No lines: the gateway holds
+ * nothing. Lines without a charge: the charge is older than the statement, so only what was taken back is
+ * compared.
  */
 export function compareCharge(
   reference: string,

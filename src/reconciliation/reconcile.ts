@@ -1,7 +1,8 @@
 /**
- * Compares our books with the gateway's statement and the supplier's orders and balance. What differs is kept as an open difference until it is
- * gone or a person closes it. Guarantee: moves no money, and can be interrupted anywhere and resumed. A vendor that does not answer leaves the
- * run unfinished, never as if nothing differed.
+ * Compares our books with the gateway's statement and the supplier's orders and balance. What differs is kept
+ * as an open difference until it is gone or a person closes it. Guarantee: moves no money, and can be
+ * interrupted anywhere and resumed. A vendor that does not answer leaves the run unfinished, never as if
+ * nothing differed.
  */
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '../domain/clock.ts';
@@ -36,7 +37,9 @@ export type { ListedDifference } from './store/reconciliation.ts';
 interface ReconcileRequest {
   /** A person, or the schedule. */
   readonly askedBy: string;
-  /** Compares only what happened within it; absent: everything since the last regular run, with some overlap. */
+  /**
+   * Compares only what happened within it; absent: everything since the last regular run, with some overlap.
+   */
   readonly range?: Slice | undefined;
   /** The same key resumes the same run; absent: a new run. */
   readonly runKey?: string;
@@ -51,7 +54,10 @@ type WorkflowRequest = ReconcileRequest & { readonly runKey: string; readonly is
 /** The requester of a run that was started directly in Temporal. */
 const UNVERIFIED = 'unverified';
 
-/** Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an interrupted run resumes at a slice. */
+/**
+ * Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an
+ * interrupted run resumes at a slice.
+ */
 const SLICE_MS = 6 * 3_600_000;
 const ABANDONED_AFTER_MS = DAY_MS;
 /** Takes half of a statement's time limit. */
@@ -64,7 +70,10 @@ export function createReconciliation(deps: ReconcileDeps) {
     ...createDifferences(deps),
     /** Returns null where nothing has happened yet that can be compared. */
     run: (request: ReconcileRequest) => run(deps, request),
-    /** The same for a workflow. Its input is not proof of who requested it: a person's request is on record under `runKey`. */
+    /**
+     * The same for a workflow. Its input is not proof of who requested it: a person's request is on record
+     * under `runKey`.
+     */
     runForWorkflow: async (request: WorkflowRequest) => run(deps, await verified(deps, request)),
   };
 }
@@ -90,7 +99,10 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
   };
 }
 
-/** The requester and the time range, from the row. Without a row the request is the schedule's, or it raises an alert. */
+/**
+ * The requester and the time range, from the row. Without a row the request is the schedule's, or it raises
+ * an alert.
+ */
 async function verified(
   { db, events }: Pick<ReconcileDeps, 'db' | 'events'>,
   { isScheduled, ...request }: WorkflowRequest,
@@ -167,7 +179,10 @@ async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Pr
   });
 }
 
-/** The run's time with a margin, cut into slices; for a regular run also the slices around older open differences. */
+/**
+ * The run's time with a margin, cut into slices; for a regular run also the slices around older open
+ * differences.
+ */
 async function slicesOf(db: WorldDb, own: Slice, isRegular: boolean): Promise<Slice[]> {
   const [fromMs, toMs] = [own.from.getTime() - MARGIN_MS, own.to.getTime() + MARGIN_MS];
   const slices: Slice[] = [];

@@ -1,4 +1,7 @@
-/** Differences between our deliveries and the supplier's orders and balance. Guarantee: what is still moving is undecided, never a difference. */
+/**
+ * Differences between our deliveries and the supplier's orders and balance. Guarantee: what is still moving
+ * is undecided, never a difference.
+ */
 import {
   decided,
   isTooYoung,
@@ -37,7 +40,10 @@ export interface OurOrder {
   readonly lastMovedAt: Date;
 }
 
-/** Compares what the supplier holds for a purchase, replacements included, with what is booked for it; no lines: it holds nothing. */
+/**
+ * Compares what the supplier holds for a purchase, replacements included, with what is booked for it; no
+ * lines: it holds nothing.
+ */
 export function compareOrders(
   subject: string,
   ours: OurOrder | undefined,
@@ -111,8 +117,8 @@ export interface SupplierUse {
 }
 
 /**
- * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases continue while it is read, so only a range
- * is known, and every reading narrows it.
+ * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases
+ * continue while it is read, so only a range is known, and every reading narrows it.
  */
 export interface AgreedSum {
   readonly fromUsdE4: bigint;
@@ -123,8 +129,8 @@ export interface AgreedSum {
 export const BALANCE_SUBJECT = 'supplier-balance';
 
 /**
- * Compares a reading with the sum agreed on so far; null: none yet, and this reading becomes it. A deposit shows as a difference until a person
- * closes it, which agrees on the new sum.
+ * Compares a reading with the sum agreed on so far; null: none yet, and this reading becomes it. A deposit
+ * shows as a difference until a person closes it, which agrees on the new sum.
  */
 export function compareBalance(
   reading: { readonly before: SupplierUse; readonly balanceUsdE4: bigint; readonly after: SupplierUse },

@@ -1,7 +1,7 @@
 /**
- * The supplier's half of a run. Its list of orders is read into the run's lines and compared with deliveries in both directions. Then its balance is
- * compared with what the ledger has used. Guarantee: asks slowly, and counts as missing only what the supplier does not list when asked for it
- * alone.
+ * The supplier's half of a run. Its list of orders is read into the run's lines and compared with deliveries
+ * in both directions. Then its balance is compared with what the ledger has used. Guarantee: asks slowly, and
+ * counts as missing only what the supplier does not list when asked for it alone.
  */
 import { compareBalance, compareOrders, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';
@@ -150,7 +150,10 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
   }
 }
 
-/** Compares the supplier's balance with what was used since the last agreed sum; returns the sum agreed on now. */
+/**
+ * Compares the supplier's balance with what was used since the last agreed sum; returns the sum agreed on
+ * now.
+ */
 export async function compareSupplierBalance(context: RunContext) {
   const { db, supplier, clock } = context;
   const agreed = await findAgreedSum(db);

@@ -4,16 +4,17 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { enqueueWebhook, newPendingMessages } from './store/messages.ts';
 
 /**
- * Of one event in one sync. Every message is stored once for each endpoint that asks, so 100 are 100,000 rows with a thousand endpoints, in the
- * transaction of the sync: some seconds. More packages than that change when a supplier rewrites its list, and are one message.
+ * Of one event in one sync. Every message is stored once for each endpoint that asks, so 100 are 100,000 rows
+ * with a thousand endpoints, in the transaction of the sync: some seconds. More packages than that change
+ * when a supplier rewrites its list, and are one message.
  */
 export const MAX_PACKAGE_EVENTS = 100;
 
 type CatalogueEvent = 'package.changed' | 'package.withdrawn';
 
 /**
- * Enqueues the messages about a sync, in its transaction. New packages are no event: merchants do not sell them yet. The sweep sends the messages, so
- * no endpoint gets a change that a reader cannot see yet.
+ * Enqueues the messages about a sync, in its transaction. New packages are no event: merchants do not sell
+ * them yet. The sweep sends the messages, so no endpoint gets a change that a reader cannot see yet.
  */
 export async function enqueueCatalogueEvents(trx: WorldDb, changes: readonly PackageChange[]): Promise<void> {
   const listed = changes.filter(

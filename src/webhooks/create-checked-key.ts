@@ -26,8 +26,9 @@ type KeyAndEndpoint = Awaited<ReturnType<typeof createKey>> & {
 };
 
 /**
- * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be allowed. An existing endpoint with this
- * URL is reused: with two, every event would arrive twice. Throws DomainError, and then nothing is made.
+ * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be
+ * allowed. An existing endpoint with this URL is reused: with two, every event would arrive twice. Throws
+ * DomainError, and then nothing is made.
  */
 export async function createCheckedKey(
   deps: CheckedKeyDeps,
@@ -96,7 +97,10 @@ type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 
   readonly expiresAt?: Date | undefined;
 };
 
-/** A key for a member's account. Throws VALIDATION_ERROR for a website that does not answer, and for addresses inside private networks. */
+/**
+ * A key for a member's account. Throws VALIDATION_ERROR for a website that does not answer, and for addresses
+ * inside private networks.
+ */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
   { account, email }: Member,

@@ -26,8 +26,8 @@ export interface EndpointWithSecret {
 }
 
 /**
- * Returns the secret, which is not shown again except to a repeat with the same idempotency key. Throws VALIDATION_ERROR for a URL that we may not call, and
- * WEBHOOK_ENDPOINT_LIMIT.
+ * Returns the secret, which is not shown again except to a repeat with the same idempotency key. Throws
+ * VALIDATION_ERROR for a URL that we may not call, and WEBHOOK_ENDPOINT_LIMIT.
  */
 export async function createEndpoint(
   deps: WebhookDeps,
@@ -97,7 +97,10 @@ export async function deleteEndpoint(
   if (!isGone) throw notFound();
 }
 
-/** The earlier secret signs as well for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND; WEBHOOK_SECRET_LIMIT while too many earlier secrets still sign. */
+/**
+ * The earlier secret signs as well for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND; WEBHOOK_SECRET_LIMIT
+ * while too many earlier secrets still sign.
+ */
 export async function rotateEndpointSecret(
   deps: WebhookDeps,
   principal: Principal,

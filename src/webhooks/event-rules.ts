@@ -20,8 +20,8 @@ export type PurchaseEventStatus = (typeof PURCHASE_EVENT_STATUSES)[number];
 type FactValues = Readonly<Record<string, string | bigint | number | null>>;
 
 /**
- * The body of a message, byte for byte as it is stored, and, but for a sealed address, signed and sent. The fact `amountMinor: 1234n` is the field
- * `"amount":12.34`. Null becomes an empty text.
+ * The body of a message, byte for byte as it is stored, and, but for a sealed address, signed and sent. The
+ * fact `amountMinor: 1234n` is the field `"amount":12.34`. Null becomes an empty text.
  */
 export function writeBody(
   { event, fields, at }: { readonly event: string; readonly fields: readonly string[]; readonly at: Date },
@@ -34,7 +34,10 @@ export function writeBody(
   return `{"event":${JSON.stringify(event)},"data":{${data.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
-/** Placeholder in a stored body for a QR address, which is encrypted with its eSIM. No address holds a control character. */
+/**
+ * Placeholder in a stored body for a QR address, which is encrypted with its eSIM. No address holds a control
+ * character.
+ */
 export function sealedQrCodeUrl(esimId: string): string {
   return `\u0001qr-code-url-of:${esimId}\u0001`;
 }

@@ -1,4 +1,7 @@
-/** The events that merchants are sent, each described once. `data` gives the fields of a body, their order, the facts it is made of, and the API reference. */
+/**
+ * The events that merchants are sent, each described once. `data` gives the fields of a body, their order,
+ * the facts it is made of, and the API reference.
+ */
 import { z } from 'zod';
 import { ESIM_STATUSES, GATEWAY_METHODS, PAYMENT_PURPOSES } from '../domain/states.ts';
 import { EXPIRY_NOTICE_DAYS, PURCHASE_EVENT_STATUSES, USAGE_THRESHOLDS, writeBody } from './event-rules.ts';

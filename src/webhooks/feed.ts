@@ -22,7 +22,10 @@ export interface Feed {
   readonly hasMore: boolean;
 }
 
-/** One page of the account's events. Throws VALIDATION_ERROR if the cursor is not one of this account, CURSOR_EXPIRED if it is too old. */
+/**
+ * One page of the account's events. Throws VALIDATION_ERROR if the cursor is not one of this account,
+ * CURSOR_EXPIRED if it is too old.
+ */
 export async function listEvents(
   deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
   { account, environment }: Principal,
@@ -58,7 +61,10 @@ export const FEED_START: FeedPosition = { position: 0n, seq: 0n };
 
 const NUMBER_BYTES = 8;
 const NUMBERS_BYTES = 2 * NUMBER_BYTES;
-/** Finds what was cut off, mistyped, or made for another account or environment. It keeps nothing secret: a cursor opens nothing. */
+/**
+ * Finds what was cut off, mistyped, or made for another account or environment. It keeps nothing secret: a
+ * cursor opens nothing.
+ */
 const CHECK_BYTES = 8;
 /** In base64url. */
 export const CURSOR_CHARACTERS = ((NUMBERS_BYTES + CHECK_BYTES) * 4) / 3;

@@ -87,7 +87,10 @@ export async function listAttempts(
   };
 }
 
-/** Stores a sample as a message and starts its delivery. WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED. */
+/**
+ * Stores a sample as a message and starts its delivery. WEBHOOK_ENDPOINT_NOT_FOUND,
+ * WEBHOOK_ENDPOINT_DISABLED.
+ */
 export async function sendSample(
   deps: WebhookDeps,
   principal: Principal,
@@ -131,8 +134,8 @@ export async function resendMessage(
 }
 
 /**
- * Resends the failed messages of an endpoint from a time range; returns how many. VALIDATION_ERROR for the range, WEBHOOK_ENDPOINT_NOT_FOUND,
- * WEBHOOK_ENDPOINT_DISABLED.
+ * Resends the failed messages of an endpoint from a time range; returns how many. VALIDATION_ERROR for the
+ * range, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED.
  */
 export async function recoverMessages(
   deps: WebhookDeps,

@@ -3,7 +3,10 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/clock.ts';
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;
-/** How long a replaced secret signs messages together with the new one, so that receivers can change without losing one. */
+/**
+ * How long a replaced secret signs messages together with the new one, so that receivers can change without
+ * losing one.
+ */
 export const SECRET_OVERLAP_MS = 24 * HOUR_MS;
 /** Replaced secrets that sign at a time: each adds a signature to the header of every message. */
 export const MAX_PREVIOUS_SECRETS = 4;
@@ -16,7 +19,9 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 export const DISABLED_REASONS = ['BY_OWNER', 'GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The wait before each attempt after the previous one; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md. */
+/**
+ * The wait before each attempt after the previous one; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md.
+ */
 export const ATTEMPT_WAITS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -43,8 +48,9 @@ export const FAILING_LIMIT_MS = 5 * 24 * HOUR_MS;
 const MIN_FAILED_ATTEMPTS = 4;
 
 /**
- * The time of the next attempt in epoch milliseconds, after `attempts` attempts of which the last ended at `nowMs`; undefined after the last.
- * `random` is in [0, 1). Not before a Retry-After, unless that is more than twice the planned wait.
+ * The time of the next attempt in epoch milliseconds, after `attempts` attempts of which the last ended at
+ * `nowMs`; undefined after the last. `random` is in [0, 1). Not before a Retry-After, unless that is more
+ * than twice the planned wait.
  */
 export function nextAttempt(
   attempts: number,
@@ -63,14 +69,17 @@ export function nextAttempt(
 export interface EndpointFailures {
   /** The first failure since the last success, in epoch milliseconds. */
   readonly failingSinceMs: number;
-  /** Of the current message, including the last failure; without one, of the message with the most attempts since then. */
+  /**
+   * Of the current message, including the last failure; without one, of the message with the most attempts
+   * since then.
+   */
   readonly attempts: number;
 }
 
 /**
- * Whether to disable the endpoint: only failures for five days. One message must have failed several times too; otherwise a single failure
- * would disable an endpoint that was not called since, for example after an outage of ours. Checked at every failed attempt, and by the sweep
- * for endpoints without pending messages.
+ * Whether to disable the endpoint: only failures for five days. One message must have failed several times
+ * too; otherwise a single failure would disable an endpoint that was not called since, for example after an
+ * outage of ours. Checked at every failed attempt, and by the sweep for endpoints without pending messages.
  */
 export function shouldDisable(
   { failingSinceMs, attempts }: EndpointFailures,
@@ -80,12 +89,17 @@ export function shouldDisable(
   return attempts >= MIN_FAILED_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
 }
 
-/** What is kept of a delivery attempt for its merchant: the start of the answer and headers, without secrets. */
+/**
+ * What is kept of a delivery attempt for its merchant: the start of the answer and headers, without secrets.
+ */
 const QR_CODE_URL = /(?<="qrCodeUrl":)"(?:[^"\\]|\\.)+"/;
 
 const LEFT_OUT = '(left out: it repeats the address of the QR code)';
 
-/** The start of an answer as it is kept. A receiver that sends a message back must not put the address of a QR code into our rows. */
+/**
+ * The start of an answer as it is kept. A receiver that sends a message back must not put the address of a QR
+ * code into our rows.
+ */
 export function keptAnswer(answerStart: string, body: string): string {
   const [address = '""'] = QR_CODE_URL.exec(body) ?? [];
   const host = URL.parse(JSON.parse(address) as string)?.host;
@@ -112,7 +126,10 @@ const MAX_KEPT_CHARACTERS = 2_048;
 const SECRET_HEADERS =
   /^(set-cookie2?|cookie|(proxy-)?authorization|www-authenticate|authentication-info)$|token|secret|api-?key/;
 
-/** The headers of an answer as they are kept: without secrets, cut, and without the address of a QR code that a receiver sends back. */
+/**
+ * The headers of an answer as they are kept: without secrets, cut, and without the address of a QR code that
+ * a receiver sends back.
+ */
 export function keptAnswerHeaders(headers: readonly Header[], body: string): Header[] {
   const kept: Header[] = [];
   let characters = 0;
@@ -146,7 +163,10 @@ const cut = (text: string, most: number): string =>
 /** Postgres refuses NUL and half a surrogate pair in JSON. */
 const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
 
-/** The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working again. */
+/**
+ * The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working
+ * again.
+ */
 const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
 
 /** Sent or not; as long as messages to endpoints. */
@@ -157,7 +177,8 @@ export function noticeWaitMs(attempts: number): number {
 }
 
 /**
- * An e-mail to an account's owner; times are ISO 8601. The facts must hold no secret and nothing that may contain one: of a URL only its host.
+ * An e-mail to an account's owner; times are ISO 8601. The facts must hold no secret and nothing that may
+ * contain one: of a URL only its host.
  */
 export interface Notice {
   readonly kind: 'endpoint-disabled';

@@ -1,4 +1,7 @@
-/** Accounts and keys as stored: limits by plan, keys by hash only, and which changes the processes are notified of. */
+/**
+ * Accounts and keys as stored: limits by plan, keys by hash only, and which changes the processes are
+ * notified of.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';

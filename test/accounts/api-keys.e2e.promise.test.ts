@@ -1,6 +1,6 @@
 /**
- * Promise A7 over real HTTP, on two API processes: a revocation reaches both in time, and a test key touches nothing of the live environment
- * on any route.
+ * Promise A7 over real HTTP, on two API processes: a revocation reaches both in time, and a test key touches
+ * nothing of the live environment on any route.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -107,7 +107,9 @@ describe('a test key', () => {
     packageCode: `LIVE-${randomBytes(4).toString('hex')}`,
   };
 
-  /** Money, a purchase, its eSIM and a package in the live environment, of the account that owns the test key. */
+  /**
+   * Money, a purchase, its eSIM and a package in the live environment, of the account that owns the test key.
+   */
   async function plant({ accountId }: TestAccount): Promise<void> {
     await fund(
       { accounts: stack.accounts, world: live },

@@ -1,6 +1,7 @@
 /**
- * Promise A7 where a key is checked: a stolen database holds no usable key, junk costs no query, a revocation takes effect in time
- * whatever the clocks say, and the time of a refusal does not show whether the key ever existed.
+ * Promise A7 where a key is checked: a stolen database holds no usable key, junk costs no query, a revocation
+ * takes effect in time whatever the clocks say, and the time of a refusal does not show whether the key ever
+ * existed.
  */
 import { randomBytes } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -102,7 +103,9 @@ describe('a dump of the database', () => {
     return texts.join('\n');
   }
 
-  /** Every form in which a key could be used: the key, its random part in pieces, and other spellings of both. */
+  /**
+   * Every form in which a key could be used: the key, its random part in pieces, and other spellings of both.
+   */
   function tracesIn(text: string, apiKey: string): string[] {
     const random = apiKey.split('_').at(-1)!;
     const pieces = Array.from({ length: random.length - 7 }, (_, i) => random.slice(i, i + 8));

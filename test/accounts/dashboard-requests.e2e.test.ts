@@ -1,4 +1,5 @@
-// Requests with the session cookie: only our own pages may send them, and operators sign in on the same routes as users.
+// Requests with the session cookie: only our own pages may send them, and operators sign in on the same
+// routes as users.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   codeOf,

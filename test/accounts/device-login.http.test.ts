@@ -1,5 +1,5 @@
-// A command signs in as a person who lets it in, over HTTP: with a code that is right, wrong, old, foreign or used, by a person without rights,
-// too fast, and after the person lost what they let in.
+// A command signs in as a person who lets it in, over HTTP: with a code that is right, wrong, old, foreign or
+// used, by a person without rights, too fast, and after the person lost what they let in.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { DEVICE_CODE_MS, DEVICE_POLL_SECONDS } from '../../src/accounts/operators/device-logins.ts';

@@ -1,4 +1,5 @@
-// Guessed keys and tokens, over real sockets: past the limit they no longer reach Postgres, and neighbours behind the same address are not locked out.
+// Guessed keys and tokens, over real sockets: past the limit they no longer reach Postgres, and neighbours
+// behind the same address are not locked out.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Keys made by an operator are shown once. The company's website must answer, and its webhook URL must be one that we may call.
+// Keys made by an operator are shown once. The company's website must answer, and its webhook URL must be one
+// that we may call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';

@@ -1,4 +1,5 @@
-// When a key was last used: collected in memory, written for many keys at once, without changing the key otherwise.
+// When a key was last used: collected in memory, written for many keys at once, without changing the key
+// otherwise.
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

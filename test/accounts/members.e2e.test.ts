@@ -1,5 +1,6 @@
-// Every route that takes a member's session × the caller: each role, the owner of another account, no session, another site, an operator. The routes
-// come from the route table, so a new route is tested here as well.
+// Every route that takes a member's session × the caller: each role, the owner of another account, no
+// session, another site, an operator. The routes come from the route table, so a new route is tested here as
+// well.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

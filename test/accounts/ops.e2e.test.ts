@@ -1,5 +1,6 @@
-// Operators on the whole service, over HTTP only: the first is made by a command and makes the others with a second person. Each repairs what
-// their role allows. A refused action is recorded, and nothing that installs an eSIM is ever shown.
+// Operators on the whole service, over HTTP only: the first is made by a command and makes the others with a
+// second person. Each repairs what their role allows. A refused action is recorded, and nothing that installs
+// an eSIM is ever shown.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
@@ -25,7 +26,8 @@ let admin: Person;
 const answerTexts: string[] = [];
 beforeAll(async () => {
   stack = await startStack({
-    // A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
+    // A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves
+    // beyond $3 in a day.
     env: {
       ...SIGN_IN_ENV,
       SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE),

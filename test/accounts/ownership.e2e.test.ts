@@ -1,5 +1,6 @@
-// Promise A2: every route of the table × the caller: the owner, another user, another merchant, a live key while live is off, a revoked key,
-// no key, the operator with a session. A route without a case fails. Requests of others change nothing, and show nothing of the owner's.
+// Promise A2: every route of the table × the caller: the owner, another user, another merchant, a live key
+// while live is off, a revoked key, no key, the operator with a session. A route without a case fails.
+// Requests of others change nothing, and show nothing of the owner's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
@@ -73,7 +74,8 @@ const CASES: Readonly<Record<string, Case>> = {
     own: 200,
     foreign: 'theirs',
   },
-  // A quote names an eSIM of its owner's; buying with another account's quote: test/purchases/quotes.http.test.ts.
+  // A quote names an eSIM of its owner's; buying with another account's quote:
+  // test/purchases/quotes.http.test.ts.
   'POST /api/esim/quotes': {
     target: plain('/api/esim/quotes'),
     body: ({ esimId }) => ({ packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId }),

@@ -1,4 +1,5 @@
-// Operators and their sessions in books of their own, with a clock that the test moves and a password that is cheap to hash.
+// Operators and their sessions in books of their own, with a clock that the test moves and a password that is
+// cheap to hash.
 import { afterAll, afterEach, beforeEach, vi } from 'vitest';
 import { createAuth } from '../../src/accounts/users/better-auth.ts';
 import { createPasswords, type Passwords } from '../../src/accounts/users/passwords.ts';

@@ -1,4 +1,5 @@
-// Users of the dashboard: sign-up, sign-in, sessions, second factors, invitations, keys, recent requests. On the whole service.
+// Users of the dashboard: sign-up, sign-in, sessions, second factors, invitations, keys, recent requests. On
+// the whole service.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../support/http/contract.ts';
@@ -370,7 +371,8 @@ describe('a second factor', () => {
     expect((await send(thief, first)).status).toBe(401);
     const code = totp(secret, 1);
     expect((await send(next, code)).status).toBe(200);
-    // Against shoulder surfing: a code works once, although it stays valid for a while, and it alone signs no user in.
+    // Against shoulder surfing: a code works once, although it stays valid for a while, and it alone signs no
+    // user in.
     const watcher = openBrowser(stack);
     await signIn(watcher, email);
     expect((await send(watcher, code)).status).toBe(401);

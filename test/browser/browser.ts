@@ -5,8 +5,8 @@ import { chromium, type Browser, type BrowserContext, type Page, type Response }
 import { settled } from '../support/world/axe.ts';
 
 /**
- * The first one that is installed is used. The shell has the same engine without the browser's own windows, and opens a first page in a third of the
- * processor time.
+ * The first one that is installed is used. The shell has the same engine without the browser's own windows,
+ * and opens a first page in a third of the processor time.
  */
 const PROGRAMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const FLAGS = [
@@ -92,7 +92,10 @@ const MEASURE = `window.layoutShift = 0;
     return answer;
   };`;
 
-/** Adds up how far each page of this context jumps while it loads, and how many of its requests waited for each other. Call it before they are opened. */
+/**
+ * Adds up how far each page of this context jumps while it loads, and how many of its requests waited for
+ * each other. Call it before they are opened.
+ */
 export async function watchLoading(context: BrowserContext): Promise<void> {
   await context.addInitScript(MEASURE);
 }
@@ -126,9 +129,14 @@ export const FIRST_LOAD_BYTES = 300_000;
 export const LEAST_BYTES = 50_000;
 
 interface Loads {
-  /** Once the page shows what it asked for. What is wrong with the way it came. A page makes 1 to 3 round trips, unless `roundTrips` says otherwise. */
+  /**
+   * Once the page shows what it asked for. What is wrong with the way it came. A page makes 1 to 3 round
+   * trips, unless `roundTrips` says otherwise.
+   */
   read(page: Page, name: string, roundTrips?: { least?: number; most?: number }): Promise<string[]>;
-  /** Prints how long each page took. Each should take less than a second, which a busy machine cannot promise. */
+  /**
+   * Prints how long each page took. Each should take less than a second, which a busy machine cannot promise.
+   */
   print(): void;
 }
 

@@ -1,5 +1,5 @@
-// Details of the pages, in a real browser: what a new merchant sees first, filters of the catalogue, what stands beside an id, and dangerous buttons.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// Details of the pages, in a real browser: what a new merchant sees first, filters of the catalogue, what
+// stands beside an id, and dangerous buttons. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';

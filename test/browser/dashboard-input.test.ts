@@ -4,7 +4,14 @@ import type { Browser, Page } from 'playwright-core';
 import { create } from 'qrcode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { colleague, signedUp, totp, uniqueEmail, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import {
+  colleague,
+  signedUp,
+  totp,
+  uniqueEmail,
+  USER_PASSWORD,
+  type User,
+} from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';

@@ -1,5 +1,5 @@
-// In a real browser: any id leads from the box to where it is shown, for operators and for merchants; and the page of an account shows operators who
-// acts for it and what its webhooks do.
+// In a real browser: any id leads from the box to where it is shown, for operators and for merchants; and the
+// page of an account shows operators who acts for it and what its webhooks do.
 import { sql } from 'kysely';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

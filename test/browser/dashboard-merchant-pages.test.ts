@@ -1,5 +1,5 @@
-// Every page of merchants, in a real browser: how it comes, whether everybody can use it, and whether it fits a phone.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// Every page of merchants, in a real browser: how it comes, whether everybody can use it, and whether it fits
+// a phone. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SIGN_IN_ENV } from '../support/people/people.ts';

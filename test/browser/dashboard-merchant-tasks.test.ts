@@ -1,5 +1,6 @@
-// What merchants do in the dashboard after their first purchase, in a real browser: the life of an eSIM, batches, the catalogue, keys, webhooks,
-// the wallet's warning, settings and the team; and the badge that names the environment.
+// What merchants do in the dashboard after their first purchase, in a real browser: the life of an eSIM,
+// batches, the catalogue, keys, webhooks, the wallet's warning, settings and the team; and the badge that
+// names the environment.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

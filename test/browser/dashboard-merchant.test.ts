@@ -1,5 +1,5 @@
-// The merchants' pages, in a real browser: from signing up to an eSIM and its webhook, and what is said where something is wrong.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// The merchants' pages, in a real browser: from signing up to an eSIM and its webhook, and what is said where
+// something is wrong. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
@@ -127,7 +127,8 @@ describe('the journey', () => {
     const loads = watchLoads();
     for (const url of opened) {
       await page.goto(url);
-      // What tops up an eSIM is listed by region, which only the package of the eSIM has: a fourth round trip.
+      // What tops up an eSIM is listed by region, which only the package of the eSIM has: a fourth round
+      // trip.
       const most = url.includes('/esims/') ? 4 : 3;
       found.push(...(await loads.read(page, new URL(url).pathname, { most })));
     }

@@ -1,4 +1,5 @@
-// What operators do is done once: where two of them confirm it in the same moment, and where the session ends in the middle of a form.
+// What operators do is done once: where two of them confirm it in the same moment, and where the session ends
+// in the middle of a form.
 import { sql } from 'kysely';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Every page of finance, operations and administrators, in a real browser: how it comes, whether everybody can use it, and whether it fits the screen.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// Every page of finance, operations and administrators, in a real browser: how it comes, whether everybody
+// can use it, and whether it fits the screen. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';

@@ -1,5 +1,5 @@
-// The pages of finance, operations and administrators, in a real browser: one purchase, one account, and people; alone and with a second person.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// The pages of finance, operations and administrators, in a real browser: one purchase, one account, and
+// people; alone and with a second person. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';

@@ -1,4 +1,5 @@
-// An operator's view of encrypted payloads: the Temporal UI has them decrypted over the API's admin port, and shows nothing without it.
+// An operator's view of encrypted payloads: the Temporal UI has them decrypted over the API's admin port, and
+// shows nothing without it.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,5 @@
-// Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of users who are signed in already.
+// Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of
+// users who are signed in already.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
@@ -136,8 +137,8 @@ const cutFields = (page: Page): Promise<string> =>
   );
 
 /**
- * The open page in light and dark, on a desk and on a phone: grave faults, what is too wide, fields that are cut, and where `badge`, which names the
- * environment, is not visible.
+ * The open page in light and dark, on a desk and on a phone: grave faults, what is too wide, fields that are
+ * cut, and where `badge`, which names the environment, is not visible.
  */
 export async function faultsOf(page: Page, name: string, badge?: string): Promise<string[]> {
   const found: string[] = [];

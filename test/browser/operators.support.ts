@@ -1,4 +1,5 @@
-// Operators in a browser, who are signed in already or sign in through the form, and purchases for them to repair.
+// Operators in a browser, who are signed in already or sign in through the form, and purchases for them to
+// repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser as openCookieJar, signIn } from '../support/people/dashboard.ts';
@@ -24,7 +25,9 @@ interface Place {
   readonly stack: Stack;
 }
 
-/** A stack with an account and two people of finance, and a browser; `env`: more variables of the environment. */
+/**
+ * A stack with an account and two people of finance, and a browser; `env`: more variables of the environment.
+ */
 export async function openFinance(env: Readonly<Record<string, string>> = {}) {
   const [browser, stack] = await Promise.all([
     openBrowser(),
@@ -44,7 +47,10 @@ export async function openFinance(env: Readonly<Record<string, string>> = {}) {
 
 export const TEMPORAL_UI = 'https://temporal.example/ui';
 
-/** A page of this person, signed in, from an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
+/**
+ * A page of this person, signed in, from an address of its own: sign-ins from one are limited by the minute
+ * (`SIGN_IN_ENV`).
+ */
 export async function openOperator(
   { browser, stack }: Place,
   { email }: Pick<Person, 'email'>,

@@ -1,4 +1,5 @@
-// Every place of the sandbox's catalogue through the reader and the map: each country is listed as a country under its own code.
+// Every place of the sandbox's catalogue through the reader and the map: each country is listed as a country
+// under its own code.
 import { describe, expect, it } from 'vitest';
 import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
 import { allowanceText } from '../../src/catalogue/rules.ts';

@@ -1,4 +1,5 @@
-// The catalogue and its prices on the whole service: a change at the supplier is published within one sync, and write access to Redis does not lower a price.
+// The catalogue and its prices on the whole service: a change at the supplier is published within one sync,
+// and write access to Redis does not lower a price.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { Redis } from 'ioredis';
 import { insertRates } from '../../src/catalogue/store/rates.ts';

@@ -1,4 +1,7 @@
-/** Importing a supplier's catalogue: only differences are stored, versions have the time of their validity, packages are withdrawn and never removed. */
+/**
+ * Importing a supplier's catalogue: only differences are stored, versions have the time of their validity,
+ * packages are withdrawn and never removed.
+ */
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await another person, the audit log, and what was
-// on sale at a given moment.
+// Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await
+// another person, the audit log, and what was on sale at a given moment.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';

@@ -1,4 +1,5 @@
-// The revision that rendered price lists are stored under: it changes when prices do, and is cheap to ask for.
+// The revision that rendered price lists are stored under: it changes when prices do, and is cheap to ask
+// for.
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../src/catalogue/memory.ts';
 import { createPriceRevision } from '../../src/catalogue/prices.ts';

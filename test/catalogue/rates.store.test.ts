@@ -1,4 +1,7 @@
-/** Observed exchange rates: each is kept, the latest good one applies, and only a good one notifies the processes. */
+/**
+ * Observed exchange rates: each is kept, the latest good one applies, and only a good one notifies the
+ * processes.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';

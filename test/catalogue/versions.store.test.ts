@@ -1,4 +1,7 @@
-/** The versions of packages: what changed, in the order of commits, what was on sale at a moment, and which webhooks are sent. */
+/**
+ * The versions of packages: what changed, in the order of commits, what was on sale at a moment, and which
+ * webhooks are sent.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { readOnSaleAt } from '../../src/catalogue/changes.ts';

@@ -1,4 +1,5 @@
-// An older Node prints what to install, and the documents name commands by the script that uses the right Node.
+// An older Node prints what to install, and the documents name commands by the script that uses the right
+// Node.
 import { readFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
 import { OperatorMistake } from '../../src/platform/command.ts';

@@ -1,5 +1,5 @@
-// A small copy of the checkout, for starts by other users and from folders that are closed to some.
-// It holds the sources, what they need of node_modules, and Node itself, so that it depends on no folder of ours.
+// A small copy of the checkout, for starts by other users and from folders that are closed to some. It holds
+// the sources, what they need of node_modules, and Node itself, so that it depends on no folder of ours.
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
-// The embedded Postgres: data kept between runs, however the last run ended; one server per folder; closed to others.
+// The embedded Postgres: data kept between runs, however the last run ended; one server per folder; closed to
+// others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
@@ -19,7 +20,10 @@ import {
   until,
 } from './support.ts';
 
-/** The first test makes the cluster `kept`, which later ones start again: making one takes longer than most tests. */
+/**
+ * The first test makes the cluster `kept`, which later ones start again: making one takes longer than most
+ * tests.
+ */
 const folder = await testFolder();
 const started = new Set<RunningPostgres>();
 

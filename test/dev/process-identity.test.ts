@@ -1,4 +1,5 @@
-// A server left running: ended when it is the one remembered, left alone when another program now has its process id.
+// A server left running: ended when it is the one remembered, left alone when another program now has its
+// process id.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';

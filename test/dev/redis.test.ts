@@ -1,4 +1,5 @@
-// The embedded Redis: on loopback, without persistence, restartable on its port; null where it is not installed.
+// The embedded Redis: on loopback, without persistence, restartable on its port; null where it is not
+// installed.
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

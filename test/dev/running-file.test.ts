@@ -1,4 +1,5 @@
-// running.json: deleted first, written completely and last, readable by its owner only, gone after a clean stop; one run at a time.
+// running.json: deleted first, written completely and last, readable by its owner only, gone after a clean
+// stop; one run at a time.
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';

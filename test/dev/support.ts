@@ -77,7 +77,10 @@ export interface HoldOptions {
   readonly args?: readonly string[];
 }
 
-/** Start fixtures/hold.ts and wait until what it holds is up. It is killed after this file's tests at the latest. */
+/**
+ * Start fixtures/hold.ts and wait until what it holds is up. It is killed after this file's tests at the
+ * latest.
+ */
 export async function hold(what: string, dir: string, options: HoldOptions = {}): Promise<Holder> {
   const script = options.script ?? fileURLToPath(new URL('fixtures/hold.ts', import.meta.url));
   const child = spawn(

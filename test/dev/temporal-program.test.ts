@@ -1,5 +1,5 @@
-// Finding the Temporal program: on the PATH, in the cache, by download, by building; and the error that names them all.
-// A local server and a script replace the vendor and Go: the real ones take minutes and a network.
+// Finding the Temporal program: on the PATH, in the cache, by download, by building; and the error that names
+// them all. A local server and a script replace the vendor and Go: the real ones take minutes and a network.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-// The embedded Temporal server: has its namespaces and search attributes, keeps histories between runs, is closed to others.
+// The embedded Temporal server: has its namespaces and search attributes, keeps histories between runs, is
+// closed to others.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';

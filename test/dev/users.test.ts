@@ -45,7 +45,10 @@ async function userNamed(name: string): Promise<User> {
   return { uid: uid!, gid: gid! };
 }
 
-/** Starts Postgres twice in a checkout, once for all tests that go on with it: copying a checkout takes longer than most tests. */
+/**
+ * Starts Postgres twice in a checkout, once for all tests that go on with it: copying a checkout takes longer
+ * than most tests.
+ */
 function startedTwice(name: string, owner: () => Promise<User | undefined>) {
   let started: Promise<{ checkout: Checkout; output: string }> | undefined;
   return () =>

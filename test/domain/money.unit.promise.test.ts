@@ -1,6 +1,7 @@
 /**
- * Promise M9: no floating point touches money. A million pairs of amount and rate, neighbours of 2^53 among them: the conversion is at
- * most half a minor unit off, the half always up; and amounts cross the JSON boundary exactly, digit for digit.
+ * Promise M9: no floating point touches money. A million pairs of amount and rate, neighbours of 2^53 among
+ * them: the conversion is at most half a minor unit off, the half always up; and amounts cross the JSON
+ * boundary exactly, digit for digit.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +21,10 @@ const TWO_53 = 2n ** 53n;
 const around = (middle: bigint): fc.Arbitrary<bigint> =>
   fc.integer({ min: -9, max: 9 }).map((off) => (middle + BigInt(off) < 0n ? 0n : middle + BigInt(off)));
 
-/** Usual amounts, the numbers where doubles begin to fail, and powers of ten and two up to what a column holds. */
+/**
+ * Usual amounts, the numbers where doubles begin to fail, and powers of ten and two up to what a column
+ * holds.
+ */
 const amount = fc.oneof(
   fc.bigInt({ min: 0n, max: 10_000_000n }),
   fc.bigInt({ min: 0n, max: 2n ** 62n }),

@@ -1,4 +1,7 @@
-/** The whole tables of transitions: every pair of states, so that a new transition is a decision and not an accident. */
+/**
+ * The whole tables of transitions: every pair of states, so that a new transition is a decision and not an
+ * accident.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   canChangeStatus,

@@ -1,4 +1,5 @@
-// Each cause of the diagnosis, produced by a simulated life of an eSIM; and the install data, shown until the eSIM is installed.
+// Each cause of the diagnosis, produced by a simulated life of an eSIM; and the install data, shown until the
+// eSIM is installed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DiagnosisCode } from '../../src/esims/diagnosis.ts';
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';

@@ -1,4 +1,5 @@
-// What is wrong with an eSIM, over the stages of the supplier's two state fields and their possible contradictions.
+// What is wrong with an eSIM, over the stages of the supplier's two state fields and their possible
+// contradictions.
 import { describe, expect, test } from 'vitest';
 import {
   diagnose,

@@ -1,7 +1,8 @@
 /**
- * Every change of simulated eSIMs ends in the supplier's true state, merchants are notified of each threshold and each expiry exactly once, and a
- * timeline shows an installation or deletion of a profile at most once: with events that are lost, doubled, late and out of order, answers that
- * lag, and answers that do not come. Real rows, real inbox, the real schedules; the clock is moved.
+ * Every change of simulated eSIMs ends in the supplier's true state, merchants are notified of each threshold
+ * and each expiry exactly once, and a timeline shows an installation or deletion of a profile at most once:
+ * with events that are lost, doubled, late and out of order, answers that lag, and answers that do not come.
+ * Real rows, real inbox, the real schedules; the clock is moved.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -67,7 +68,10 @@ interface Life {
 
 type Change = Partial<Omit<Phase, 'atMs' | 'activatedAtMs'>>;
 
-/** The kinds of lives, each as changes at days after the purchase. Validity ends five days after the first use, or after the purchase. */
+/**
+ * The kinds of lives, each as changes at days after the purchase. Validity ends five days after the first
+ * use, or after the purchase.
+ */
 const KINDS: Readonly<Record<string, (random: Random) => readonly (readonly [number, Change])[]>> = {
   'never used': () => [[5, { status: 'EXPIRED', word: 'UNUSED_EXPIRED' }]],
   'installed, never used': () => [
@@ -276,7 +280,9 @@ interface Notice {
   readonly data: Readonly<Record<string, string | number>>;
 }
 
-/** All events in the feed, by eSIM, oldest first. Each event is one row, and one message to the only endpoint. */
+/**
+ * All events in the feed, by eSIM, oldest first. Each event is one row, and one message to the only endpoint.
+ */
 async function eventsByEsim(): Promise<Map<string, Notice[]>> {
   const { rows } = await sql<{ id: string; body: string; sent: string[] }>`
     select events.id, events.body, array(select body from webhook_messages where event_id = events.id) as sent
@@ -297,7 +303,10 @@ async function eventsByEsim(): Promise<Map<string, Notice[]>> {
   return Map.groupBy(notices, ({ data }) => String(data['esimId']));
 }
 
-/** A key for events that must not come twice: a threshold of one allowance, an end of validity. Undefined for a change of status, which may. */
+/**
+ * A key for events that must not come twice: a threshold of one allowance, an end of validity. Undefined for
+ * a change of status, which may.
+ */
 function noticeOf({ event, data }: Notice): string | undefined {
   const about = {
     'esim.usage_threshold': ['totalVolume', 'thresholdPercent'],
@@ -321,7 +330,10 @@ async function installEvents(): Promise<Map<string, string[]>> {
   return new Map([...byPurchase].map(([id, events]) => [id, events.map(({ what }) => what)]));
 }
 
-/** Each at most once, even if an old answer took the profile back. The supplier may not have reported the installation before the deletion. */
+/**
+ * Each at most once, even if an old answer took the profile back. The supplier may not have reported the
+ * installation before the deletion.
+ */
 function expectInstallEvents({ phases }: Life, events: readonly string[]): void {
   const expected =
     { RELEASED: '', DELETED: 'installed profile-deleted' }[phases.at(-1)!.smdpStatus] ?? 'installed';

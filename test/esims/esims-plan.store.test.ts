@@ -1,6 +1,6 @@
 /**
- * eSIMs on a table of 100,000: my-esims reads the orders of its own account through their index, and the schedules what is due
- * through theirs, whatever else is in the table.
+ * eSIMs on a table of 100,000: my-esims reads the orders of its own account through their index, and the
+ * schedules what is due through theirs, whatever else is in the table.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -90,7 +90,8 @@ describe('with 100,000 orders in the table', () => {
       const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
       expect(read).toContain(`Index Scan ${index}`);
       expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      // Ten are found, and read again to be changed; one more shows whether any is due. Those leased just before are skipped, also by that one.
+      // Ten are found, and read again to be changed; one more shows whether any is due. Those leased just
+      // before are skipped, also by that one.
       expect(rowsReadBy(scans)).toBeLessThanOrEqual(3 * 10 + 1 + 2 * 10);
     },
   );
@@ -99,7 +100,8 @@ describe('with 100,000 orders in the table', () => {
     const { scans } = await explain(books, (db) => notifyOfExpiry(db, NOW), { statementTimeoutMs: 5_000 });
     const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
     expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-    // A hundred are found, read again to be locked, and each one's event is written by a statement that reads what it writes.
+    // A hundred are found, read again to be locked, and each one's event is written by a statement that reads
+    // what it writes.
     expect(rowsReadBy(scans)).toBeLessThanOrEqual(6 * 100);
   });
 

@@ -1,4 +1,5 @@
-// A dump of all our tables after purchases, top-ups, repeats, reads and messages that receivers send back: nothing in it can install an eSIM.
+// A dump of all our tables after purchases, top-ups, repeats, reads and messages that receivers send back:
+// nothing in it can install an eSIM.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import pg from 'pg';
 import { newBuyer } from '../support/people/buyer.ts';

@@ -1,6 +1,6 @@
 /**
- * Install data as rows: encrypted and bound to its eSIM, encrypted again in batches where an earlier key did it. A
- * missing key affects only the eSIMs that need it, is named in the error, and loses nothing.
+ * Install data as rows: encrypted and bound to its eSIM, encrypted again in batches where an earlier key did
+ * it. A missing key affects only the eSIMs that need it, is named in the error, and loses nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';

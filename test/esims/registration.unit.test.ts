@@ -1,4 +1,7 @@
-/** The URL that the supplier sends its events to: checked once an hour, and less often after failures, however often a worker polls. */
+/**
+ * The URL that the supplier sends its events to: checked once an hour, and less often after failures, however
+ * often a worker polls.
+ */
 import { expect, it } from 'vitest';
 import { SECOND_MS } from '../../src/domain/clock.ts';
 import { createRegistration } from '../../src/esims/supplier-events.ts';

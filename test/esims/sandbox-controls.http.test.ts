@@ -1,4 +1,5 @@
-// The sandbox's routes: what each requests from the simulator, and how callers are refused. The simulated lives: sandbox-life.e2e.test.ts.
+// The sandbox's routes: what each requests from the simulator, and how callers are refused. The simulated
+// lives: sandbox-life.e2e.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAIN_SANDBOX_ACTIONS } from '../../src/esims/sandbox-port.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';

@@ -1,5 +1,5 @@
-// The ten commands of docs/SANDBOX.md on the whole service, answer by answer; and every fault of its table, with its diagnosis. Both are
-// read from the page, so that the page cannot differ from the product.
+// The ten commands of docs/SANDBOX.md on the whole service, answer by answer; and every fault of its table,
+// with its diagnosis. Both are read from the page, so that the page cannot differ from the product.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';

@@ -1,5 +1,6 @@
-// The life of an eSIM through the whole service, on the supplier's simulator over HTTP: its events come doubled, out of order, or not at all. The
-// merchant is notified of each change once, and the row ends in the supplier's state.
+// The life of an eSIM through the whole service, on the supplier's simulator over HTTP: its events come
+// doubled, out of order, or not at all. The merchant is notified of each change once, and the row ends in the
+// supplier's state.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -271,8 +272,9 @@ it('an event about an unknown eSIM, or of an unknown type or status, is recorded
   expect(notices(esim)).toEqual([]);
 });
 
-// The supplier gives the ICCID of an eSIM that it has revoked to a new one. So one merchant may hold both, and an event about one must not change the
-// other: only the supplier's own number of an eSIM, or its order, may find the row.
+// The supplier gives the ICCID of an eSIM that it has revoked to a new one. So one merchant may hold both,
+// and an event about one must not change the other: only the supplier's own number of an eSIM, or its order,
+// may find the row.
 it('two eSIMs with the same ICCID: a change of one leaves the other as it was, and a search lists both', async () => {
   const facts = async ({ esimId }: Esim) => {
     const { iccid, status, checked_at } = (await findEsim(stack.world, esimId))!;

@@ -1,4 +1,5 @@
-// The route for the supplier's events. They are not signed, so each is stored as a hint, within bounds, and an event from a stranger changes nothing.
+// The route for the supplier's events. They are not signed, so each is stored as a hint, within bounds, and
+// an event from a stranger changes nothing.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';

@@ -1,4 +1,7 @@
-/** The schedule that refreshes eSIMs: each run checks those that are overdue for longest, whatever the supplier answered before. */
+/**
+ * The schedule that refreshes eSIMs: each run checks those that are overdue for longest, whatever the
+ * supplier answered before.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { refreshEsims } from '../../activities/esims/refresh-esims.ts';
@@ -24,7 +27,10 @@ beforeEach(() => sql`truncate esims`.execute(books.owner));
 
 let nowMs = Date.UTC(2026, 5, 1);
 
-/** eSIMs that are overdue for an hour and more, in the order of their numbers; `checked`: their state is not due. */
+/**
+ * eSIMs that are overdue for an hour and more, in the order of their numbers; `checked`: their state is not
+ * due.
+ */
 async function plant(count: number, status: EsimStatus = 'ACTIVE', checked = true): Promise<void> {
   const due = sql`${new Date(nowMs - 60 * MINUTE_MS)}::timestamptz - (${count} - i) * interval '1 second'`;
   await sql`

@@ -1,4 +1,5 @@
-// `node test/examples/check-receiver.ts <language>`: for continuous integration, where that language's tools are installed. Exit code 1: not right.
+// `node test/examples/check-receiver.ts <language>`: for continuous integration, where that language's tools
+// are installed. Exit code 1: not right.
 import { judgeReceiver, LANGUAGES } from '../support/people/receivers.ts';
 
 const language = LANGUAGES.find((one) => one === process.argv[2]);

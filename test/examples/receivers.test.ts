@@ -1,5 +1,5 @@
-// The TypeScript receiver of docs/WEBHOOKS.md works as shown, and that page shows every receiver as its file is. Those in Python and
-// Go run in .ci/run, where their tools are installed.
+// The TypeScript receiver of docs/WEBHOOKS.md works as shown, and that page shows every receiver as its file
+// is. Those in Python and Go run in .ci/run, where their tools are installed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// A newcomer's first steps on a running `npm start`: the printed commands, the eSIM and the wallet, a top-up, a wallet with too little money,
-// payments through the gateway, and the purchase in Temporal. Uses only what .data/running.json offers to every program.
+// A newcomer's first steps on a running `npm start`: the printed commands, the eSIM and the wallet, a top-up,
+// a wallet with too little money, payments through the gateway, and the purchase in Temporal. Uses only what
+// .data/running.json offers to every program.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
@@ -287,7 +288,10 @@ it('makes the keys, and the session of finance, readable for their owner only', 
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
 
-/** One of the operator's commands on the running service, with its environment only. The commands print one JSON object. */
+/**
+ * One of the operator's commands on the running service, with its environment only. The commands print one
+ * JSON object.
+ */
 async function command(...words: string[]): Promise<Partial<Record<'accountId' | 'apiKey', string>>> {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...words], {
     cwd: CHECKOUT,

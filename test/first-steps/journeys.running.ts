@@ -1,5 +1,6 @@
-// Two journeys in a browser, from a running `npm start`: a merchant's from signing up to an eSIM and its webhook, and finance's from twenty stuck
-// purchases to an empty list. Uses only what .data/running.json tells every program, and makes the purchases stuck as docs/SANDBOX.md says.
+// Two journeys in a browser, from a running `npm start`: a merchant's from signing up to an eSIM and its
+// webhook, and finance's from twenty stuck purchases to an empty list. Uses only what .data/running.json
+// tells every program, and makes the purchases stuck as docs/SANDBOX.md says.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunningInfo } from '../../src/dev/running-file.ts';

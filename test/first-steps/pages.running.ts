@@ -1,6 +1,6 @@
-// Every command in a shell block of README.md and docs/, unchanged, on the `npm start` of this checkout. A page is one script: what
-// an earlier command made exists for a later one, and the first failure ends the page. A curl must answer 2xx, or the status that the comment
-// before it names.
+// Every command in a shell block of README.md and docs/, unchanged, on the `npm start` of this checkout. A
+// page is one script: what an earlier command made exists for a later one, and the first failure ends the
+// page. A curl must answer 2xx, or the status that the comment before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -65,7 +65,9 @@ stay() {
 }
 `;
 
-/** The commands of a page's shell blocks, a line each, with the status that the comment before a curl names. */
+/**
+ * The commands of a page's shell blocks, a line each, with the status that the comment before a curl names.
+ */
 function commandsOf(page: string): { readonly command: string; readonly status: string }[] {
   const text = readFileSync(join(CHECKOUT, page), 'utf8');
   return Array.from(text.matchAll(/^```(?:sh|bash)\n(.*?)^```/gms), (block) => block[1] ?? '').flatMap(
@@ -102,7 +104,10 @@ afterAll(async () => {
   await forgetExampleHooks();
 });
 
-/** The parts that a page leaves to the reader, filled in: keys, addresses, and values that must be new at every run. */
+/**
+ * The parts that a page leaves to the reader, filled in: keys, addresses, and values that must be new at
+ * every run.
+ */
 function filledIn(command: string): string {
   return (
     command

@@ -1,4 +1,5 @@
-// Buys the twenty purchases of docs/SANDBOX.md before the first test: they become stuck two minutes later, while the other tests run.
+// Buys the twenty purchases of docs/SANDBOX.md before the first test: they become stuck two minutes later,
+// while the other tests run.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Promise M4, the wallet's part: a hold is posted or voided exactly once, in whatever order this is attempted. Three ways:
- * every sequence of attempts up to a depth against a model; every interleaving of three transactions, each of which acts and then
- * commits or rolls back; and random schedules of many attempts at once, all on one purchase.
+ * Promise M4, the wallet's part: a hold is posted or voided exactly once, in whatever order this is
+ * attempted. Three ways: every sequence of attempts up to a depth against a model; every interleaving of
+ * three transactions, each of which acts and then commits or rolls back; and random schedules of many
+ * attempts at once, all on one purchase.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -232,7 +233,10 @@ function openTransaction(id: string, { action, commits }: Actor) {
   };
 }
 
-/** Resolves when every transaction has finished its step or waits for a lock, so nothing more happens on its own. */
+/**
+ * Resolves when every transaction has finished its step or waits for a lock, so nothing more happens on its
+ * own.
+ */
 async function untilQuiet(transactions: readonly OpenTransaction[]): Promise<void> {
   for (const { doing, pid } of transactions) {
     const settled = { yet: false };

@@ -1,6 +1,7 @@
 /**
- * Promise M1, the database's part: SQL typed directly, as the service's own role and as the owner of the tables, cannot leave the books
- * unbalanced, mixed, empty, changed or overdrawn. Each attempt is refused by the named constraint, or for a missing privilege.
+ * Promise M1, the database's part: SQL typed directly, as the service's own role and as the owner of the
+ * tables, cannot leave the books unbalanced, mixed, empty, changed or overdrawn. Each attempt is refused by
+ * the named constraint, or for a missing privilege.
  */
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +48,10 @@ async function everything(): Promise<string> {
   return texts.join('\n');
 }
 
-/** Runs the statements in one transaction that never commits, and answers which constraint or privilege refused them. */
+/**
+ * Runs the statements in one transaction that never commits, and answers which constraint or privilege
+ * refused them.
+ */
 async function attempt(db: WorldDb, statements: readonly string[]): Promise<string> {
   let refusal = 'not tried';
   const enough = new Error('enough');

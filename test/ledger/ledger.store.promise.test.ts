@@ -1,7 +1,8 @@
 /**
- * Promise M1: random operations against a model. Every answer of the ledger must equal the model's, every illegal attempt be refused by name,
- * and after every run each wallet is the sum of its entries. Runs of several loops share the same system accounts;
- * a run's operations partly share one database transaction, which commits or rolls back as a whole.
+ * Promise M1: random operations against a model. Every answer of the ledger must equal the model's, every
+ * illegal attempt be refused by name, and after every run each wallet is the sum of its entries. Runs of
+ * several loops share the same system accounts; a run's operations partly share one database transaction,
+ * which commits or rolls back as a whole.
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';

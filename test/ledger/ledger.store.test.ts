@@ -1,4 +1,7 @@
-/** The ledger's verbs on a real Postgres: what each does, that a repeat changes nothing, and what happens when two disagree. */
+/**
+ * The ledger's verbs on a real Postgres: what each does, that a repeat changes nothing, and what happens when
+ * two disagree.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Promise M2 through the whole service: 64 buyers at once on a wallet that pays for exactly k of them. Exactly k get an eSIM, the others
- * are refused for an insufficient balance, balances are read all the while, and the wallet's history is linearizable.
+ * Promise M2 through the whole service: 64 buyers at once on a wallet that pays for exactly k of them.
+ * Exactly k get an eSIM, the others are refused for an insufficient balance, balances are read all the while,
+ * and the wallet's history is linearizable.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseMinor } from '../../src/domain/money.ts';
@@ -39,7 +40,10 @@ function minorOf(text: string, field: string): bigint {
   return minor;
 }
 
-/** Like a careful client: retries with one key after 503 and 409, which say that the purchase is not decided yet. */
+/**
+ * Like a careful client: retries with one key after 503 and 409, which say that the purchase is not decided
+ * yet.
+ */
 async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insufficient'> {
   const answer = await until(
     () => buyer.buy(PACKAGE, { idempotencyKey }),

@@ -1,6 +1,7 @@
 /**
- * Promise M2 at the ledger: 64 buyers at once on a wallet that pays for exactly k of them, and exactly k buy. Meanwhile others
- * read the balance, release holds, post them, fund and retry, and the whole history of the wallet must be linearizable.
+ * Promise M2 at the ledger: 64 buyers at once on a wallet that pays for exactly k of them, and exactly k buy.
+ * Meanwhile others read the balance, release holds, post them, fund and retry, and the whole history of the
+ * wallet must be linearizable.
  */
 import { afterAll, expect, it } from 'vitest';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
@@ -77,7 +78,9 @@ async function buyersAtOnce(wallet: Wallet, random: Random, price: bigint): Prom
   for (const balance of await Promise.all(readers)) expect((balance as bigint) >= 0n).toBe(true);
 }
 
-/** Holds are released and posted while others buy, fund and read: random, and checked by the history alone. */
+/**
+ * Holds are released and posted while others buy, fund and read: random, and checked by the history alone.
+ */
 async function anythingAtOnce(wallet: Wallet, random: Random, price: bigint): Promise<void> {
   const acts = Array.from({ length: 40 }, (_, i) => (): Promise<unknown> => {
     const old = `b${random.below(BUYERS)}`;

@@ -1,6 +1,7 @@
 /**
- * What changed a wallet's balance: after random purchases, fundings, refunds and withdrawals by eight writers at once, and at every check meanwhile, the
- * entries are the ledger's, add up to the balance, and each balance is one that the wallet had.
+ * What changed a wallet's balance: after random purchases, fundings, refunds and withdrawals by eight writers
+ * at once, and at every check meanwhile, the entries are the ledger's, add up to the balance, and each
+ * balance is one that the wallet had.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What each role may do, compared literally: a new table or a wider privilege is a decision that shows here. And what follows from it:
- * no role reads another's schema, makes anything, or can log in.
+ * What each role may do, compared literally: a new table or a wider privilege is a decision that shows here.
+ * And what follows from it: no role reads another's schema, makes anything, or can log in.
  */
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,9 @@ async function lines(text: string, values: unknown[] = []): Promise<string[]> {
   return (await client.query<{ line: string }>(text, values)).rows.map((row) => row.line);
 }
 
-/** `table: PRIVILEGE, …`, with columns in parentheses where the privilege covers only those; sequences too. */
+/**
+ * `table: PRIVILEGE, …`, with columns in parentheses where the privilege covers only those; sequences too.
+ */
 const grantsOf = (schema: string, role: string): Promise<string[]> =>
   lines(
     `with whole as (
@@ -114,8 +116,9 @@ const ACCOUNTS = [
 ];
 
 /**
- * What an environment may know of an account: a gateway's charge needs its e-mail address, and so does a notice to its owner; its plan bounds its unpaid
- * payments. And of people: who gave whom access, to see whether two people are two. It adds to the audit log what people change in its own rows.
+ * What an environment may know of an account: a gateway's charge needs its e-mail address, and so does a
+ * notice to its owner; its plan bounds its unpaid payments. And of people: who gave whom access, to see
+ * whether two people are two. It adds to the audit log what people change in its own rows.
  */
 const SHARED = [
   'access_grants: SELECT(confirmed_at confirmed_by email given_at given_by)',

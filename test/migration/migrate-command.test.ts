@@ -1,5 +1,5 @@
-// `migrate` as operators run it, on a real Postgres and a real Temporal: one command prepares both for the service, and a second run
-// changes nothing. Every test has its own prefix of namespaces.
+// `migrate` as operators run it, on a real Postgres and a real Temporal: one command prepares both for the
+// service, and a second run changes nothing. Every test has its own prefix of namespaces.
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';

@@ -1,6 +1,6 @@
 /**
- * Migrations on an empty database, a second time, and by two processes at once; and both environments are equal to
- * the last constraint.
+ * Migrations on an empty database, a second time, and by two processes at once; and both environments are
+ * equal to the last constraint.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** docs/CAPACITY.md states for every table how long its rows are kept. The tables and the rights to delete match the database. */
+/**
+ * docs/CAPACITY.md states for every table how long its rows are kept. The tables and the rights to delete
+ * match the database.
+ */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';

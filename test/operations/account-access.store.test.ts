@@ -1,4 +1,7 @@
-/** What operators see of an account's members, keys and webhooks, in one environment: everything but secrets, and no row of another account. */
+/**
+ * What operators see of an account's members, keys and webhooks, in one environment: everything but secrets,
+ * and no row of another account.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** How much money each operator action moves, for every kind of money; which amounts are refused; and when a second person is needed. */
+/**
+ * How much money each operator action moves, for every kind of money; which amounts are refused; and when a
+ * second person is needed.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   amountOf,

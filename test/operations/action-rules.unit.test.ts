@@ -1,5 +1,5 @@
-// The whole table of which operator actions a purchase allows: every state with every action, and what evidence, goodwill and amounts change. The tables
-// here are written by hand and match docs/OPERATIONS.md.
+// The whole table of which operator actions a purchase allows: every state with every action, and what
+// evidence, goodwill and amounts change. The tables here are written by hand and match docs/OPERATIONS.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -69,7 +69,10 @@ const SHORT: Record<string, OperatorAction> = {
   settle: 'settle-dispute',
 };
 
-/** The state; the allowed actions, with evidence and goodwill where they help; the allowed actions without either. */
+/**
+ * The state; the allowed actions, with evidence and goodwill where they help; the allowed actions without
+ * either.
+ */
 const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ['waiting for money', PENDING, 'gateway paid cancel', 'gateway cancel'],
   [

@@ -1,4 +1,7 @@
-/** An operator action between the API, which judges and records it, and the workflow, which performs what is on record and nothing else. */
+/**
+ * An operator action between the API, which judges and records it, and the workflow, which performs what is
+ * on record and nothing else.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -193,7 +196,8 @@ it.each(['deliver-other', 'cancel'] as const)(
     );
     const { actionId } = await asked(payer, { action, evidence: undefined });
     await begin(payer);
-    // Its first run has stopped here. The second is refused: by our rows, or since the package is not on sale.
+    // Its first run has stopped here. The second is refused: by our rows, or since the package is not on
+    // sale.
     expect((await beginWithdrawal(books.world, transactionId)).state).toBe('withdrawn');
     for (let again = 0; again < 2; again += 1)
       await closeAction(books.world, actionId, { refusal: 'STEP_FAILED' }, NOW);

@@ -1,4 +1,5 @@
-// Batch repairs: one request and a second person repair twenty stuck purchases, each once, whatever is sent twice or crashes on the way.
+// Batch repairs: one request and a second person repair twenty stuck purchases, each once, whatever is sent
+// twice or crashes on the way.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPS_QUEUE, RUN_JOB_WORKFLOW } from '../../workflows/contract.ts';

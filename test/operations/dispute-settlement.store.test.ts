@@ -1,4 +1,5 @@
-// A person settles disputes and reversals, step by step: what is offered, what is booked, whether the payment still needs attention, and what waits.
+// A person settles disputes and reversals, step by step: what is offered, what is booked, whether the payment
+// still needs attention, and what waits.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';

@@ -174,7 +174,8 @@ it('an action against the gateway’s status is shown as needing a second person
   const approval = await hereFinance(bo, `approve ${id} --dry-run`);
   expect(approval.stdout).toContain('Dispute won');
   expect(approval.stdout).not.toContain('second person');
-  // Approved, and the approver's process ended before the action was made: the command asks as for one that waits.
+  // Approved, and the approver's process ended before the action was made: the command asks as for one that
+  // waits.
   await stack.owner
     .updateTable('operator_actions')
     .set({ status: 'APPROVED', approved_by: boEmail })

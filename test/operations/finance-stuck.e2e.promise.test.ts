@@ -1,5 +1,6 @@
-// Promise G5: nothing is stuck silently. Stuck payments of fourteen classes are mixed with healthy ones: the list shows each under its class and
-// nothing else; one command repairs each class; repeating it changes nothing; then the list is empty and the books are right.
+// Promise G5: nothing is stuck silently. Stuck payments of fourteen classes are mixed with healthy ones: the
+// list shows each under its class and nothing else; one command repairs each class; repeating it changes
+// nothing; then the list is empty and the books are right.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { StuckClass } from '../../src/operations/stuck-rules.ts';

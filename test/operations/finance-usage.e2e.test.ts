@@ -1,4 +1,5 @@
-// Help and usage errors of finance's command line: it exits with its documented code, says what is wrong, and does nothing.
+// Help and usage errors of finance's command line: it exits with its documented code, says what is wrong, and
+// does nothing.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Finance's command line on the whole service, run by a shell: each command's output, for people and for scripts, what it changes and what
-// it refuses. Nothing secret is ever printed.
+// Finance's command line on the whole service, run by a shell: each command's output, for people and for
+// scripts, what it changes and what it refuses. Nothing secret is ever printed.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';

@@ -1,13 +1,23 @@
-// Operator actions on closed purchases, and on purchases without a workflow: each is done once, by a workflow started for it or by continuing, and
-// refused with the reason when there is nothing to do.
+// Operator actions on closed purchases, and on purchases without a workflow: each is done once, by a workflow
+// started for it or by continuing, and refused with the reason when there is nothing to do.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
 import { fundThroughGateway, movedBy, untilFunding } from '../support/money/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/people/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  gatewayFaults,
+  untilStatus,
+} from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
+import {
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
+} from '../support/world/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });

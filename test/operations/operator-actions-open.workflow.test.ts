@@ -1,5 +1,5 @@
-// Operator actions on open purchases: being delivered, and waiting for money. Each ends delivered or refunded, once, with its audit
-// entry, and a refusal lists the allowed actions.
+// Operator actions on open purchases: being delivered, and waiting for money. Each ends delivered or
+// refunded, once, with its audit entry, and a refusal lists the allowed actions.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
 import { movedBy } from '../support/money/fundings.ts';

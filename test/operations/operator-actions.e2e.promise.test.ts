@@ -1,5 +1,6 @@
-// Promise G5, its second half: whatever operators do, in any order and any number, while payers pay, events arrive and a supplier loses
-// answers, a purchase ends delivered or refunded exactly once, and the books net to zero. Random sequences of all actions, several at a time.
+// Promise G5, its second half: whatever operators do, in any order and any number, while payers pay, events
+// arrive and a supplier loses answers, a purchase ends delivered or refunded exactly once, and the books net
+// to zero. Random sequences of all actions, several at a time.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
@@ -38,7 +39,10 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Payments are awaited for four seconds. Checks of the supplier are rare enough for actions to come between them. */
+/**
+ * Payments are awaited for four seconds. Checks of the supplier are rare enough for actions to come between
+ * them.
+ */
 const TIMINGS = {
   ...SHORT_ANSWER_TIMINGS,
   checkoutMs: 4_000,
@@ -59,7 +63,8 @@ async function actSomehow(transactionId: string, random: Random, tally: Tally): 
   const action = random.pick<OperatorAction>(
     fits.length > 0 && random.below(4) > 0 ? fits : OPERATOR_ACTIONS,
   );
-  // While the supplier may deliver, evidence would say that it never will: no operator here gives false evidence.
+  // While the supplier may deliver, evidence would say that it never will: no operator here gives false
+  // evidence.
   const isSentByHand = action === 'refund-to-source' && state === 'ended';
   const isVouched = action === 'mark-paid' || action === 'settle-dispute' || isSentByHand;
   const request = {

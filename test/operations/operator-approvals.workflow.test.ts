@@ -1,4 +1,5 @@
-// Actions above the limit wait for a second, different person, and are made once after that. The record of an action stays.
+// Actions above the limit wait for a second, different person, and are made once after that. The record of an
+// action stays.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { untilClosed } from '../support/people/buyer.ts';

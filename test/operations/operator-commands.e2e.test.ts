@@ -1,5 +1,5 @@
-// The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on standard error, exit code 1
-// and nothing written.
+// The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on
+// standard error, exit code 1 and nothing written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unreachableUrl } from '../support/vendors/answering-server.ts';
 import { startOperator, type Operator } from '../support/people/operator-commands.ts';

@@ -1,5 +1,6 @@
-// The audit log, accounts, the search and the overview over HTTP, on a whole stack: operators' actions are recorded, a disabled
-// account is refused everywhere until it is enabled again, and no answer contains a secret.
+// The audit log, accounts, the search and the overview over HTTP, on a whole stack: operators' actions are
+// recorded, a disabled account is refused everywhere until it is enabled again, and no answer contains a
+// secret.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedUp, type User } from '../support/people/dashboard.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';

@@ -1,4 +1,5 @@
-// The operators' API: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
+// The operators' API: every route under /ops against every role, against keys of merchants, and against its
+// own OpenAPI document.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The operators' search, and accounts as operators see them: what each id leads to, in one environment, and for which role. */
+/**
+ * The operators' search, and accounts as operators see them: what each id leads to, in one environment, and
+ * for which role.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -144,7 +147,10 @@ beforeAll(async () => {
   };
 });
 
-/** A batch and a quote that led to the purchase, a quote that nothing was bought with, a batch repair, a dispute, and differences. */
+/**
+ * A batch and a quote that led to the purchase, a quote that nothing was bought with, a batch repair, a
+ * dispute, and differences.
+ */
 async function plantOthers(purchase: string) {
   const [batch, quote, unused, repair] = [
     `batch-${hex()}`,

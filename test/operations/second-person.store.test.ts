@@ -1,4 +1,5 @@
-// When an action needs a second person, and who counts as one: sums of a day with many requests at once, and people who gave each other access.
+// When an action needs a second person, and who counts as one: sums of a day with many requests at once, and
+// people who gave each other access.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What an error of a step means to Temporal: a row that the database refuses for good is final and raises an alert, everything else is retried. */
+/**
+ * What an error of a step means to Temporal: a row that the database refuses for good is final and raises an
+ * alert, everything else is retried.
+ */
 import { ApplicationFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
 import { withFailures, type OnRefusedRow } from '../../activities/failure.ts';

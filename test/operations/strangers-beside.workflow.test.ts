@@ -1,5 +1,5 @@
-// A stranger who reaches Temporal starts reconciliations, batches, e-mails and webhooks by hand. Nothing moves, and
-// nothing is sent to an address that is not in our rows.
+// A stranger who reaches Temporal starts reconciliations, batches, e-mails and webhooks by hand. Nothing
+// moves, and nothing is sent to an address that is not in our rows.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';

@@ -1,5 +1,6 @@
-// A stranger who reaches Temporal takes tasks from our workers and answers with lies. No money moves by a lie: the rows decide, and the next run of the
-// step, or a replay from the stuck list, continues as if the lie had never been told.
+// A stranger who reaches Temporal takes tasks from our workers and answers with lies. No money moves by a
+// lie: the rows decide, and the next run of the step, or a replay from the stuck list, continues as if the
+// lie had never been told.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { runWorker } from '../../src/app/processes/worker.ts';
 import { findStuck } from '../../src/operations/stuck.ts';
@@ -213,7 +214,10 @@ describe('an operator action that a stranger answers', () => {
 const recordsOf = async (transactionId: string): Promise<string[]> =>
   (await operator.listFor(transactionId)).map(({ action, status }) => `${action} ${status}`);
 
-/** Our worker serves every queue but one. There a stranger answers until `scene` has ended; `raised` counts our worker's alarms. */
+/**
+ * Our worker serves every queue but one. There a stranger answers until `scene` has ended; `raised` counts
+ * our worker's alarms.
+ */
 async function withLiesOn<T>(
   queue: keyof typeof VENDOR_QUEUES,
   lies: object,

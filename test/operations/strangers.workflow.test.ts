@@ -1,5 +1,6 @@
-// A stranger who reaches Temporal starts workflows by hand, sends signals, and schedules activities with false input. Nothing moves, and an alarm is
-// raised where we are asked for something that is not in our rows. Tasks taken from our workers: strangers-tasks.workflow.test.ts.
+// A stranger who reaches Temporal starts workflows by hand, sends signals, and schedules activities with
+// false input. Nothing moves, and an alarm is raised where we are asked for something that is not in our
+// rows. Tasks taken from our workers: strangers-tasks.workflow.test.ts.
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
@@ -19,7 +20,13 @@ import { performActions } from '../../workflows/messages.ts';
 import { findPurchaseRow, holdOf, newBuyer } from '../support/people/buyer.ts';
 import { fundThroughGateway } from '../support/money/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/people/operator-actions.ts';
-import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/money/payments.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  gatewayFaults,
+  untilStatus,
+} from '../support/money/payments.ts';
 import { alarms, createStranger } from '../support/world/stranger.ts';
 import { until } from '../support/time/until.ts';
 import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';

@@ -1,4 +1,7 @@
-/** The stuck list on tables of a million purchases: it reads open, flagged or unapplied rows, through their small indexes, and no others. */
+/**
+ * The stuck list on tables of a million purchases: it reads open, flagged or unapplied rows, through their
+ * small indexes, and no others.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
@@ -33,7 +36,10 @@ beforeAll(async () => {
   await sql`analyze`.execute(books.owner);
 }, 600_000);
 
-/** Purchases that ended years and hours ago, each with a hold, a payment, a refund, an event and a message that have ended too. */
+/**
+ * Purchases that ended years and hours ago, each with a hold, a payment, a refund, an event and a message
+ * that have ended too.
+ */
 async function closedPurchases(owner: WorldDb): Promise<void> {
   const endpoint = await rowsOf(owner).endpoint();
   const many = sql`generate_series(1, ${CLOSED}) i`;

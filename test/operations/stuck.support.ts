@@ -1,5 +1,5 @@
-// Rows for the stuck list in a test's own Postgres, written by the owner as a crash or an outage leaves them. A test sets only the fields
-// it is about; all others are those of a healthy purchase.
+// Rows for the stuck list in a test's own Postgres, written by the owner as a crash or an outage leaves them.
+// A test sets only the fields it is about; all others are those of a healthy purchase.
 import { randomUUID } from 'node:crypto';
 import { sql, type Insertable } from 'kysely';
 import type { WorldDb } from '../../src/platform/database/tables.ts';

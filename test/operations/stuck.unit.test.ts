@@ -1,4 +1,7 @@
-/** The classes of stuck items: their age limits, the meaning of each reason, and the same text in docs/OPERATIONS.md. */
+/**
+ * The classes of stuck items: their age limits, the meaning of each reason, and the same text in
+ * docs/OPERATIONS.md.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Operators' checks of the supplier have their own part of its rate limit: however many are requested, orders keep theirs.
+// Operators' checks of the supplier have their own part of its rate limit: however many are requested, orders
+// keep theirs.
 import { expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/people/buyer.ts';
 import { newOperator } from '../support/people/operator-actions.ts';

@@ -1,4 +1,5 @@
-// A purchase paid through the gateway, through the whole service: instructions, and payments found by event, by confirmation and by our polling only.
+// A purchase paid through the gateway, through the whole service: instructions, and payments found by event,
+// by confirmation and by our polling only.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';

@@ -1,5 +1,5 @@
-// What the bank asks for changes while a dispute is open, or money goes back beside it: each part of the payment has one owner all the
-// time, and no check is refused by our own rows.
+// What the bank asks for changes while a dispute is open, or money goes back beside it: each part of the
+// payment has one owner all the time, and no check is refused by our own rows.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { GatewayDispute } from '../../src/payments/port.ts';

@@ -1,4 +1,5 @@
-// Disputes: each is handled separately, and ends with the outcome that a person enters and the gateway confirms. Another dispute may follow.
+// Disputes: each is handled separately, and ends with the outcome that a person enters and the gateway
+// confirms. Another dispute may follow.
 import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/money/reconciling.ts';

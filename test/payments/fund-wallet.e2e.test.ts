@@ -1,4 +1,5 @@
-// A wallet funded through the gateway, through the whole service: what arrives is credited and booked once, whatever amount was requested.
+// A wallet funded through the gateway, through the whole service: what arrives is credited and booked once,
+// whatever amount was requested.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { fundThroughGateway, movedBy, untilBalance, untilFunding } from '../support/money/fundings.ts';
@@ -209,7 +210,8 @@ describe('an unpaid funding', () => {
   });
 
   it('by transfer is FAILED once the account has expired, and money that arrives later is credited', async () => {
-    // A scenario of the simulator: the account is valid for ten steps of 200 ms, and the money arrives twenty later.
+    // A scenario of the simulator: the account is valid for ten steps of 200 ms, and the money arrives twenty
+    // later.
     const account = await withShortPayments.account({ fundsMinor: 0n, email: 'a+sandbox-late@test.example' });
     const funding = await fundThroughGateway(withShortPayments, account, {
       amount: 25,

@@ -1,6 +1,7 @@
 /**
- * All processes share one limit on requests to the gateway, and one account may use a quarter of it: many checkouts of one account are
- * opened and ended more slowly, do not need attention for that, and do not delay other accounts.
+ * All processes share one limit on requests to the gateway, and one account may use a quarter of it: many
+ * checkouts of one account are opened and ended more slowly, do not need attention for that, and do not delay
+ * other accounts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buyThroughGateway } from '../support/money/payments.ts';
@@ -70,7 +71,8 @@ it("many checkouts of one account use a quarter of the gateway's limit, and dela
     isOver = true;
     await observing;
   }
-  // Between any two samples no more than a quarter of the limit, one window's worth more, and the requests of the other account.
+  // Between any two samples no more than a quarter of the limit, one window's worth more, and the requests of
+  // the other account.
   for (const [index, from] of samples.entries())
     for (const to of samples.slice(index + 1)) {
       const seconds = (to.atMs - from.atMs) / 1000;

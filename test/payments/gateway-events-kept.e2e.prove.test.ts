@@ -1,6 +1,6 @@
 /**
- * Promise G1 during an outage: an event is acknowledged only once it is stored. Without Temporal it is stored and applied later by the
- * inbox's schedule; without Postgres it is refused, and the gateway sends it again.
+ * Promise G1 during an outage: an event is acknowledged only once it is stored. Without Temporal it is stored
+ * and applied later by the inbox's schedule; without Postgres it is refused, and the gateway sends it again.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';

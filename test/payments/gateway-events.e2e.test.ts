@@ -1,6 +1,6 @@
 /**
- * The gateway's events through the whole service (promises G1 and G4): forged, altered, repeated and unmatched events change
- * nothing, every form of an event is understood, and no event gets a 5xx answer.
+ * The gateway's events through the whole service (promises G1 and G4): forged, altered, repeated and
+ * unmatched events change nothing, every form of an event is understood, and no event gets a 5xx answer.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The route for the payment gateway's events: raw bytes are stored or refused, and never for their frequency, their headers or a key.
+// The route for the payment gateway's events: raw bytes are stored or refused, and never for their frequency,
+// their headers or a key.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';

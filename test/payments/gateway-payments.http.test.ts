@@ -1,4 +1,5 @@
-// Paying through the gateway: payment instructions in every answer that may still wait for money, repeated requests, and funding a wallet.
+// Paying through the gateway: payment instructions in every answer that may still wait for money, repeated
+// requests, and funding a wallet.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';

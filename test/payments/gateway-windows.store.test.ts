@@ -1,4 +1,7 @@
-/** The windows of the gateway's list as rows: which process reads which and when, the unpaid payments in them, and single checks while the list is down. */
+/**
+ * The windows of the gateway's list as rows: which process reads which and when, the unpaid payments in them,
+ * and single checks while the list is down.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   leaseWindow,

@@ -1,5 +1,6 @@
-// Money that arrives after its purchase is closed, and abandoned checkouts: found in the gateway's list, checked for the last time after
-// three days, with a clock that the test moves, and the hourly sweep itself on the real one.
+// Money that arrives after its purchase is closed, and abandoned checkouts: found in the gateway's list,
+// checked for the last time after three days, with a clock that the test moves, and the hourly sweep itself
+// on the real one.
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -35,7 +36,10 @@ const gateway = createPaystackGateway({
 afterEach(() => clearGatewayFaults(stack));
 afterAll(() => gateway.close());
 
-/** The sweep's check, this long after the end of a purchase's time to pay: the payments it marked for attention, and those that it woke. */
+/**
+ * The sweep's check, this long after the end of a purchase's time to pay: the payments it marked for
+ * attention, and those that it woke.
+ */
 async function sweepAfter(
   transactionId: string,
   hours: number,

@@ -1,4 +1,7 @@
-/** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions on one purchase wait for each other, and never deadlock. */
+/**
+ * Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions on one purchase wait
+ * for each other, and never deadlock.
+ */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';

@@ -1,11 +1,18 @@
-// Every SIM-PAY code of docs/SANDBOX.md, bought by card without any other action, each on its own account; the two about
-// transfers also by transfer. All are bought at once, so that the time of unpaid ones passes only once.
+// Every SIM-PAY code of docs/SANDBOX.md, bought by card without any other action, each on its own account;
+// the two about transfers also by transfer. All are bought at once, so that the time of unpaid ones passes
+// only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { buyThroughGateway, chargeAt, confirm, type GatewayMethod, type Paid } from '../support/money/payments.ts';
+import {
+  buyThroughGateway,
+  chargeAt,
+  confirm,
+  type GatewayMethod,
+  type Paid,
+} from '../support/money/payments.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
@@ -212,7 +219,10 @@ describe('the payment codes', () => {
 
 const creditedMinor = ({ walletMinor = 0 }: Ends): bigint => BigInt(walletMinor);
 
-/** The scenario's card is paid a day and a few minutes after the page was made; the gateway's clock is moved, ours is scaled. */
+/**
+ * The scenario's card is paid a day and a few minutes after the page was made; the gateway's clock is moved,
+ * ours is scaled.
+ */
 async function letADayPass(transactionId: string): Promise<void> {
   await until(
     () => findPurchaseRow(stack, transactionId),

@@ -1,8 +1,10 @@
 /**
- * Promise G2: with every event of the gateway lost, each paid order still completes, by our polling, and soon: within 90 s of payment by
- * card, 60 s by mobile money, 5 min by transfer. At full size buyers take as long as real ones do, and polling has the live environment's
- * pace; in continuous integration both are faster, and the times are not checked. That polling goes on for days, and that nothing
- * is given up while money may arrive, is shown in virtual time (test/payments/payment.unit.test.ts, test/payments/late-money.workflow.test.ts).
+ * Promise G2: with every event of the gateway lost, each paid order still completes, by our polling, and
+ * soon: within 90 s of payment by card, 60 s by mobile money, 5 min by transfer. At full size buyers take as
+ * long as real ones do, and polling has the live environment's pace; in continuous integration both are
+ * faster, and the times are not checked. That polling goes on for days, and that nothing is given up while
+ * money may arrive, is shown in virtual time (test/payments/payment.unit.test.ts,
+ * test/payments/late-money.workflow.test.ts).
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { percentile } from '../support/vendors/event-burst.ts';

@@ -1,6 +1,6 @@
 /**
- * Promise M7: unusual payments are accounted for. Every way a payment can go wrong, in every order of events, ends in a named state with its
- * entries in the ledger, and nothing that the gateway has received is lost.
+ * Promise M7: unusual payments are accounted for. Every way a payment can go wrong, in every order of events,
+ * ends in a named state with its entries in the ledger, and nothing that the gateway has received is lost.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/money/invariants.ts';
@@ -16,7 +16,10 @@ import { startStack, type Stack } from '../support/world/stack.ts';
 const STACKS = size({ ci: 1, prove: 20 });
 const SEEDS_A_STACK = size({ ci: 1, prove: 10 });
 const FIRST_SEED = seedOfRun();
-/** A transfer account is valid for at least 15 minutes: the gateway's clock is set back, so that it ends in time for a test. */
+/**
+ * A transfer account is valid for at least 15 minutes: the gateway's clock is set back, so that it ends in
+ * time for a test.
+ */
 const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 
 interface Play {

@@ -16,7 +16,10 @@ const server = await startAnsweringGateway();
 const gateway: PaystackGateway = server.gateway();
 afterAll(() => server.close());
 
-/** The gateway's answer about a charge: with its amount when it is paid, `away` with an error, `none` when it is unknown there. */
+/**
+ * The gateway's answer about a charge: with its amount when it is paid, `away` with an error, `none` when it
+ * is unknown there.
+ */
 type Says = 'paid' | 'waiting' | 'away' | 'none';
 let says: Record<string, Says> = {};
 beforeEach(() => {
@@ -40,7 +43,10 @@ const check = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
   return checkPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
 };
 
-/** With a second attempt, after the gateway had the first and its answer with the payment instructions was lost. */
+/**
+ * With a second attempt, after the gateway had the first and its answer with the payment instructions was
+ * lost.
+ */
 async function twoTries(): Promise<{ payer: Payer; second: string }> {
   const payer = await books.payer();
   const next = await nextPaymentAttempt(books.world, await books.payment(payer));

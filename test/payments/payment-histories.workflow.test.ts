@@ -1,5 +1,5 @@
-// However many callers check a payment, the workflow's history stays within bounds: the purchase continues as new, and nothing
-// that it knew is lost.
+// However many callers check a payment, the workflow's history stays within bounds: the purchase continues as
+// new, and nothing that it knew is lost.
 import { afterEach, expect, it } from 'vitest';
 import { createPaymentChecks } from '../../src/app/temporal/purchase-engine.ts';
 import { timelineOf, untilClosed } from '../support/people/buyer.ts';
@@ -26,7 +26,10 @@ afterEach(() => clearGatewayFaults(stack));
 const runIdOf = async (workflowId: string): Promise<string> =>
   (await stack.temporal.workflow.getHandle(workflowId).describe()).runId;
 
-/** Callers request checks, each one after the other, until the workflow has continued as new; answers the length of its first history. */
+/**
+ * Callers request checks, each one after the other, until the workflow has continued as new; answers the
+ * length of its first history.
+ */
 async function askUntilFresh(transactionId: string, askers: number): Promise<number> {
   const checks = createPaymentChecks(stack.temporal, LONG_ANSWER_TIMINGS);
   const firstRunId = await runIdOf(transactionId);

@@ -1,4 +1,5 @@
-// Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions, money, package, and the books.
+// Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions,
+// money, package, and the books.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts';
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';

@@ -1,6 +1,7 @@
 /**
- * The monitor of unpaid payments, with a moved clock: its requests to the gateway in a day of 100,000 payments and 300,000 checkouts, and how soon it
- * finds money without an event. Real rows and the real monitor; the gateway is a list in memory, and workflows book at once.
+ * The monitor of unpaid payments, with a moved clock: its requests to the gateway in a day of 100,000
+ * payments and 300,000 checkouts, and how soon it finds money without an event. Real rows and the real
+ * monitor; the gateway is a list in memory, and workflows book at once.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -32,7 +32,9 @@ describe('a window', () => {
     expect(nextReadMs(ageMs, hasTransfers, pace)).toBe(afterMs);
   });
 
-  /** A worker reads every second; the rest is the most that an answer of the gateway and the delivery take. */
+  /**
+   * A worker reads every second; the rest is the most that an answer of the gateway and the delivery take.
+   */
   const CHECK_AND_DELIVERY_MS = 1_000 + 2_500 + 8_000;
   it.each([
     { method: 'CARD', deliveredWithinMs: 90_000, holdsForMs: 2 * HOUR_MS },

@@ -1,4 +1,5 @@
-// Refusals of confirm-payment and of funding: each in the general error shape and in its exact words, whatever was sent.
+// Refusals of confirm-payment and of funding: each in the general error shape and in its exact words,
+// whatever was sent.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';

@@ -1,4 +1,7 @@
-/** The booking of money through the gateway: each rule of docs/API.md's table on its own, and over any history never more out than in. */
+/**
+ * The booking of money through the gateway: each rule of docs/API.md's table on its own, and over any history
+ * never more out than in.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,7 @@
-/** The gateway's events as rows: stored once per body, applied once; disputes and rejected transfers take effect once. */
+/**
+ * The gateway's events as rows: stored once per body, applied once; disputes and rejected transfers take
+ * effect once.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';

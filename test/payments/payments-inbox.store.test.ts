@@ -1,4 +1,7 @@
-/** Processing the inbox: each event once, even if another cannot be applied; while no workflow can be reached, all of them stay. */
+/**
+ * Processing the inbox: each event once, even if another cannot be applied; while no workflow can be reached,
+ * all of them stay.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { applyInbox, createGatewayInbox, type EventDeps } from '../../src/payments/gateway-events.ts';

@@ -1,4 +1,7 @@
-/** Concurrent checks of one payment, and with whatever else changes its purchase: exactly one wins, and none waits forever. */
+/**
+ * Concurrent checks of one payment, and with whatever else changes its purchase: exactly one wins, and none
+ * waits forever.
+ */
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';

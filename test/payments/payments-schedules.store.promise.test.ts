@@ -1,7 +1,8 @@
 /**
- * Promise M4, the part about money through the gateway: in any order of confirmation, event, poll, expiry, delivery, refund, reversal and dispute, a
- * purchase ends once, its hold is posted or voided once, and all money is booked once. Random schedules of many at once, on one purchase
- * each, with checks that may be older than those before them.
+ * Promise M4, the part about money through the gateway: in any order of confirmation, event, poll, expiry,
+ * delivery, refund, reversal and dispute, a purchase ends once, its hold is posted or voided once, and all
+ * money is booked once. Random schedules of many at once, on one purchase each, with checks that may be older
+ * than those before them.
  */
 import { expect, it } from 'vitest';
 import type { DisputeState } from '../../src/payments/rules.ts';

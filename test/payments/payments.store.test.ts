@@ -1,4 +1,7 @@
-/** Booking what the gateway has received: each rule of docs/API.md's table as rows and ledger entries, and a repeated check changes nothing. */
+/**
+ * Booking what the gateway has received: each rule of docs/API.md's table as rows and ledger entries, and a
+ * repeated check changes nothing.
+ */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import {

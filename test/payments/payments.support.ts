@@ -1,5 +1,5 @@
-// Payments in a test's own Postgres: purchases and fundings that wait for money, and the gateway's answers about them. After every test the
-// invariants of the books are checked.
+// Payments in a test's own Postgres: purchases and fundings that wait for money, and the gateway's answers
+// about them. After every test the invariants of the books are checked.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';

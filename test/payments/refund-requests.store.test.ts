@@ -1,4 +1,5 @@
-// What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and attempts that an operator requested.
+// What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and
+// attempts that an operator requested.
 import { beforeEach, expect, it } from 'vitest';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { failPurchase } from '../support/money/give-back.ts';

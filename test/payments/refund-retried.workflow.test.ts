@@ -1,4 +1,5 @@
-// A refund that the gateway lists as failed: an operator requests it again, each time under a new key, and no money is sent twice.
+// A refund that the gateway lists as failed: an operator requests it again, each time under a new key, and no
+// money is sent twice.
 import { afterEach, expect, it } from 'vitest';
 import { newOperator } from '../support/people/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
@@ -11,7 +12,10 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** Paid in a currency without a locked rate, after the end, so that it cannot be credited when the refund fails. */
+/**
+ * Paid in a currency without a locked rate, after the end, so that it cannot be credited when the refund
+ * fails.
+ */
 async function failedRefund(): Promise<string> {
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'fail', refundDelayMs: 10 });
   const { transactionId } = await harness.purchase({

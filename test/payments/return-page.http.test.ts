@@ -1,4 +1,5 @@
-// The page after a hosted checkout, as bytes: its text, what it may load, and the answer to invalid references.
+// The page after a hosted checkout, as bytes: its text, what it may load, and the answer to invalid
+// references.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
@@ -16,7 +17,9 @@ afterEach(() => api.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-/** Each status is set directly, since a real payment takes minutes to reach it; the last test uses a real one. */
+/**
+ * Each status is set directly, since a real payment takes minutes to reach it; the last test uses a real one.
+ */
 function stands({
   environment = 'live',
   ...changes

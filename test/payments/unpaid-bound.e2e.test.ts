@@ -1,4 +1,7 @@
-/** The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other accounts are not affected. */
+/**
+ * The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other
+ * accounts are not affected.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { atGateway, buyThroughGateway, paidOf, untilStatus } from '../support/money/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
@@ -72,7 +75,8 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
     .execute();
   expect(rows).toHaveLength(LIMIT);
 
-  // Other routes to an unpaid payment are refused as well; paying from the wallet is not, and neither is another account.
+  // Other routes to an unpaid payment are refused as well; paying from the wallet is not, and neither is
+  // another account.
   expectRefused(await fund(account));
   expectRefused((await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' })).answer);
   expect((await buyThroughGateway(stack, await stack.account({ plan: 'STANDARD' }))).answer.status).toBe(201);

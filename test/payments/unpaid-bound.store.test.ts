@@ -1,4 +1,7 @@
-/** How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent requests cannot exceed the limit. */
+/**
+ * How many payments of one account may be open and unpaid: counted when they are opened, so that concurrent
+ * requests cannot exceed the limit.
+ */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { countUnpaid, closeFundingUnpaid, findFunding } from '../../src/payments/store/payments.ts';

@@ -1,6 +1,7 @@
 /**
- * A merchant's loop that opens 100 checkouts a minute and pays none, with a moved clock: a day under `npm run prove`, an hour here. Real rows,
- * the real limit and the real monitor; the gateway is a list in memory. Another account, whose events are all lost, is not affected.
+ * A merchant's loop that opens 100 checkouts a minute and pays none, with a moved clock: a day under `npm run
+ * prove`, an hour here. Real rows, the real limit and the real monitor; the gateway is a list in memory.
+ * Another account, whose events are all lost, is not affected.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';

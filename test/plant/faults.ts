@@ -1,5 +1,6 @@
-// Single-line faults in code about money that Stryker does not reach: workflows, activities, stores, vendors. Each must be seen by a test that names
-// the behaviour. Keep the list with the code: test/repository/faults.test.ts says which fault no longer fits.
+// Single-line faults in code about money that Stryker does not reach: workflows, activities, stores, vendors.
+// Each must be seen by a test that names the behaviour. Keep the list with the code:
+// test/repository/faults.test.ts says which fault no longer fits.
 
 export interface Fault {
   /** What the fault does, in words. */

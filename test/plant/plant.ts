@@ -1,6 +1,6 @@
-// `npm run plant`: plants the faults of faults.ts one by one in a copy of the checkout and runs the tests that
-// should see each. Prints each result as it comes, then the score. Only the named faults:
-// `npm run plant -- 'a name' 'another'`. Exits 1 below 90 %, and where a fault no longer fits the code.
+// `npm run plant`: plants the faults of faults.ts one by one in a copy of the checkout and runs the tests
+// that should see each. Prints each result as it comes, then the score. Only the named faults: `npm run plant
+// -- 'a name' 'another'`. Exits 1 below 90 %, and where a fault no longer fits the code.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Access by key: every route of the table with every kind of key, in both environments. A new route in the table is covered automatically.
+// Access by key: every route of the table with every kind of key, in both environments. A new route in the
+// table is covered automatically.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';

@@ -1,4 +1,5 @@
-// Bad input in bodies: wrong, broken, oversized and hostile ones. Each gets the documented refusal, and no use case runs.
+// Bad input in bodies: wrong, broken, oversized and hostile ones. Each gets the documented refusal, and no
+// use case runs.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

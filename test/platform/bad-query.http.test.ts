@@ -1,5 +1,5 @@
-// Bad input in query strings: wrong, broken, doubled, oversized and hostile values. Each is named in the documented refusal, and no use
-// case runs.
+// Bad input in query strings: wrong, broken, doubled, oversized and hostile values. Each is named in the
+// documented refusal, and no use case runs.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   MAX_PACKAGE_CODE_CHARACTERS,

@@ -1,4 +1,5 @@
-// Promise A4: the caller's address, and the addresses that may use a key, on real sockets. A wrong "yes" is a bypass, a wrong "no" a false refusal.
+// Promise A4: the caller's address, and the addresses that may use a key, on real sockets. A wrong "yes" is a
+// bypass, a wrong "no" a false refusal.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addressBucket,

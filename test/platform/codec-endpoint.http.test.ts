@@ -1,4 +1,5 @@
-// The codec endpoint of the admin port decrypts for the Temporal UI and not for other websites, and never encrypts.
+// The codec endpoint of the admin port decrypts for the Temporal UI and not for other websites, and never
+// encrypts.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';

@@ -1,4 +1,5 @@
-// What the environment decides for webhooks and mail. Live always follows the published rules, whatever is set for the sandbox.
+// What the environment decides for webhooks and mail. Live always follows the published rules, whatever is
+// set for the sandbox.
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/app/config/config.ts';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';

@@ -1,4 +1,5 @@
-// Strangers at the socket: how many connections they may hold, how slowly they may send and read, and that others are served meanwhile.
+// Strangers at the socket: how many connections they may hold, how slowly they may send and read, and that
+// others are served meanwhile.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -263,7 +264,8 @@ describe('a client that sends and never reads', () => {
         return 'heapBytes' in said ? said.heapBytes : 0;
       };
       const flood = async (clients: number): Promise<void> => {
-        // The first answers fill the buffers on the way. Then the server holds only what it made of the small requests after them.
+        // The first answers fill the buffers on the way. Then the server holds only what it made of the small
+        // requests after them.
         const bytes = BIG.repeat(8) + 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000);
         const flooding = await Promise.all(
           Array.from({ length: clients }, () => come(port, '127.0.0.2', bytes, { isReading: false })),

@@ -1,4 +1,7 @@
-/** Counting ahead: each place is given once, with few calls under load, none unused at the end of a window, and none lost when load ends. */
+/**
+ * Counting ahead: each place is given once, with few calls under load, none unused at the end of a window,
+ * and none lost when load ends.
+ */
 import { describe, expect, it } from 'vitest';
 import { createCountAhead } from '../../src/platform/redis/count-ahead.ts';
 import { until } from '../support/time/until.ts';

@@ -1,4 +1,5 @@
-// TLS to Postgres, by the driver itself: a server that offers TLS is in front of the real Postgres, with a certificate of its own.
+// TLS to Postgres, by the driver itself: a server that offers TLS is in front of the real Postgres, with a
+// certificate of its own.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';

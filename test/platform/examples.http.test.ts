@@ -1,5 +1,6 @@
-// The examples of the reference match their routes: requests are valid, answers have the route's schema, refusals are possible ones. Each test that
-// names an example compares it with what it gets (test/support/http/examples.ts).
+// The examples of the reference match their routes: requests are valid, answers have the route's schema,
+// refusals are possible ones. Each test that names an example compares it with what it gets
+// (test/support/http/examples.ts).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';

@@ -1,4 +1,6 @@
-/** The API's signature over frozen terms: it covers every field, for one kind, in one environment, for a day. */
+/**
+ * The API's signature over frozen terms: it covers every field, for one kind, in one environment, for a day.
+ */
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { createTermsSigner } from '../../src/platform/frozen-terms.ts';

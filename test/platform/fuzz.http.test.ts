@@ -1,5 +1,6 @@
-// Promise A1, small: requests generated from the OpenAPI document (valid, at the limits, mutated, garbage). None is answered with 5xx,
-// every answer is as documented, and none is logged as our error. A failing run prints its seed.
+// Promise A1, small: requests generated from the OpenAPI document (valid, at the limits, mutated, garbage).
+// None is answered with 5xx, every answer is as documented, and none is logged as our error. A failing run
+// prints its seed.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

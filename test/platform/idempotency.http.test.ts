@@ -1,4 +1,5 @@
-// The Idempotency-Key header over HTTP: what the use cases receive, what is replayed, and what is never stored.
+// The Idempotency-Key header over HTTP: what the use cases receive, what is replayed, and what is never
+// stored.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';

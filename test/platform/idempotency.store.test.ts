@@ -1,4 +1,7 @@
-/** Stored answers for Idempotency-Keys: the first one stays, each account has its own, and they are removed after thirty days. */
+/**
+ * Stored answers for Idempotency-Keys: the first one stays, each account has its own, and they are removed
+ * after thirty days.
+ */
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import {

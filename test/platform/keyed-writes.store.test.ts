@@ -1,6 +1,6 @@
 /**
- * Writes under an Idempotency-Key: a request that would be refused now gets the answer of the earlier request,
- * also if that came a moment before.
+ * Writes under an Idempotency-Key: a request that would be refused now gets the answer of the earlier
+ * request, also if that came a moment before.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';

@@ -1,5 +1,5 @@
-// Observability, part by part: the subject of a log line, the operator's settings, spans with ids only, and that
-// OpenTelemetry is not loaded unless traces are on.
+// Observability, part by part: the subject of a log line, the operator's settings, spans with ids only, and
+// that OpenTelemetry is not loaded unless traces are on.
 import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Promise W5: a stranger's input cannot make us connect to a forbidden target. Every forbidden target is refused when it is
- * saved, connected to and visited, while canaries count connections; changing names, redirects and proxies make no difference.
+ * Promise W5: a stranger's input cannot make us connect to a forbidden target. Every forbidden target is
+ * refused when it is saved, connected to and visited, while canaries count connections; changing names,
+ * redirects and proxies make no difference.
  */
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';

@@ -1,5 +1,6 @@
 /**
- * One attempt at a webhook: what is sent, and that every behaviour of a receiver becomes an outcome within the limits. Nothing stays open.
+ * One attempt at a webhook: what is sent, and that every behaviour of a receiver becomes an outcome within
+ * the limits. Nothing stays open.
  */
 import { Socket } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
@@ -8,7 +9,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import { unreachableUrl, startAnsweringServer, type AnsweringServer } from '../support/vendors/answering-server.ts';
+import {
+  unreachableUrl,
+  startAnsweringServer,
+  type AnsweringServer,
+} from '../support/vendors/answering-server.ts';
 import { until } from '../support/time/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Promise W1: our signatures verify with the unmodified package of the standard; no bit of id, timestamp or body can be changed; and while a
- * secret is being replaced, receivers with the old and with the new one both accept them.
+ * Promise W1: our signatures verify with the unmodified package of the standard; no bit of id, timestamp or
+ * body can be changed; and while a secret is being replaced, receivers with the old and with the new one both
+ * accept them.
  */
 import { randomBytes } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';

@@ -1,5 +1,6 @@
 /**
- * Webhooks over https: the certificate must be for the requested host and from a trusted authority, or nothing is sent.
+ * Webhooks over https: the certificate must be for the requested host and from a trusted authority, or
+ * nothing is sent.
  */
 import { once } from 'node:events';
 import { createServer, type TLSSocket } from 'node:tls';

@@ -1,6 +1,7 @@
 /**
- * Replaces the internet when webhooks go to strangers: a name server, canaries that must not be reached, a network whose every
- * connection ends at one of them, and a certificate. No packet leaves the machine; only what is closed here stays open.
+ * Replaces the internet when webhooks go to strangers: a name server, canaries that must not be reached, a
+ * network whose every connection ends at one of them, and a certificate. No packet leaves the machine; only
+ * what is closed here stays open.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
@@ -46,7 +47,10 @@ export interface NameServer {
 /** The answer of a name server about a name: addresses, an alias, or undefined if the name does not exist. */
 export type Zone = (name: string) => readonly string[] | undefined;
 
-/** A name server on this machine; it does not answer for names that begin with `silent.` and refuses those that begin with `refused.` */
+/**
+ * A name server on this machine; it does not answer for names that begin with `silent.` and refuses those
+ * that begin with `refused.`
+ */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -161,7 +165,10 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), encoded here since Node has no function for it. */
+/**
+ * A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), encoded here since Node has no
+ * function for it.
+ */
 export function makeCertificate(name: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = der(0x30, Buffer.from('06082a8648ce3d040302', 'hex'));

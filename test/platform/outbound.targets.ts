@@ -1,4 +1,7 @@
-/** URLs that must never be called, each with the reason; `%PORT%` is where a canary listens, a port that the guard allows in these tests. */
+/**
+ * URLs that must never be called, each with the reason; `%PORT%` is where a canary listens, a port that the
+ * guard allows in these tests.
+ */
 import type { UrlRefusal } from '../../src/platform/outbound/target.ts';
 
 /** Addresses in plain form that are not public (IANA special-purpose registries, and clouds' own). */

@@ -1,4 +1,7 @@
-/** The arithmetic of pacing under random arrivals, and the breaker that keeps a hanging dependency from blocking all callers. */
+/**
+ * The arithmetic of pacing under random arrivals, and the breaker that keeps a hanging dependency from
+ * blocking all callers.
+ */
 import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

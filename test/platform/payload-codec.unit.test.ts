@@ -1,4 +1,5 @@
-// Payloads stored by Temporal: unreadable, unchangeable, of one environment; keys can be replaced, and payloads in clear stay readable.
+// Payloads stored by Temporal: unreadable, unchangeable, of one environment; keys can be replaced, and
+// payloads in clear stay readable.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';

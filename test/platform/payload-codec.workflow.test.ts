@@ -1,5 +1,5 @@
-// With encryption on, purchases run as before, Temporal's own database has none of their data in clear, readers with the keys still see it, and a missing
-// key stops workflows without moving anything.
+// With encryption on, purchases run as before, Temporal's own database has none of their data in clear,
+// readers with the keys still see it, and a missing key stops workflows without moving anything.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Statements are prepared once per connection, and a migration that changes their columns disturbs requests for a moment at most. */
+/**
+ * Statements are prepared once per connection, and a migration that changes their columns disturbs requests
+ * for a moment at most.
+ */
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
 import { isPassing } from '../../src/platform/database/errors.ts';

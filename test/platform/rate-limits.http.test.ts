@@ -1,4 +1,5 @@
-// Counting requests: the bucket of each request, and the headers on every counted answer (promise A8, one process).
+// Counting requests: the bucket of each request, and the headers on every counted answer (promise A8, one
+// process).
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startApi, RESET_AT_MS, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
 

@@ -1,4 +1,7 @@
-/** A separate Redis that is stopped, killed, made read-only and restarted: nothing hangs, nothing throws, and limits keep working. */
+/**
+ * A separate Redis that is stopped, killed, made read-only and restarted: nothing hangs, nothing throws, and
+ * limits keep working.
+ */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';

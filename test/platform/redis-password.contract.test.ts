@@ -1,4 +1,7 @@
-/** A Redis with a password: everything that we use of it works with the right one; with a wrong one the error is reported and the service works without Redis. */
+/**
+ * A Redis with a password: everything that we use of it works with the right one; with a wrong one the error
+ * is reported and the service works without Redis.
+ */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';

@@ -1,4 +1,7 @@
-/** What the hourly sweep deletes: old gateway events and exchange rates, in batches, and none that may still be needed. */
+/**
+ * What the hourly sweep deletes: old gateway events and exchange rates, in batches, and none that may still
+ * be needed.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';

@@ -1,4 +1,5 @@
-// Every route's success answer, field by field as documented: exact names, exact numbers, exact amounts of money.
+// Every route's success answer, field by field as documented: exact names, exact numbers, exact amounts of
+// money.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 

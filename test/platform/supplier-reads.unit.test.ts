@@ -1,4 +1,7 @@
-/** How long a reader waits for the supplier: one second once, then not at all for a while; late answers still take effect. */
+/**
+ * How long a reader waits for the supplier: one second once, then not at all for a while; late answers still
+ * take effect.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createSupplierReadBreaker,

@@ -1,4 +1,5 @@
-// The settings for Temporal: nothing leaves this machine in clear unless that is allowed explicitly, and mistakes are named.
+// The settings for Temporal: nothing leaves this machine in clear unless that is allowed explicitly, and
+// mistakes are named.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

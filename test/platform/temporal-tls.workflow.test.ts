@@ -1,4 +1,5 @@
-// A Temporal that requires client certificates: all of Simway reaches it with them, and without them gets no access and sends nothing in clear.
+// A Temporal that requires client certificates: all of Simway reaches it with them, and without them gets no
+// access and sends nothing in clear.
 import { writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +36,8 @@ describe('with a client certificate', () => {
     const buyer = await newBuyer(stack);
     const { body } = await buyer.buy('SIM-OK');
     expect(body.status).toBe('SUCCESS');
-    // The API's two clients and the worker's client and native connection; there is no other way to the address.
+    // The API's two clients and the worker's client and native connection; there is no other way to the
+    // address.
     expect(proxy.admitted).toBeGreaterThanOrEqual(3);
     const before = proxy.admitted;
     const { code, stdout } = await runHere(['migrate'], { env: stack.env });

@@ -1,5 +1,6 @@
-// What operations see in the Temporal UI, read back through Temporal itself: summaries, current details, memos and search attributes of
-// workflows, steps and timers, and the saved queries of docs/OPERATIONS.md, each of which finds what its name says.
+// What operations see in the Temporal UI, read back through Temporal itself: summaries, current details,
+// memos and search attributes of workflows, steps and timers, and the saved queries of docs/OPERATIONS.md,
+// each of which finds what its name says.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

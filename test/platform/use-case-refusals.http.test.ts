@@ -1,4 +1,5 @@
-// Every refusal by the application, on every route: right status, right body, and nothing that is not for the caller.
+// Every refusal by the application, on every route: right status, right body, and nothing that is not for the
+// caller.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { STATUS_OF } from '../../src/platform/http/errors.ts';

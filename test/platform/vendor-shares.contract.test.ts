@@ -1,6 +1,7 @@
 /**
- * A process's parts of a vendor's rate limit: with Redis, without any, and with one that is down. A flood of one kind of work, or of one
- * account, never uses what belongs to others, and the total never exceeds the limit.
+ * A process's parts of a vendor's rate limit: with Redis, without any, and with one that is down. A flood of
+ * one kind of work, or of one account, never uses what belongs to others, and the total never exceeds the
+ * limit.
  */
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
@@ -35,7 +36,10 @@ function processWith(redisUrl: string | undefined) {
   return { live: config.worlds.live!, services };
 }
 
-/** Many concurrent calls: `hasBegun` once one of them has its slot; `slots` when each got its own, in milliseconds, without refused ones. */
+/**
+ * Many concurrent calls: `hasBegun` once one of them has its slot; `slots` when each got its own, in
+ * milliseconds, without refused ones.
+ */
 function flood(
   pacer: Pacer,
   calls: number,

@@ -1,4 +1,7 @@
-/** The state of workflows in a real Temporal: which are gone, even if its index lags, and which belong to a purchase. */
+/**
+ * The state of workflows in a real Temporal: which are gone, even if its index lags, and which belong to a
+ * purchase.
+ */
 import { randomUUID } from 'node:crypto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, describe, expect, inject, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their answers, and bad input. */
+/**
+ * The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their
+ * answers, and bad input.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';

@@ -1,5 +1,6 @@
-// Batches over HTTP: what is refused, and that nothing is bought then; results while they run, as JSON and as CSV; an empty wallet; e-mails to
-// travellers over SMTP. The steps run on a real Postgres, by an engine without Temporal.
+// Batches over HTTP: what is refused, and that nothing is bought then; results while they run, as JSON and as
+// CSV; an empty wallet; e-mails to travellers over SMTP. The steps run on a real Postgres, by an engine
+// without Temporal.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEmailActivities } from '../../activities/jobs/install-emails.ts';
@@ -355,7 +356,8 @@ describe('e-mails to travellers', () => {
     const text = Buffer.from(letter!.body, 'base64').toString().includes('shop.example')
       ? Buffer.from(letter!.body, 'base64').toString()
       : letter!.body;
-    // The link opens the page of this eSIM, which has the code that is not in the e-mail: this supplier delivers eSIMs in use.
+    // The link opens the page of this eSIM, which has the code that is not in the e-mail: this supplier
+    // delivers eSIMs in use.
     await api.shop.owner
       .updateTable('esims')
       .set({ smdp_status: 'RELEASED', order_usage_bytes: 0n, activate_time: null })

@@ -1,4 +1,5 @@
-// Promise M2 through the whole service: a wallet that pays for k purchases pays for exactly k, however many buyers come at once.
+// Promise M2 through the whole service: a wallet that pays for k purchases pays for exactly k, however many
+// buyers come at once.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
@@ -33,7 +34,8 @@ it.each([
       expect(body).toMatchObject({ success: false, error: { code: 'INSUFFICIENT_BALANCE' } });
     }
     expect(await buyer.balanceMinor()).toBe(left);
-    // A late refusal, under load, is stored as a failed purchase without a hold, so that its caller can read it.
+    // A late refusal, under load, is stored as a failed purchase without a hold, so that its caller can read
+    // it.
     const opened = await buyer.purchases();
     expect(opened.filter(({ status }) => status !== 'FAILED')).toHaveLength(pays);
     const wallet = await buyer.read('/api/wallet/balance');

@@ -1,4 +1,5 @@
-// "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for its callers.
+// "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and
+// for its callers.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
 import { fundThroughGateway, untilFunding } from '../support/money/fundings.ts';
@@ -13,7 +14,11 @@ import {
   untilStatus,
 } from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
+import {
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);

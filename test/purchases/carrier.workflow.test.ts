@@ -1,4 +1,5 @@
-// What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and never takes silence for an answer.
+// What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and
+// never takes silence for an answer.
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   checkPayment,

@@ -1,4 +1,7 @@
-/** confirm-payment starts a check for a payment through the gateway, and for no other; then it answers with the current state. */
+/**
+ * confirm-payment starts a check for a payment through the gateway, and for no other; then it answers with
+ * the current state.
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { confirmPayment, getTransaction } from '../../src/purchases/transactions.ts';

@@ -1,4 +1,7 @@
-/** The timeline of an eSIM from the real store: its purchase, a top-up, its life, its link and its webhooks; and that reading it reads only that eSIM. */
+/**
+ * The timeline of an eSIM from the real store: its purchase, a top-up, its life, its link and its webhooks;
+ * and that reading it reads only that eSIM.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';

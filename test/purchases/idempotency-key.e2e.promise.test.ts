@@ -1,6 +1,7 @@
 /**
- * Promise M3: one key, one effect, one answer byte for byte, however many requests come at once; and a key means nothing to another account, nor to the
- * other environment. Crashes of processes are tested in idempotency-killed.promise.test.ts.
+ * Promise M3: one key, one effect, one answer byte for byte, however many requests come at once; and a key
+ * means nothing to another account, nor to the other environment. Crashes of processes are tested in
+ * idempotency-killed.promise.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Promise M3 through the whole service: one key, one purchase, one answer, byte for byte, however often it is repeated, and whatever was
-// restarted or emptied in between.
+// Promise M3 through the whole service: one key, one purchase, one answer, byte for byte, however often it is
+// repeated, and whatever was restarted or emptied in between.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningRedis } from '../../src/dev/redis.ts';

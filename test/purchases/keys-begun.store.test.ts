@@ -1,4 +1,7 @@
-/** An answer sent before the purchase's first step: the row of its key exists already, and the step takes it over, once. */
+/**
+ * An answer sent before the purchase's first step: the row of its key exists already, and the step takes it
+ * over, once.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';

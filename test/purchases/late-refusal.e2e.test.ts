@@ -1,4 +1,5 @@
-// A buyer with the answer PROCESSING can always read how the purchase ended, even if it is refused only afterwards.
+// A buyer with the answer PROCESSING can always read how the purchase ended, even if it is refused only
+// afterwards.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed } from '../support/people/buyer.ts';

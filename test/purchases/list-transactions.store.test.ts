@@ -24,7 +24,10 @@ const BIG = 'acc-big';
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
 
-/** i % 10 = 9 belongs to other accounts. One in fifty failed, one in seven is a top-up of an earlier purchase's eSIM, one in nine was paid by card. */
+/**
+ * i % 10 = 9 belongs to other accounts. One in fifty failed, one in seven is a top-up of an earlier
+ * purchase's eSIM, one in nine was paid by card.
+ */
 beforeAll(async () => {
   await sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,

@@ -1,5 +1,5 @@
-// Every magic code of docs/SANDBOX.md, as the API caller sees it, as a new eSIM and as a top-up, each on its own account. The slow
-// ones run in parallel, so that their real twelve seconds pass only once.
+// Every magic code of docs/SANDBOX.md, as the API caller sees it, as a new eSIM and as a top-up, each on its
+// own account. The slow ones run in parallel, so that their real twelve seconds pass only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

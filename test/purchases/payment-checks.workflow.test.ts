@@ -1,4 +1,5 @@
-// Checks at the gateway that are overtaken: money that arrives between a check's request and its end, and a check that ends when all else is done.
+// Checks at the gateway that are overtaken: money that arrives between a check's request and its end, and a
+// check that ends when all else is done.
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
 import { untilClosed } from '../support/people/buyer.ts';
@@ -18,7 +19,10 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-/** A check whose answer has arrived waits for the row of the first attempt, under 2 s, while `meanwhile` happens. */
+/**
+ * A check whose answer has arrived waits for the row of the first attempt, under 2 s, while `meanwhile`
+ * happens.
+ */
 async function whileACheckWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
   const lock = await stack.owner.startTransaction().execute();
   try {
@@ -82,7 +86,8 @@ it('money that a check finds just after a refund was sent is refunded too, befor
       .where('transaction_id', '=', transactionId)
       .orderBy('reason')
       .execute();
-  // A busy machine may take longer than the check can wait: then nothing is overtaken, and the end must be the same.
+  // A busy machine may take longer than the check can wait: then nothing is overtaken, and the end must be
+  // the same.
   await whileACheckWaits(transactionId, () =>
     until(refunds, ([refund]) => refund?.status === 'DONE', {
       what: 'the first refund sent',

@@ -1,5 +1,5 @@
-// A purchase that waits for its money, with the hours of real buyers scaled down to seconds: its cost, its end, and that it
-// never gives money up while the gateway does not answer.
+// A purchase that waits for its money, with the hours of real buyers scaled down to seconds: its cost, its
+// end, and that it never gives money up while the gateway does not answer.
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, timelineOf, untilClosed } from '../support/people/buyer.ts';
@@ -14,7 +14,12 @@ import {
   untilStatus,
 } from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
-import { startWorkflows, LONG_ANSWER_TIMINGS, untilListed, untilRow } from '../support/world/workflow-harness.ts';
+import {
+  startWorkflows,
+  LONG_ANSWER_TIMINGS,
+  untilListed,
+  untilRow,
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows(
   {

@@ -1,4 +1,5 @@
-// A purchase that needs attention: its money held, open, flagged, findable by operations, and continued as soon as possible.
+// A purchase that needs attention: its money held, open, flagged, findable by operations, and continued as
+// soon as possible.
 import { afterEach, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
@@ -74,7 +75,8 @@ it('a purchase never answered is not refunded while the outcome is unknown; it i
 
 it('a purchase whose hold was released by hand is not delivered and needs attention; it is delivered once repaired', async () => {
   await stack.faults({ neverAllocate: { next: 1 } });
-  // SHORT_ANSWER_TIMINGS: the wait itself raises no alert, however slow the machine, since the first reason stays.
+  // SHORT_ANSWER_TIMINGS: the wait itself raises no alert, however slow the machine, since the first reason
+  // stays.
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
   await voidHold(stack.world, transactionId);
   await stack.clearFaults();

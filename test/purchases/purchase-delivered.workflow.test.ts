@@ -1,8 +1,14 @@
-// The ways to a delivered eSIM: at once, after busy answers, after a lost answer, late. Each has one order at the supplier, a posted
-// hold, and a small history that shows operations everything but secrets.
+// The ways to a delivered eSIM: at once, after busy answers, after a lost answer, late. Each has one order at
+// the supplier, a posted hold, and a small history that shows operations everything but secrets.
 import { afterEach, describe, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
-import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/world/history.ts';
+import {
+  eventTypes,
+  fetchHistory,
+  historyBytes,
+  payloadTexts,
+  summariesOf,
+} from '../support/world/history.ts';
 import { installOf } from '../support/vendors/install-data.ts';
 import {
   startWorkflows,
@@ -34,7 +40,8 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
     const history = await fetchHistory(stack, transactionId);
     expect(history.events.length).toBeLessThanOrEqual(MAX_EVENTS);
     expect(await historyBytes(stack, transactionId)).toBeLessThanOrEqual(MAX_HISTORY_BYTES);
-    // Opening, and one inline attempt at the supplier that settles with its answer, both inside the first workflow task.
+    // Opening, and one inline attempt at the supplier that settles with its answer, both inside the first
+    // workflow task.
     expect(eventTypes(history).filter((event) => event === 'ACTIVITY_TASK_SCHEDULED')).toHaveLength(0);
     expect(eventTypes(history).filter((event) => event === 'MARKER_RECORDED')).toHaveLength(2);
   });

@@ -1,5 +1,5 @@
-// Final refusals: the money is returned, the purchase has the reason, and the supplier has no order. And refusals that do not count,
-// because an order may have been accepted before them.
+// Final refusals: the money is returned, the purchase has the reason, and the supplier has no order. And
+// refusals that do not count, because an order may have been accepted before them.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
@@ -73,7 +73,8 @@ describe('a refusal after an unknown outcome', () => {
   const SLOW_CHECK_TIMINGS = { ...LONG_ANSWER_TIMINGS, checkFirstMs: 800 };
 
   it('does not count while the supplier has the order: it is delivered, not refunded', async () => {
-    // The order is accepted and its answer lost; the repeat is refused for its signature, which says nothing about the order.
+    // The order is accepted and its answer lost; the repeat is refused for its signature, which says nothing
+    // about the order.
     await stack.faults({ loseAnswer: { next: 1 } });
     const asked = harness.inputFor({ account: buyer.account, timings: SLOW_CHECK_TIMINGS });
     const answer = harness.ask(asked);

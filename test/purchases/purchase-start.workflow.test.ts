@@ -1,4 +1,5 @@
-// How a purchase begins, and outside events at that time: no worker, the same id again, a cancel request, a refusal after the answer.
+// How a purchase begins, and outside events at that time: no worker, the same id again, a cancel request, a
+// refusal after the answer.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterEach, expect, it } from 'vitest';
 import type { Lifecycle } from '../../src/app/processes/lifecycle.ts';

@@ -1,5 +1,5 @@
-// Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so code that is not
-// deterministic shows here as a purchase that does not end.
+// Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so code
+// that is not deterministic shows here as a purchase that does not end.
 import { afterEach, expect, it } from 'vitest';
 import { untilClosed } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';

@@ -1,4 +1,5 @@
-// The main use of the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars and in naira.
+// The main use of the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars
+// and in naira.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';

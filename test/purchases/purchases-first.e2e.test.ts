@@ -1,7 +1,7 @@
 /**
- * A flood of reads through the API, by many accounts, and a flood of the supplier's events, at a supplier that allows 8 requests a second:
- * purchases made meanwhile keep their part of it and are answered in their usual time, and reads show the last known data. A worker stops soon,
- * however many events wait.
+ * A flood of reads through the API, by many accounts, and a flood of the supplier's events, at a supplier
+ * that allows 8 requests a second: purchases made meanwhile keep their part of it and are answered in their
+ * usual time, and reads show the last known data. A worker stops soon, however many events wait.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -19,7 +19,10 @@ const PURCHASE_EVERY_MS = 500;
 /** One worker batch of events: it checks at the supplier about each of them. */
 const EVENT_ESIMS = 20;
 const BOUGHT_AT_ONCE = 4;
-/** The events are not signed, so the test can send them. Few at a time, as the supplier does, so that none is refused. */
+/**
+ * The events are not signed, so the test can send them. Few at a time, as the supplier does, so that none is
+ * refused.
+ */
 const SENDERS = 2;
 const EVENT_EVERY_MS = 50;
 /** A worker's deadline is 9 s here, and a batch of events takes 20 s. */

@@ -1,4 +1,7 @@
-/** A purchase's steps in Postgres: each takes effect once however often it runs, refusals are values, and there is one end. */
+/**
+ * A purchase's steps in Postgres: each takes effect once however often it runs, refusals are values, and
+ * there is one end.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

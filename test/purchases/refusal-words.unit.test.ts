@@ -1,4 +1,6 @@
-/** The text of a refusal by the workflow: each reason says what is wrong, and no reason says something false. */
+/**
+ * The text of a refusal by the workflow: each reason says what is wrong, and no reason says something false.
+ */
 import { expect, it } from 'vitest';
 import { FAILURE_REASONS, type FailureReason } from '../../src/domain/refusals.ts';
 import { refused } from '../../src/payments/first-answer.ts';

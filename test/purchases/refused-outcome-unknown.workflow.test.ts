@@ -1,10 +1,14 @@
-// Refusals while orders are in progress: money is returned only after the supplier's final answer, and an operator is never blocked by a supplier
-// that does not say what it did.
+// Refusals while orders are in progress: money is returned only after the supplier's final answer, and an
+// operator is never blocked by a supplier that does not say what it did.
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
 import { newOperator } from '../support/people/operator-actions.ts';
 import { until } from '../support/time/until.ts';
-import { startWorkflows, SHORT_ANSWER_TIMINGS, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
+import {
+  startWorkflows,
+  SHORT_ANSWER_TIMINGS,
+  LONG_ANSWER_TIMINGS,
+} from '../support/world/workflow-harness.ts';
 
 // An eSIM in use cannot be cancelled: here none is activated on its own.
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
@@ -26,7 +30,10 @@ async function answered(code: string): Promise<number> {
 const ordersOf = (transactionId: string) =>
   stack.owner.selectFrom('supplier_orders').selectAll().where('transaction_id', '=', transactionId).execute();
 
-/** The supplier is too slow for an inline attempt in the purchase's task, so one activity makes all the requests. */
+/**
+ * The supplier is too slow for an inline attempt in the purchase's task, so one activity makes all the
+ * requests.
+ */
 async function restQuickAsks(): Promise<void> {
   await stack.faults({ latencyMs: 1_000 });
   await harness.purchase({ account: buyer.account });

@@ -1,4 +1,7 @@
-/** The merchants' search in a large database: every way uses an index, and a caller's own reference costs one lookup in each of the newest batches. */
+/**
+ * The merchants' search in a large database: every way uses an index, and a caller's own reference costs one
+ * lookup in each of the newest batches.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findOwn } from '../../src/purchases/store/search.ts';

@@ -1,5 +1,5 @@
-// The worked example of docs/RECONCILIATION.md, booked by the service's own verbs: every report shows the figures and the signs of that page,
-// which were written by hand.
+// The worked example of docs/RECONCILIATION.md, booked by the service's own verbs: every report shows the
+// figures and the signs of that page, which were written by hand.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

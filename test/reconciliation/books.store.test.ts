@@ -1,5 +1,6 @@
-// The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are converted at the rate of each sale
-// with one rounding per line, and all waiting money is listed. The service's own verbs write the ledger entries.
+// The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are
+// converted at the rate of each sale with one rounding per line, and all waiting money is listed. The
+// service's own verbs write the ledger entries.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

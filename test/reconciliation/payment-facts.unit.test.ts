@@ -1,4 +1,5 @@
-// The facts shown for a difference, and money in more than one currency: the currencies of a charge are compared separately.
+// The facts shown for a difference, and money in more than one currency: the currencies of a charge are
+// compared separately.
 import { describe, expect, it } from 'vitest';
 import {
   compareCharge,

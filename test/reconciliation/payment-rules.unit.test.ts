@@ -1,4 +1,5 @@
-// The rules of reconciliation: what differs and by how much, what is still changing, and that equal sides never differ.
+// The rules of reconciliation: what differs and by how much, what is still changing, and that equal sides
+// never differ.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';

@@ -1,5 +1,6 @@
-// Reconciliation on the whole service: purchases, refunds and unusual payments leave no difference; changes made directly at a vendor, or in
-// our ledger, are found; a corrected difference is closed, and a person closes the others.
+// Reconciliation on the whole service: purchases, refunds and unusual payments leave no difference; changes
+// made directly at a vendor, or in our ledger, are found; a corrected difference is closed, and a person
+// closes the others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';

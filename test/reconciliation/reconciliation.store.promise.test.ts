@@ -1,7 +1,8 @@
 /**
- * Promise M8: reconciliation finds every error and no false one. A statement of 100,000 rows at a gateway that uses its vendor's wire format, our
- * ledger, and 20 errors planted on one side or the other, among payments that are still changing and differ for the moment: 20 are found, no
- * others; once the gateway's side is repaired, all are closed.
+ * Promise M8: reconciliation finds every error and no false one. A statement of 100,000 rows at a gateway
+ * that uses its vendor's wire format, our ledger, and 20 errors planted on one side or the other, among
+ * payments that are still changing and differ for the moment: 20 are found, no others; once the gateway's
+ * side is repaired, all are closed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';

@@ -1,5 +1,5 @@
-// Runs of reconciliation: they can be interrupted anywhere and resumed, compare everything that is still open, however old it is, reject an incomplete
-// list, and leave alone what a person has closed.
+// Runs of reconciliation: they can be interrupted anywhere and resumed, compare everything that is still
+// open, however old it is, reject an incomplete list, and leave alone what a person has closed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { refusalOf } from '../support/world/books.ts';

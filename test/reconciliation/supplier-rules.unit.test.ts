@@ -1,4 +1,5 @@
-// Our deliveries compared with the supplier's orders, and its balance: what differs, what is in progress, what was accepted.
+// Our deliveries compared with the supplier's orders, and its balance: what differs, what is in progress,
+// what was accepted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// The check before a release: every recorded history must replay on the current workflow code. Needs no server.
-// Must not stop at the first failure: a change that breaks histories should name all of them.
+// The check before a release: every recorded history must replay on the current workflow code. Needs no
+// server. Must not stop at the first failure: a change that breaks histories should name all of them.
 import { Worker, type ReplayWorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { historyOf } from '../support/world/history.ts';
 import type { RecordedHistory } from './histories.ts';
@@ -10,7 +10,9 @@ interface GateResult {
   readonly error: Error | undefined;
 }
 
-/** Replays each history on the bundle, in order; with `dataConverter` as workers read payloads that have one. */
+/**
+ * Replays each history on the bundle, in order; with `dataConverter` as workers read payloads that have one.
+ */
 export async function replayAll(
   workflowBundle: WorkflowBundleOption,
   histories: readonly RecordedHistory[],

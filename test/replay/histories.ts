@@ -1,6 +1,6 @@
-// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal
-// tools read.
-// Guarantee: the files contain no name or path of a machine. Must not be edited by hand: a history is evidence.
+// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all
+// Temporal tools read. Guarantee: the files contain no name or path of a machine. Must not be edited by hand:
+// a history is evidence.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryJson } from '../support/world/history.ts';

@@ -1,7 +1,7 @@
-// Records the histories that replay.test.ts replays, one per path, from the current code: `npm run record:histories`.
-// Starts all services it needs and stops them again. Overwrites the files of the release of package.json only: those
-// of earlier releases must keep replaying.
-// With names of paths as arguments it records only these.
+// Records the histories that replay.test.ts replays, one per path, from the current code: `npm run
+// record:histories`. Starts all services it needs and stops them again. Overwrites the files of the release
+// of package.json only: those of earlier releases must keep replaying. With names of paths as arguments it
+// records only these.
 import { sql } from 'kysely';
 import type { GatewayMethod } from '../../src/domain/states.ts';
 import { voidHold } from '../../src/ledger/store/holds.ts';

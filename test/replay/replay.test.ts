@@ -1,4 +1,5 @@
-// No change to the workflow code may break an open purchase: the recorded histories of each release must replay on today's code.
+// No change to the workflow code may break an open purchase: the recorded histories of each release must
+// replay on today's code.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

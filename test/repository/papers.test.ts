@@ -1,4 +1,5 @@
-// The documents are correct: paths exist, the two commands work, scripts and settings match the code. linkinator checks the links.
+// The documents are correct: paths exist, the two commands work, scripts and settings match the code.
+// linkinator checks the links.
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pathExists, projectFiles, textOf } from './source-files.ts';

@@ -1,4 +1,5 @@
-// The files that production starts from: they are consistent, refer only to existing things, and contain no secret.
+// The files that production starts from: they are consistent, refer only to existing things, and contain no
+// secret.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

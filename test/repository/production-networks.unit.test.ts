@@ -1,5 +1,5 @@
-// Network access in production, the limits of each service, and that no command contains a secret. Read from the compose files, as Docker
-// reads them: services reach each other only over a network that both are on.
+// Network access in production, the limits of each service, and that no command contains a secret. Read from
+// the compose files, as Docker reads them: services reach each other only over a network that both are on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -81,7 +81,8 @@ describe('the networks of docker-compose.yml', () => {
 describe('the Temporal UI', () => {
   it('is read-only', () => {
     const { environment = {} } = services['temporal-ui']!;
-    // Its server refuses every request but reads and queries because of this setting; the others hide what would be refused.
+    // Its server refuses every request but reads and queries because of this setting; the others hide what
+    // would be refused.
     expect(environment['TEMPORAL_DISABLE_WRITE_ACTIONS']).toBe('true');
     const actions = [
       'START_WORKFLOW',

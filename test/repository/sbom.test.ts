@@ -1,4 +1,5 @@
-// `npm run sbom`: the bill of materials names every package that the lock file pins, by its hash, and separates production from development.
+// `npm run sbom`: the bill of materials names every package that the lock file pins, by its hash, and
+// separates production from development.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';

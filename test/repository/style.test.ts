@@ -1,4 +1,5 @@
-// What lint cannot check: file names, and texts that must not be committed. Each pattern is also tested on a line that it must find.
+// What lint cannot check: file names, and texts that must not be committed. Each pattern is also tested on a
+// line that it must find.
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFiles, sourceFiles, textOf } from './source-files.ts';

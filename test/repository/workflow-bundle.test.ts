@@ -1,5 +1,6 @@
-// The contents of the workflow sandbox, bundled as a worker bundles it: our workflows, the domain, the SDK, and nothing heavy.
-// zod alone would triple the memory of a parked purchase, and a Node builtin breaks the bundle with an opaque error.
+// The contents of the workflow sandbox, bundled as a worker bundles it: our workflows, the domain, the SDK,
+// and nothing heavy. zod alone would triple the memory of a parked purchase, and a Node builtin breaks the
+// bundle with an opaque error.
 import { readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, relative, sep } from 'node:path';

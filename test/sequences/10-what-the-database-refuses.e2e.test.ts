@@ -1,6 +1,6 @@
 /**
- * A package that costs nothing is not on sale. A request that our database refuses for good ends with a reason
- * and an alert.
+ * A package that costs nothing is not on sale. A request that our database refuses for good ends with a
+ * reason and an alert.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

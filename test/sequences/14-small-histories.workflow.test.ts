@@ -8,7 +8,13 @@ import { OPS_QUEUE, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
 import { EVIDENCE } from '../support/people/operator-actions.ts';
-import { atGateway, buyThroughGateway, confirm, untilCharged, untilStatus } from '../support/money/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  confirm,
+  untilCharged,
+  untilStatus,
+} from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
 import { untilListed } from '../support/world/workflow-harness.ts';
 import { loseWorkflow, paidPurchase, startSequences, untilContinuedAsNew, untilOrdered } from './support.ts';

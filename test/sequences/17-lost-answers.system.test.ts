@@ -8,7 +8,12 @@ import { plantGates, type Gates } from '../support/time/gates.ts';
 import { commander, hereFinance, jsonOf } from '../support/people/finance.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { startLossyPostgres, type LossyPostgres } from '../support/world/lossy-postgres.ts';
-import { atGateway, buyThroughGateway, gatewayFaults, type GatewayMethod } from '../support/money/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  gatewayFaults,
+  type GatewayMethod,
+} from '../support/money/payments.ts';
 import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
 import { STOCKED } from '../support/world/stocked.ts';
 import { until } from '../support/time/until.ts';

@@ -4,7 +4,13 @@ import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { afterAll, afterEach, expect } from 'vitest';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
-import { findPurchaseRow, newBuyer, untilClosed, type Buyer, type PurchaseRow } from '../support/people/buyer.ts';
+import {
+  findPurchaseRow,
+  newBuyer,
+  untilClosed,
+  type Buyer,
+  type PurchaseRow,
+} from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { newOperator, type Operator } from '../support/people/operator-actions.ts';
@@ -17,7 +23,8 @@ import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
 /**
- * Everything is quick, except for the time to pay and the checks: who waits for those is asleep, longer than `until` waits.
+ * Everything is quick, except for the time to pay and the checks: who waits for those is asleep, longer than
+ * `until` waits.
  */
 export const LONG_CHECKOUT: PurchaseTimings = {
   ...LONG_ANSWER_TIMINGS,

@@ -1,5 +1,6 @@
 /**
- * The wire format of the gateway simulator for charges: authentication, initialize, charge, verify, listing, settings, and every refusal.
+ * The wire format of the gateway simulator for charges: authentication, initialize, charge, verify, listing,
+ * settings, and every refusal.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {

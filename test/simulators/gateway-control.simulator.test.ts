@@ -1,6 +1,6 @@
 /**
- * The control interface of the gateway simulator: faults of the API and of the network, charges, the statement, the clock and the counters,
- * and that a bad request changes nothing.
+ * The control interface of the gateway simulator: faults of the API and of the network, charges, the
+ * statement, the clock and the counters, and that a bad request changes nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORK_KINDS } from '../../packages/simulators/paystack/faults.ts';

@@ -1,4 +1,7 @@
-/** The gateway simulator answers any input in its own format, on both ports and on the hosted page, and never with a fault of its own. */
+/**
+ * The gateway simulator answers any input in its own format, on both ports and on the hosted page, and never
+ * with a fault of its own.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';

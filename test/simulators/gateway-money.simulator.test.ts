@@ -1,6 +1,6 @@
 /**
- * The wire format of the gateway simulator for money: payments, transfers that are sent back, declines, reversals, disputes and refunds,
- * with their events. What our client reads of them is in test/vendors/.
+ * The wire format of the gateway simulator for money: payments, transfers that are sent back, declines,
+ * reversals, disputes and refunds, with their events. What our client reads of them is in test/vendors/.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {

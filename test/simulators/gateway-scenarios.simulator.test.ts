@@ -1,4 +1,7 @@
-/** The scenarios of the gateway simulator, which a developer selects by metadata or by the e-mail address: what happens automatically. */
+/**
+ * The scenarios of the gateway simulator, which a developer selects by metadata or by the e-mail address:
+ * what happens automatically.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../packages/simulators/paystack/scenarios.ts';
 import {

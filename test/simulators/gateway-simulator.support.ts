@@ -1,4 +1,6 @@
-/** Starts gateway simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind. */
+/**
+ * Starts gateway simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
+ */
 import {
   createPaystackSimulator,
   type PaystackSimulatorOptions,
@@ -153,7 +155,9 @@ export function clientOf(url: string, controlUrl: string): Client {
 
 export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
-/** Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given. */
+/**
+ * Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given.
+ */
 export async function startGateway(options: Partial<PaystackSimulatorOptions> = {}) {
   const started = await startInProcess(createPaystackSimulator, { secretKey: SECRET_KEY, ...options });
   return { ...started, ...clientOf(started.url, started.controlUrl) };

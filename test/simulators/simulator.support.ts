@@ -1,6 +1,6 @@
 /**
- * What the tests of both simulators share: cleaning up, raw HTTP, waiting, a receiver of webhooks, a simulator as a process.
- * `stopAll` leaves no server, no process and no folder behind.
+ * What the tests of both simulators share: cleaning up, raw HTTP, waiting, a receiver of webhooks, a
+ * simulator as a process. `stopAll` leaves no server, no process and no folder behind.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -86,8 +86,9 @@ export async function until<T>(read: () => Found<T> | Promise<Found<T>>): Promis
 }
 
 /**
- * Starts a simulator in this process. Its clock stands still until the test moves `clock.nowMs`, unless `now` is given, so that a slow
- * machine changes no outcome. Stopping fails if the simulator logged a bug of its own.
+ * Starts a simulator in this process. Its clock stands still until the test moves `clock.nowMs`, unless `now`
+ * is given, so that a slow machine changes no outcome. Stopping fails if the simulator logged a bug of its
+ * own.
  */
 export async function startInProcess<Options extends Partial<SimulatorOptions>>(
   create: (options: Options & { dataDir: string }) => Simulator,

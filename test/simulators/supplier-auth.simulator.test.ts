@@ -1,4 +1,7 @@
-/** Authentication at the supplier simulator: the vendor's test vector, and wrong signatures as public client code makes them. */
+/**
+ * Authentication at the supplier simulator: the vendor's test vector, and wrong signatures as public client
+ * code makes them.
+ */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate } from '../../packages/simulators/esim-access/auth.ts';

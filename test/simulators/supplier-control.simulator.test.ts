@@ -1,6 +1,6 @@
 /**
- * The control interface of the supplier simulator, its faults and its magic package codes, and that a bad request changes nothing. What our client
- * makes of the faults is in test/vendors/.
+ * The control interface of the supplier simulator, its faults and its magic package codes, and that a bad
+ * request changes nothing. What our client makes of the faults is in test/vendors/.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MAGIC_RULES } from '../../packages/simulators/esim-access/magic.ts';

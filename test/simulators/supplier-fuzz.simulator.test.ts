@@ -1,4 +1,7 @@
-/** The supplier simulator answers any JSON in its own format, on both ports, and never with a fault of its own. */
+/**
+ * The supplier simulator answers any JSON in its own format, on both ports, and never with a fault of its
+ * own.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSimulator, stopAll, type TestSimulator } from './supplier-simulator.support.ts';

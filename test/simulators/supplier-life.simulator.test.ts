@@ -1,6 +1,6 @@
 /**
- * The actions on one eSIM of the supplier simulator: every stage and cause of trouble, its own clock, and the vendor's events, each once and in order,
- * also after a jump of the clock.
+ * The actions on one eSIM of the supplier simulator: every stage and cause of trouble, its own clock, and the
+ * vendor's events, each once and in order, also after a jump of the clock.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 /**
- * The wire format of the supplier simulator: every operation with its fields and every documented error code that a request can cause. What our
- * client makes of the answers is in test/vendors/.
+ * The wire format of the supplier simulator: every operation with its fields and every documented error code
+ * that a request can cause. What our client makes of the answers is in test/vendors/.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { luhnDigit } from '../../packages/simulators/esim-access/numbers.ts';

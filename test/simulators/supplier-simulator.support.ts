@@ -1,4 +1,6 @@
-/** Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind. */
+/**
+ * Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
+ */
 import {
   createEsimAccessSimulator,
   type EsimAccessSimulatorOptions,
@@ -63,7 +65,9 @@ export function clientOf(
   };
 }
 
-/** Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given. */
+/**
+ * Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given.
+ */
 export async function startSimulator(
   options: Partial<EsimAccessSimulatorOptions> = {},
 ): Promise<TestSimulator> {

@@ -1,5 +1,6 @@
-// The API process killed between a request and its answer, at every point that the purchase can have reached; and stopped while requests
-// run. The caller's retry with the same Idempotency-Key gets the purchase: one order, one debit, never a second one.
+// The API process killed between a request and its answer, at every point that the purchase can have reached;
+// and stopped while requests run. The caller's retry with the same Idempotency-Key gets the purchase: one
+// order, one debit, never a second one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
 import { plantGates, type Gate, type Gates } from '../support/time/gates.ts';
@@ -144,7 +145,10 @@ describe('the API stopped under load', () => {
   });
 });
 
-/** Like a caller whose connection broke: sends the same request until it is answered. 409 means "still running". */
+/**
+ * Like a caller whose connection broke: sends the same request until it is answered. 409 means "still
+ * running".
+ */
 function retryUntilAnswered(buyer: Buyer): Promise<Answer> {
   return until(
     () => buyer.buy('SIM-OK', { idempotencyKey: KEY }),

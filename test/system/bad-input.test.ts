@@ -1,4 +1,5 @@
-// Every kind of bad input by a client gets the documented error in the route's shape, never a 500, and no row is written.
+// Every kind of bad input by a client gets the documented error in the route's shape, never a 500, and no row
+// is written.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';

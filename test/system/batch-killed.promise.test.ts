@@ -1,6 +1,6 @@
 /**
- * A batch while workers, and once the API, are killed: every row is bought exactly once, result, ledger and supplier agree, and each traveller gets
- * one e-mail. 40 rows in `npm test`, 500 in `npm run prove`.
+ * A batch while workers, and once the API, are killed: every row is bought exactly once, result, ledger and
+ * supplier agree, and each traveller gets one e-mail. 40 rows in `npm test`, 500 in `npm run prove`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Promise G1: a gateway event is acknowledged only once it is stored, and quickly: 300 a second with Temporal and Redis down. When
- * Postgres is killed in between, events that cannot be stored are refused, and no acknowledged event is lost.
+ * Promise G1: a gateway event is acknowledged only once it is stored, and quickly: 300 a second with Temporal
+ * and Redis down. When Postgres is killed in between, events that cannot be stored are refused, and no
+ * acknowledged event is lost.
  */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -18,12 +19,18 @@ import { until } from '../support/time/until.ts';
 
 const PER_SECOND = 300;
 const STEADY_EVENTS = size({ ci: 600, prove: 50_000 });
-/** A process that has just started compiles its code while the first events wait; the promise is about a running one. */
+/**
+ * A process that has just started compiles its code while the first events wait; the promise is about a
+ * running one.
+ */
 const FIRST_EVENTS = size({ ci: 1, prove: 3_000 });
 const EVENTS_PER_KILL = size({ ci: 900, prove: 3_000 });
 const KILLS = size({ ci: 1, prove: 5 });
 const PAYMENTS = size({ ci: 4, prove: 50 });
-/** The promise, which only a quiet machine can keep, so continuous integration counts and does not measure time. */
+/**
+ * The promise, which only a quiet machine can keep, so continuous integration counts and does not measure
+ * time.
+ */
 const ANSWERED_WITHIN_MS = size({ ci: Number.POSITIVE_INFINITY, prove: 100 });
 
 let postgres: OwnServer<RunningPostgres>;

@@ -1,6 +1,7 @@
 /**
- * Promise M3 when processes die: the API, the worker or both killed while requests with Idempotency-Keys are at 25 marked points between the
- * first row and the last byte of the answer. A retry gets the one effect there is, and from then on the same answer, byte for byte.
+ * Promise M3 when processes die: the API, the worker or both killed while requests with Idempotency-Keys are
+ * at 25 marked points between the first row and the last byte of the answer. A retry gets the one effect
+ * there is, and from then on the same answer, byte for byte.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plantGates, type Gate, type Gates } from '../support/time/gates.ts';
@@ -12,8 +13,8 @@ import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
 /**
- * Where a request waits when the process is killed: inside a statement (its transaction is lost, if it has more statements) or at a commit (it is
- * done, without an answer).
+ * Where a request waits when the process is killed: inside a statement (its transaction is lost, if it has
+ * more statements) or at a commit (it is done, without an answer).
  */
 const POINTS: readonly { readonly kind: Kind; readonly gate: Gate }[] = [
   { kind: 'bought', gate: 'open:inside' },

@@ -1,4 +1,5 @@
-// Payments through the gateway while Postgres or the worker is down: begun payments are completed afterwards, and money paid meanwhile counts.
+// Payments through the gateway while Postgres or the worker is down: begun payments are completed afterwards,
+// and money paid meanwhile counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import { fundThroughGateway, untilBalance, untilFunding } from '../support/money/fundings.ts';

@@ -1,7 +1,7 @@
 /**
- * Promise M5: one payment, at most one order at the supplier, and exactly one of delivered, refunded and an operator's queue. Each paid order
- * is requested twice, gets the gateway's event five times, three confirmations and our own polling together, and old events again; once
- * with the worker killed in between.
+ * Promise M5: one payment, at most one order at the supplier, and exactly one of delivered, refunded and an
+ * operator's queue. Each paid order is requested twice, gets the gateway's event five times, three
+ * confirmations and our own polling together, and old events again; once with the worker killed in between.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,13 @@ import { expectSoundBooks } from '../support/money/invariants.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
 import { dropped, eventsOf, postEvent } from '../support/money/payers.ts';
 import { countRows } from '../support/money/payment-books.ts';
-import { atGateway, buyThroughGateway, confirm, gatewayFaults, type Paid } from '../support/money/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  confirm,
+  gatewayFaults,
+  type Paid,
+} from '../support/money/payments.ts';
 import { createRandom, seedOfRun, size, type Random } from '../support/time/size.ts';
 import {
   startStack,

@@ -1,4 +1,5 @@
-// Postgres restarted, and killed, while buyers keep buying: callers are asked to retry later, and nothing is lost or done twice.
+// Postgres restarted, and killed, while buyers keep buying: callers are asked to retry later, and nothing is
+// lost or done twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import { ownPostgres, type OwnServer } from '../support/world/own-servers.ts';

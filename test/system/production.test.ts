@@ -1,5 +1,6 @@
-// Docker cannot run here, so the test does what docker-compose.yml says: its script makes the logins, its commands run in its
-// environment in a folder with exactly the files of the image, until its own health checks succeed. Only addresses differ.
+// Docker cannot run here, so the test does what docker-compose.yml says: its script makes the logins, its
+// commands run in its environment in a folder with exactly the files of the image, until its own health
+// checks succeed. Only addresses differ.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
@@ -229,7 +230,10 @@ async function buyAsNewMerchant(): Promise<unknown> {
   return answer.json();
 }
 
-/** Runs the script on a database as psql does for init.sh, with logins of this test; roles without a login may exist already. */
+/**
+ * Runs the script on a database as psql does for init.sh, with logins of this test; roles without a login may
+ * exist already.
+ */
 async function runRolesScript(target: TestDatabase): Promise<void> {
   const [script = '', init = ''] = await Promise.all(
     ['roles.sql', 'init.sh'].map((name) => readFile(join(CHECKOUT, 'ops', 'postgres', name), 'utf8')),

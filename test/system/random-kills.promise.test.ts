@@ -1,7 +1,8 @@
 /**
- * Every process killed and paused at random moments, while buyers buy, operators refund and banks dispute. After the last fault each purchase
- * that its row calls paid is delivered or given back within seconds, or is on the stuck list within a minute. No money is lost on either side.
- * SIMWAY_TEST_SEED repeats a run, SIMWAY_TEST_SEEDS sets how many seeds it takes.
+ * Every process killed and paused at random moments, while buyers buy, operators refund and banks dispute.
+ * After the last fault each purchase that its row calls paid is delivered or given back within seconds, or is
+ * on the stuck list within a minute. No money is lost on either side. SIMWAY_TEST_SEED repeats a run,
+ * SIMWAY_TEST_SEEDS sets how many seeds it takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';

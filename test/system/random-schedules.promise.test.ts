@@ -179,7 +179,10 @@ async function play(one: Case, random: Random): Promise<void> {
   }
 }
 
-/** Ends what only bank, supplier and operator can end: unpaid is cancelled, disputes are resolved and settled as the gateway says. */
+/**
+ * Ends what only bank, supplier and operator can end: unpaid is cancelled, disputes are resolved and settled
+ * as the gateway says.
+ */
 async function bringToRest({ id, isOutside }: Case): Promise<void> {
   if (isOutside) {
     await resolveAll(id);

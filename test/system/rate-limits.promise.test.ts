@@ -1,6 +1,7 @@
 /**
- * Promise A8 over real HTTP, with four API processes on one Redis: of three times the limit exactly the limit is accepted in a window,
- * at whatever process they arrive; every answer has the headers, errors included; a refused one says when to retry.
+ * Promise A8 over real HTTP, with four API processes on one Redis: of three times the limit exactly the limit
+ * is accepted in a window, at whatever process they arrive; every answer has the headers, errors included; a
+ * refused one says when to retry.
  */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
@@ -119,7 +120,10 @@ async function flood(total: number, path: string, caller: Caller): Promise<Seen[
   return seen;
 }
 
-/** Checks one window's answers: exactly the limit was accepted, each counted once, and refused ones have the time to retry. */
+/**
+ * Checks one window's answers: exactly the limit was accepted, each counted once, and refused ones have the
+ * time to retry.
+ */
 function expectExactly(limit: number, passStatus: number, seen: readonly Seen[]): void {
   const passed = seen.filter(({ status }) => status === passStatus);
   const refused = seen.filter(({ status }) => status === 429);

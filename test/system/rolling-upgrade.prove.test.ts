@@ -1,5 +1,6 @@
-// The purchase workflow changes while purchases are open: workers of two versions in parallel, with Temporal routing by version. Purchases that
-// began on the old version end on the new one, new ones take the new step, and after a rollback those that only the new version can continue wait.
+// The purchase workflow changes while purchases are open: workers of two versions in parallel, with Temporal
+// routing by version. Purchases that began on the old version end on the new one, new ones take the new step,
+// and after a rollback those that only the new version can continue wait.
 import { join } from 'node:path';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// A worker is stopped while another serves, as at every release, and the supplier restarts. Callers notice neither.
+// A worker is stopped while another serves, as at every release, and the supplier restarts. Callers notice
+// neither.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectNothingLost, newBuyers, startShopping } from '../support/people/shoppers.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';

@@ -1,5 +1,6 @@
-// A supplier that accepts calls and does not answer: reads serve stored data and wait a second once, a top-up is answered in time and
-// succeeds later, and a late answer is stored. Bounds on time are generous; calls that reach the supplier are counted.
+// A supplier that accepts calls and does not answer: reads serve stored data and wait a second once, a top-up
+// is answered in time and succeeds later, and a late answer is stored. Bounds on time are generous; calls
+// that reach the supplier are counted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';

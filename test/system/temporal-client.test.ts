@@ -1,4 +1,5 @@
-// The API's connection to Temporal: closed by the server while it is idle, and closed by us while a call waits for its next attempt.
+// The API's connection to Temporal: closed by the server while it is idle, and closed by us while a call
+// waits for its next attempt.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';

@@ -1,4 +1,5 @@
-// Temporal restarted, and killed, while buyers keep buying: workflows that were started go on, and refused requests are retried.
+// Temporal restarted, and killed, while buyers keep buying: workflows that were started go on, and refused
+// requests are retried.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { ownTemporal, type OwnServer } from '../support/world/own-servers.ts';

@@ -1,5 +1,5 @@
-// One purchase as operators see it: a trace from the request through its workflow to every step and call, log lines that all
-// have its ids, and no secret in either.
+// One purchase as operators see it: a trace from the request through its workflow to every step and call, log
+// lines that all have its ids, and no secret in either.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,11 @@ import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
 import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
-import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/world/trace-collector.ts';
+import {
+  startTraceCollector,
+  type CollectedSpan,
+  type TraceCollector,
+} from '../support/world/trace-collector.ts';
 import { until } from '../support/time/until.ts';
 
 const SERVER = 2;

@@ -1,5 +1,5 @@
-// Redis killed, hung, and refusing our password: reads, purchases and limits keep working, and no request waits more than 250 ms for it. Redis holds
-// counts only, and no prices.
+// Redis killed, hung, and refusing our password: reads, purchases and limits keep working, and no request
+// waits more than 250 ms for it. Redis holds counts only, and no prices.
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,10 @@ import { until } from '../support/time/until.ts';
 
 /** The most time that Redis may add to a request, in any state. */
 const MAX_ADDED_MS = 250;
-/** A machine that is busy with other tests delays a request now and then: of this many, two may be slow, but none may hang. */
+/**
+ * A machine that is busy with other tests delays a request now and then: of this many, two may be slow, but
+ * none may hang.
+ */
 const READS = 30;
 const HELD_UP_BY_OTHERS = 2;
 const HANGS_MS = 900;
@@ -49,8 +52,8 @@ const PATHS = [
 ];
 
 /**
- * One after the other, so that each request's time is its own, minus the time of a reference call to the same process and the
- * same Postgres without Redis: a busy machine delays both.
+ * One after the other, so that each request's time is its own, minus the time of a reference call to the same
+ * process and the same Postgres without Redis: a busy machine delays both.
  */
 async function readMany(): Promise<Timed[]> {
   const timed: Timed[] = [];

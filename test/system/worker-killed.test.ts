@@ -1,5 +1,6 @@
-// The worker killed while a purchase is inside each of its steps: before a step's effect, after it, and during a call to the supplier.
-// After every interruption the next worker ends the purchase once: one order, one debit, or the money refunded.
+// The worker killed while a purchase is inside each of its steps: before a step's effect, after it, and
+// during a call to the supplier. After every interruption the next worker ends the purchase once: one order,
+// one debit, or the money refunded.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -109,7 +110,10 @@ async function waitingToOrder(): Promise<Running> {
   return { buyer, answer };
 }
 
-/** Open, nothing written: the read before it waits for the packages, which stay locked until the worker is dead. Polls of memory wait for them too. */
+/**
+ * Open, nothing written: the read before it waits for the packages, which stay locked until the worker is
+ * dead. Polls of memory wait for them too.
+ */
 async function waitingToOpen(): Promise<Running> {
   const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
   await locker.query('begin; lock table packages in access exclusive mode');

@@ -1,4 +1,7 @@
-/** How the eSIM Access client reads answers: lists that it searches, catalogues that it refuses, refused credentials. */
+/**
+ * How the eSIM Access client reads answers: lists that it searches, catalogues that it refuses, refused
+ * credentials.
+ */
 import type { Fence } from '../../src/domain/fence.ts';
 import { OPEN, OVER } from '../support/time/fences.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

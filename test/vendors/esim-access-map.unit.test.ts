@@ -1,4 +1,7 @@
-/** The tables of the eSIM Access client: every code and status of the vendor's pages, and how it reads unknown ones; times and signatures. */
+/**
+ * The tables of the eSIM Access client: every code and status of the vendor's pages, and how it reads unknown
+ * ones; times and signatures.
+ */
 import { describe, expect, it } from 'vitest';
 import { authenticationHeaders, type Answer } from '../../src/vendors/esim-access/client.ts';
 import { KNOWN_CODES, meaningOf } from '../../src/vendors/esim-access/codes.ts';

@@ -1,4 +1,7 @@
-/** How the eSIM Access client reads regions and image addresses, and when it refuses a list with unreadable rows. */
+/**
+ * How the eSIM Access client reads regions and image addresses, and when it refuses a list with unreadable
+ * rows.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   imageUrl,

@@ -1,6 +1,6 @@
 /**
- * The eSIM Access client at a server that misbehaves in every way a vendor or a proxy can. Only a clear answer of the vendor ends as done or
- * refused.
+ * The eSIM Access client at a server that misbehaves in every way a vendor or a proxy can. Only a clear
+ * answer of the vendor ends as done or refused.
  */
 import { OPEN } from '../support/time/fences.ts';
 import { createHmac } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** How the eSIM Access client reads the vendor's examples, live ones and documented ones, and which bodies it refuses. */
+/**
+ * How the eSIM Access client reads the vendor's examples, live ones and documented ones, and which bodies it
+ * refuses.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packagesOf, readRows, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';

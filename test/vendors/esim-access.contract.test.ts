@@ -1,4 +1,7 @@
-/** The contract of the eSIM supplier on the eSIM Access client over real HTTP to the supplier simulator, with and without signatures. */
+/**
+ * The contract of the eSIM supplier on the eSIM Access client over real HTTP to the supplier simulator, with
+ * and without signatures.
+ */
 import { OPEN } from '../support/time/fences.ts';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
@@ -165,7 +168,8 @@ describe("the vendor's limit of eight calls a second", () => {
           ),
         ),
       );
-      // Without the pacer 16 are refused. On a busy machine, timers bring some calls of different seconds together.
+      // Without the pacer 16 are refused. On a busy machine, timers bring some calls of different seconds
+      // together.
       expect(outcomes.filter((outcome) => outcome.outcome === 'done').length).toBeGreaterThanOrEqual(14);
       expect(performance.now() - startedAt).toBeLessThan(4000);
     } finally {

@@ -1,6 +1,6 @@
 /**
- * What every client of an eSIM supplier must do, for every vendor. Runs on real calls: `create` makes a client together with a control over
- * the supplier that misbehaves and shows what it holds.
+ * What every client of an eSIM supplier must do, for every vendor. Runs on real calls: `create` makes a
+ * client together with a control over the supplier that misbehaves and shows what it holds.
  */
 import { OPEN } from '../support/time/fences.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What the contract of the eSIM supplier needs to run: a client of a supplier, and a control over the supplier that misbehaves and shows what
- * it holds. Knows no vendor.
+ * What the contract of the eSIM supplier needs to run: a client of a supplier, and a control over the
+ * supplier that misbehaves and shows what it holds. Knows no vendor.
  */
 import { randomUUID } from 'node:crypto';
 import type { EsimSupplier, Outcome } from '../../src/esims/port.ts';

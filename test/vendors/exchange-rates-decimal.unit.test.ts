@@ -1,4 +1,7 @@
-/** A provider's rate as text: at most six decimals, half rounded up, and null for anything but a plain positive decimal. */
+/**
+ * A provider's rate as text: at most six decimals, half rounded up, and null for anything but a plain
+ * positive decimal.
+ */
 import { describe, expect, it } from 'vitest';
 import { rateText } from '../../src/vendors/exchange-rates/decimal.ts';
 

@@ -1,4 +1,7 @@
-/** The sources of exchange rates: the operator's own, and the client of open.er-api.com at a local server that also misbehaves. */
+/**
+ * The sources of exchange rates: the operator's own, and the client of open.er-api.com at a local server that
+ * also misbehaves.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * What every client of a payment gateway must do about charges, for every vendor. Runs on real calls. The first suite only needs an account, so
- * that it can run on a vendor's own test mode; the second suite needs a gateway that the test controls.
+ * What every client of a payment gateway must do about charges, for every vendor. Runs on real calls. The
+ * first suite only needs an account, so that it can run on a vendor's own test mode; the second suite needs a
+ * gateway that the test controls.
  */
 import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

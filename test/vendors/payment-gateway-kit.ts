@@ -1,6 +1,6 @@
 /**
- * What the contract of the payment gateway needs to run: a client of a gateway, and for most suites a control over the gateway that pays,
- * misbehaves and shows what it holds. Knows no vendor.
+ * What the contract of the payment gateway needs to run: a client of a gateway, and for most suites a control
+ * over the gateway that pays, misbehaves and shows what it holds. Knows no vendor.
  */
 import { createFence } from '../../src/platform/fence.ts';
 import { randomUUID } from 'node:crypto';

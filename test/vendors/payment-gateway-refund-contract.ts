@@ -1,6 +1,6 @@
 /**
- * What every client of a payment gateway must do about refunds, disputes, the statement and events, for every vendor. Needs a gateway that the
- * test controls.
+ * What every client of a payment gateway must do about refunds, disputes, the statement and events, for every
+ * vendor. Needs a gateway that the test controls.
  */
 import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

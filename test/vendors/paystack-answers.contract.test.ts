@@ -1,6 +1,6 @@
 /**
- * How the Paystack client reads the answers to a charge: every example on the vendor's pages (retyped under test/fixtures/paystack), and what
- * deviates from them.
+ * How the Paystack client reads the answers to a charge: every example on the vendor's pages (retyped under
+ * test/fixtures/paystack), and what deviates from them.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { GatewayMethod } from '../../src/domain/states.ts';

@@ -1,7 +1,8 @@
 import { createFence } from '../../src/platform/fence.ts';
 /**
- * Promise G3: after any network fault on any call, one charge has taken money, there is one refund, and the statement lists both. The caller follows
- * the rules: it looks up an unknown outcome, and sends again only what the gateway does not hold.
+ * Promise G3: after any network fault on any call, one charge has taken money, there is one refund, and the
+ * statement lists both. The caller follows the rules: it looks up an unknown outcome, and sends again only
+ * what the gateway does not hold.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayCharge, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
@@ -13,7 +14,10 @@ import { chargeBy, linesAbout, naira, newReference, type ControlledGateway } fro
 import { startOnSimulator, type SimulatorControl } from './paystack.support.ts';
 
 const SEEDS = size({ ci: 1, prove: 200 });
-/** Purchases run in parallel, each on a simulator of its own: a purchase mostly waits for answers that do not come. */
+/**
+ * Purchases run in parallel, each on a simulator of its own: a purchase mostly waits for answers that do not
+ * come.
+ */
 const SIMULATORS = size({ ci: 4, prove: 10 });
 /** Far more than a simulator needs, also on a machine that runs eleven thousand purchases. */
 const TIME_LIMIT_MS = size({ ci: 120, prove: 400 });
@@ -82,7 +86,10 @@ async function known<T>(lookUp: () => Promise<GatewayOutcome<T>>): Promise<T> {
   throw new Error(`never known: ${JSON.stringify(last)}`);
 }
 
-/** Opens a charge that the buyer can pay; under a new reference only if the gateway does not show the instructions of the first again. */
+/**
+ * Opens a charge that the buyer can pay; under a new reference only if the gateway does not show the
+ * instructions of the first again.
+ */
 async function payable({ gateway }: Simulator, first: ChargeRequest): Promise<ChargeRequest> {
   let request = first;
   for (let i = 0; i < MAX_TRIES; i += 1) {

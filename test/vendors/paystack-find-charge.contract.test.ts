@@ -1,7 +1,16 @@
-/** How the Paystack client reads the answers to findCharge: every example on the vendor's pages, and what deviates from them. */
+/**
+ * How the Paystack client reads the answers to findCharge: every example on the vendor's pages, and what
+ * deviates from them.
+ */
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
-import { example, no, transaction, yes, startAnsweringGateway } from '../support/vendors/answering-gateway.ts';
+import {
+  example,
+  no,
+  transaction,
+  yes,
+  startAnsweringGateway,
+} from '../support/vendors/answering-gateway.ts';
 import { json } from '../support/vendors/answering-server.ts';
 import { naira } from './payment-gateway-kit.ts';
 

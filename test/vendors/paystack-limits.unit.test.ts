@@ -1,4 +1,7 @@
-/** The limits of the Paystack client: every method in every currency with its minimum and maximum, and which references are valid. */
+/**
+ * The limits of the Paystack client: every method in every currency with its minimum and maximum, and which
+ * references are valid.
+ */
 import { describe, expect, it } from 'vitest';
 import { isReference, limitsOf, refusalOf } from '../../src/vendors/paystack/limits.ts';
 

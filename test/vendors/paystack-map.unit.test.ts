@@ -1,4 +1,7 @@
-/** The tables of the Paystack client: what each published error means by its code, its message or its HTTP status. */
+/**
+ * The tables of the Paystack client: what each published error means by its code, its message or its HTTP
+ * status.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/vendors/paystack/client.ts';
 import { isNotFound, meaningOf, type No } from '../../src/vendors/paystack/codes.ts';

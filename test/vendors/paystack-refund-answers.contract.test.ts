@@ -1,4 +1,7 @@
-/** How the Paystack client reads the answers about refunds: every example on the vendor's pages, and what deviates from them. */
+/**
+ * How the Paystack client reads the answers about refunds: every example on the vendor's pages, and what
+ * deviates from them.
+ */
 import { afterAll, describe, expect, it } from 'vitest';
 import { REFUND_STATES } from '../../src/vendors/paystack/map.ts';
 import {

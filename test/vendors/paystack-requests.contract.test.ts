@@ -16,7 +16,10 @@ const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 describe('the Paystack client, its requests', () => {
-  /** Fields by operation: the published OpenAPI document (PaystackOSS/openapi 9678dea), and after the bar those that only the pages name. */
+  /**
+   * Fields by operation: the published OpenAPI document (PaystackOSS/openapi 9678dea), and after the bar
+   * those that only the pages name.
+   */
   const PUBLISHED: Record<string, string> = {
     'POST /transaction/initialize':
       'email amount currency reference channels callback_url plan invoice_limit split_code split subaccount transaction_charge bearer label metadata',

@@ -1,6 +1,6 @@
 /**
- * The Paystack client at a server that misbehaves in every way a vendor or a proxy can, on each call. Only a clear answer of the vendor ends as
- * done or refused, and no effect is sent twice.
+ * The Paystack client at a server that misbehaves in every way a vendor or a proxy can, on each call. Only a
+ * clear answer of the vendor ends as done or refused, and no effect is sent twice.
  */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Promise G4 at the client: verifyWebhook accepts an event only if its signature over the exact bytes is the vendor's, in this mode; it accepts any
- * bytes that are signed so, and never throws. That an event is no proof of money is shown in test/payments/.
+ * Promise G4 at the client: verifyWebhook accepts an event only if its signature over the exact bytes is the
+ * vendor's, in this mode; it accepts any bytes that are signed so, and never throws. That an event is no
+ * proof of money is shown in test/payments/.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * The contract of the payment gateway on the Paystack client over real HTTP: with the gateway simulator, and, if SIMWAY_PAYSTACK_TEST_KEY is
- * the secret key of a test account, also with the vendor's own test mode, for the suite in which nothing is paid.
+ * The contract of the payment gateway on the Paystack client over real HTTP: with the gateway simulator, and,
+ * if SIMWAY_PAYSTACK_TEST_KEY is the secret key of a test account, also with the vendor's own test mode, for
+ * the suite in which nothing is paid.
  */
 import { afterAll } from 'vitest';
 import { stopAll } from '../simulators/simulator.support.ts';

@@ -1,4 +1,5 @@
-// The client of the sandbox's actions on an eSIM, on the real simulator and on servers that answer something else.
+// The client of the sandbox's actions on an eSIM, on the real simulator and on servers that answer something
+// else.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

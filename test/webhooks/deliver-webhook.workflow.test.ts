@@ -1,5 +1,5 @@
-// One message during its delivery, on a clock that runs fifty thousand times as fast: the whole published schedule in five and a half seconds, five
-// days of failure in nine.
+// One message during its delivery, on a clock that runs fifty thousand times as fast: the whole published
+// schedule in five and a half seconds, five days of failure in nine.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
@@ -42,7 +42,9 @@ const endpointOf = (endpointId: string) => findEndpoint(stack.world, account.acc
 const gapsOf = (all: readonly Received[]): number[] =>
   all.slice(1).map(({ atMs }, index) => atMs - all[index]!.atMs);
 
-/** How long its workflow planned to wait each time, exactly as in its history, however busy the machine was. */
+/**
+ * How long its workflow planned to wait each time, exactly as in its history, however busy the machine was.
+ */
 async function timersOf(id: string): Promise<number[]> {
   const { events } = await fetchHistory(stack, id);
   return events.flatMap(({ timerStartedEventAttributes: timer }) =>

@@ -1,5 +1,5 @@
-// Thousands of messages at endpoints that hang: how often they are attempted, and what happens when their endpoint recovers. Simulated with
-// the limiter only, hours in a moment.
+// Thousands of messages at endpoints that hang: how often they are attempted, and what happens when their
+// endpoint recovers. Simulated with the limiter only, hours in a moment.
 import { describe, expect, it } from 'vitest';
 import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
@@ -12,7 +12,10 @@ interface Played {
   comeBacks(fromMs: number, toMs: number): number;
 }
 
-/** Messages for each endpoint, within their first second. A message is done after one attempt, whatever its result. */
+/**
+ * Messages for each endpoint, within their first second. A message is done after one attempt, whatever its
+ * result.
+ */
 function play(
   seed: number,
   given: { readonly endpoints: number; readonly messages: number; readonly forMs: number },

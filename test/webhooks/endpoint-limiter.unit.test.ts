@@ -1,4 +1,5 @@
-// Limits by endpoint, account and process; slow endpoints get fewer permits, silent ones fewer still; refused callers get a time to retry.
+// Limits by endpoint, account and process; slow endpoints get fewer permits, silent ones fewer still; refused
+// callers get a time to retry.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

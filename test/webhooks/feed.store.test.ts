@@ -1,4 +1,7 @@
-/** The feed as rows: every event of an account once, in a fixed order, for readers that poll while others write. */
+/**
+ * The feed as rows: every event of an account once, in a fixed order, for readers that poll while others
+ * write.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -50,7 +53,10 @@ async function writeEvent(
   return key;
 }
 
-/** One page, with everything committed by now: transactions of other databases on this server delay it for a moment. */
+/**
+ * One page, with everything committed by now: transactions of other databases on this server delay it for a
+ * moment.
+ */
 async function read(accountId: string, query: Partial<FeedQuery> = {}): Promise<FeedPage> {
   const { rows } = await sql<{ mine: string }>`select pg_current_xact_id()::text as mine`.execute(
     books.world,
@@ -290,7 +296,10 @@ describe('a reader during writes', () => {
           );
         }
       };
-      /** Stores its cursor together with what it has processed, in one step, as a reader does in its database; all else is lost when it dies. */
+      /**
+       * Stores its cursor together with what it has processed, in one step, as a reader does in its database;
+       * all else is lost when it dies.
+       */
       const follow = async (limit: number): Promise<readonly string[]> => {
         let kept: { readonly cursor: FeedPosition; readonly seen: readonly string[] } = {
           cursor: FEED_START,
@@ -383,7 +392,8 @@ describe('after a restore', () => {
     const accountId = newAccountId();
     const kept = await writeEvent(books.world, accountId);
     const { next } = await read(accountId);
-    // What a reader saw before the server was lost, and a dump on a server whose transaction ids are far lower.
+    // What a reader saw before the server was lost, and a dump on a server whose transaction ids are far
+    // lower.
     const lost = { position: next.position + 500_000n, seq: 3n };
     expect(await readFeed(books.world, { accountId, after: lost, limit: 5 })).toBe('expired');
     await sql`update event_feed set cluster = 'another'`.execute(books.owner);

@@ -1,6 +1,7 @@
 /**
- * E-mails to owners, as rows: a notice is written together with the disabling it reports, leased by one sender at a time and sent once;
- * and which endpoints the sweep disables, by the same rule as after an attempt.
+ * E-mails to owners, as rows: a notice is written together with the disabling it reports, leased by one
+ * sender at a time and sent once; and which endpoints the sweep disables, by the same rule as after an
+ * attempt.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -219,7 +220,9 @@ describe('the sweep', () => {
     return createWebhookMaintenance(deps as unknown as ActivityDeps).disableFailing();
   };
 
-  /** An endpoint that has failed this long, with a message that had so many attempts and ended this long ago. */
+  /**
+   * An endpoint that has failed this long, with a message that had so many attempts and ended this long ago.
+   */
   async function failing(
     forMs: number,
     message: { readonly attempts: number; readonly endedMsAgo: number; readonly seriesFrom?: number },

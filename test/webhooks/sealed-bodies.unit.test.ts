@@ -1,4 +1,7 @@
-/** Stored bodies whose QR address is encrypted with its eSIM: valid JSON at rest, complete when sent; and answers that would store the address. */
+/**
+ * Stored bodies whose QR address is encrypted with its eSIM: valid JSON at rest, complete when sent; and
+ * answers that would store the address.
+ */
 import { describe, expect, it } from 'vitest';
 import { fillQrCodeUrl, sealedEsimOf, sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import { webhookBody, type WebhookFacts } from '../../src/webhooks/events.ts';

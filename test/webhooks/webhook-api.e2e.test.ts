@@ -1,5 +1,5 @@
-// The webhook routes on the whole service: messages requested over HTTP arrive signed at the merchant's server; every attempt can be read;
-// failed messages are sent again with their own id.
+// The webhook routes on the whole service: messages requested over HTTP arrive signed at the merchant's
+// server; every attempt can be read; failed messages are sent again with their own id.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';

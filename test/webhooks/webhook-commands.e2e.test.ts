@@ -1,5 +1,6 @@
-// The developer's webhook commands as a shell runs them, against the whole service: listen and forward, trigger, read, send again, and clean
-// up. Nothing they print contains a key, nor a secret that was not requested.
+// The developer's webhook commands as a shell runs them, against the whole service: listen and forward,
+// trigger, read, send again, and clean up. Nothing they print contains a key, nor a secret that was not
+// requested.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Webhook endpoints over HTTP: exact answers, every wrong field named, the account's own endpoints only, secrets shown once.
+// Webhook endpoints over HTTP: exact answers, every wrong field named, the account's own endpoints only,
+// secrets shown once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_ENDPOINTS } from '../../src/webhooks/rules.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';

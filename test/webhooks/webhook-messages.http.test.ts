@@ -1,4 +1,5 @@
-// Messages, attempts and the low balance over HTTP: exact answers, filters, every wrong field named, the account's own only.
+// Messages, attempts and the low balance over HTTP: exact answers, filters, every wrong field named, the
+// account's own only.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';

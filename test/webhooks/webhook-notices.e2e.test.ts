@@ -1,10 +1,16 @@
-// A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a real mail server.
+// A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a
+// real mail server.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { startMailServer, type MailServer, type ReceivedMail } from '../support/people/mail-server.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
+import {
+  answerStatus,
+  startReceiver,
+  type Listener,
+  type Receiver,
+} from '../support/people/webhook-receiver.ts';
 
 /** The first four attempts at a message take 4 s, five days of failure 14 minutes. */
 const SPEED = 500;
@@ -59,7 +65,10 @@ async function mailTo(email: string): Promise<ReceivedMail> {
   return letter!;
 }
 
-/** The state after the schedule of its message ended and nothing else was sent: it failed long ago, and no attempt is left. */
+/**
+ * The state after the schedule of its message ended and nothing else was sent: it failed long ago, and no
+ * attempt is left.
+ */
 async function goQuiet({ endpointId }: Listener): Promise<void> {
   const message = () =>
     stack.owner

@@ -1,5 +1,5 @@
-// Receivers with too large or too slow answers, and one that was disabled while it failed: each attempt is recorded correctly, and missed
-// messages can be recovered.
+// Receivers with too large or too slow answers, and one that was disabled while it failed: each attempt is
+// recorded correctly, and missed messages can be recovered.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAttempts, type StoredAttempt } from '../../src/webhooks/store/messages.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
@@ -31,7 +31,10 @@ const messagesOf = ({ endpointId }: Listener) =>
     .orderBy('created_at')
     .execute();
 
-/** The first attempt at the message of a purchase whose receiver answers so; the message waits for its next one. */
+/**
+ * The first attempt at the message of a purchase whose receiver answers so; the message waits for its next
+ * one.
+ */
 async function firstAttempt(answer: Answering, withinMs = 20_000): Promise<StoredAttempt> {
   const buyer = await newBuyer(stack);
   const listener = await receiver.listen(stack, buyer.account, { answer });
@@ -146,7 +149,8 @@ describe('an endpoint that was disabled for failing', () => {
       .where('id', '=', listener.endpointId)
       .execute();
     await Promise.all([1, 2].map(() => buyer.buy('SIM-OK')));
-    // On a slow machine the answer may be 503 although the purchase goes on, and there is a PROCESSING event as well.
+    // On a slow machine the answer may be 503 although the purchase goes on, and there is a PROCESSING event
+    // as well.
     const bought = await until(
       () => buyer.purchases(),
       (rows) => rows.length === 2 && rows.every(({ closed_at }) => closed_at !== null),

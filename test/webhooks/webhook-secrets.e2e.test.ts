@@ -1,5 +1,5 @@
-// Secrets of webhook endpoints on the whole service: shown once and stored encrypted; replaced ones sign for another day; a repeat
-// with the same key is one.
+// Secrets of webhook endpoints on the whole service: shown once and stored encrypted; replaced ones sign for
+// another day; a repeat with the same key is one.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startStack, type Stack } from '../support/world/stack.ts';

@@ -1,11 +1,16 @@
-// A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages are not affected,
-// waiting messages are attempted seldom, and a worker that stops leaves nothing behind.
+// A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages are
+// not affected, waiting messages are attempted seldom, and a worker that stops leaves nothing behind.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { startStack, type Stack } from '../support/world/stack.ts';
-import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
+import {
+  answerStatus,
+  startReceiver,
+  type Listener,
+  type Receiver,
+} from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
 
 const BACKLOG = 150;

@@ -1,6 +1,6 @@
 /**
- * What a delivery step reads and records: an attempt with all its effects, once; endpoints that are gone or fail for too long; messages
- * left behind, and deleted.
+ * What a delivery step reads and records: an attempt with all its effects, once; endpoints that are gone or
+ * fail for too long; messages left behind, and deleted.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { listAttempts, findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';

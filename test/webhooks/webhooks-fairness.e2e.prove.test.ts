@@ -1,6 +1,7 @@
-// Promise W4: a failing endpoint affects only itself. A tenth of the endpoints hang and a tenth fail; the others wait for a message,
-// from its row to its receiver, at most half as long again as they waited with all endpoints healthy, in the same run. On a busy
-// machine waits mean little: there the test shows that hanging endpoints hold their share of the permits and no more.
+// Promise W4: a failing endpoint affects only itself. A tenth of the endpoints hang and a tenth fail; the
+// others wait for a message, from its row to its receiver, at most half as long again as they waited with all
+// endpoints healthy, in the same run. On a busy machine waits mean little: there the test shows that hanging
+// endpoints hold their share of the permits and no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, perSecond, size, withSeed, type Random } from '../support/time/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';

@@ -1,5 +1,6 @@
-// Promise W3: no message is lost, whatever is killed and when. Workers are killed one after the other while messages are sent, those of purchases
-// and others; the receiver's own record shows that each arrived, with one id and one body, and how many arrived twice.
+// Promise W3: no message is lost, whatever is killed and when. Workers are killed one after the other while
+// messages are sent, those of purchases and others; the receiver's own record shows that each arrived, with
+// one id and one body, and how many arrived twice.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
@@ -14,7 +15,10 @@ const MESSAGES = size({ ci: 60, prove: 50_000 });
 const PURCHASES = size({ ci: 4, prove: 200 });
 /** From kill to kill. */
 const KILL_EVERY_MS = size({ ci: 3_000, prove: 5_000 });
-/** A killed worker's successor works this long before the next kill: next to other tests a small machine would do nothing but start workers. */
+/**
+ * A killed worker's successor works this long before the next kill: next to other tests a small machine would
+ * do nothing but start workers.
+ */
 const WORKS_AT_LEAST_MS = size({ ci: 3_000, prove: 0 });
 /** With few messages those in progress at a kill are a larger share. */
 const MAX_TWICE = size({ ci: 0.15, prove: 0.01 });
@@ -82,7 +86,10 @@ async function buyAll(): Promise<string[]> {
   return bought;
 }
 
-/** Kills a worker every KILL_EVERY_MS until all is over, no sooner than the last one's successor is up; answers how many. */
+/**
+ * Kills a worker every KILL_EVERY_MS until all is over, no sooner than the last one's successor is up;
+ * answers how many.
+ */
 async function killUntil(isOver: () => boolean): Promise<number> {
   let killAtMs = performance.now() + KILL_EVERY_MS;
   for (let kills = 0; ; kills += 1) {

@@ -1,4 +1,7 @@
-/** Webhooks about money through the gateway: payments, refunds, and each status of their purchase. Once each, in the transaction that books it. */
+/**
+ * Webhooks about money through the gateway: payments, refunds, and each status of their purchase. Once each,
+ * in the transaction that books it.
+ */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';

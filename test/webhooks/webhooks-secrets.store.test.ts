@@ -1,6 +1,6 @@
 /**
- * The secrets of an endpoint as rows: each replaced one signs until its own end, a limited number at a time, and is wiped after that; an old
- * encryption is replaced wherever it is.
+ * The secrets of an endpoint as rows: each replaced one signs until its own end, a limited number at a time,
+ * and is wiped after that; an old encryption is replaced wherever it is.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';

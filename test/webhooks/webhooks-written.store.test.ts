@@ -1,5 +1,6 @@
 /**
- * Webhooks to merchants, as rows: each change writes its messages in its own transaction, once, for subscribed endpoints.
+ * Webhooks to merchants, as rows: each change writes its messages in its own transaction, once, for
+ * subscribed endpoints.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
-// Webhooks through the whole service: each status of each kind of purchase, correctly signed and with ids that stay, to a
-// receiver that uses the unmodified `standardwebhooks` package; and no secret at rest.
+// Webhooks through the whole service: each status of each kind of purchase, correctly signed and with ids
+// that stay, to a receiver that uses the unmodified `standardwebhooks` package; and no secret at rest.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';

@@ -1,4 +1,7 @@
-/** Promise W2 and the bodies of webhooks: every gap of the schedule within its bounds for a thousand endpoints, every byte of every body. */
+/**
+ * Promise W2 and the bodies of webhooks: every gap of the schedule within its bounds for a thousand
+ * endpoints, every byte of every body.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';

@@ -1,6 +1,7 @@
 /**
- * What happens after a purchase or funding is closed and its workflow has ended: late money, operator actions, disputes. One workflow for each. It
- * is started by a message that asks for something, and ends once that is done and the money is at rest.
+ * What happens after a purchase or funding is closed and its workflow has ended: late money, operator
+ * actions, disputes. One workflow for each. It is started by a message that asks for something, and ends once
+ * that is done and the money is at rest.
  */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
 import { carry } from '../carrier.ts';

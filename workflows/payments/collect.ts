@@ -13,10 +13,16 @@ export interface Collected {
   readonly timings: CollectRequest['timings'] & { readonly answerWithinMs: number };
 }
 
-/** Time for the last try to end, half a second, and for the step's result to come back over its queue, a second. */
+/**
+ * Time for the last try to end, half a second, and for the step's result to come back over its queue, a
+ * second.
+ */
 const OPENING_MARGIN_MS = 1_500;
 
-/** Opens the payment and returns once it is paid, or closed unpaid. Its caller is answered as soon as there is a way to pay, or its time is over. */
+/**
+ * Opens the payment and returns once it is paid, or closed unpaid. Its caller is answered as soon as there is
+ * a way to pay, or its time is over.
+ */
 export function collect(carrier: Carrier, { transactionId, purpose, timings }: Collected) {
   let isFirst = !isContinued();
   const ask = async () => {

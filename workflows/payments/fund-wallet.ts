@@ -12,7 +12,10 @@ interface FundingResult {
   readonly reason?: string;
 }
 
-/** Funds a wallet through the gateway: opens the payment, waits for the money, which the check credits. Ends SUCCESS or FAILED. */
+/**
+ * Funds a wallet through the gateway: opens the payment, waits for the money, which the check credits. Ends
+ * SUCCESS or FAILED.
+ */
 export const fundWallet = (input: FundingInput): Promise<FundingResult> =>
   fromRows(input, async () => {
     const { transactionId, timings } = input;

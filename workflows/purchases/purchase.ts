@@ -1,6 +1,7 @@
 /**
- * A purchase: open it and hold or collect the money, deliver, close. The row says how far it is, on the first run and on every later one. It never
- * ends while money is held: a purchase that cannot go on stays open, keeps asking and needs attention.
+ * A purchase: open it and hold or collect the money, deliver, close. The row says how far it is, on the first
+ * run and on every later one. It never ends while money is held: a purchase that cannot go on stays open,
+ * keeps asking and needs attention.
  */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Refusal } from '../../src/domain/refusals.ts';
@@ -57,7 +58,10 @@ async function collectPrice(
   return { stage: 'paid' };
 }
 
-/** One attempt inside this task, then attempts over the queue while the buyer waits; after that, whenever the step is due. */
+/**
+ * One attempt inside this task, then attempts over the queue while the buyer waits; after that, whenever the
+ * step is due.
+ */
 async function deliver(input: PurchaseInput, carrier: Carrier): Promise<Delivered | Failed> {
   const { transactionId, timings } = input;
   const beganAtMs = input.charge ? Date.now() : workflowInfo().startTime.getTime();

@@ -1,6 +1,6 @@
 /**
- * Reconciliation, scheduled or requested: one activity, which compares and moves no money. The workflow's id is the run's key, so that a retry
- * in another worker resumes the same run.
+ * Reconciliation, scheduled or requested: one activity, which compares and moves no money. The workflow's id
+ * is the run's key, so that a retry in another worker resumes the same run.
  */
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
@@ -11,7 +11,8 @@ const { reconcile: compare } = proxyActivities<OpsActivities>({
   startToCloseTimeout: '12h',
   // The activity beats every second.
   heartbeatTimeout: '30s',
-  // About an hour and a half. After that the workflow fails, and the next run starts where the last finished one ended.
+  // About an hour and a half. After that the workflow fails, and the next run starts where the last finished
+  // one ended.
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '10m', maximumAttempts: 15 },
   summary: 'Compare our books with the gateway and the supplier',
 });

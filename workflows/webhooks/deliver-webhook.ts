@@ -6,8 +6,9 @@ import { startDeliveries } from './start-deliveries.ts';
 import { attempt } from './steps.ts';
 
 /**
- * Delivers one message to one endpoint, until it is delivered or its schedule ends. Each attempt reads from the message's row whether it is due,
- * so this may be started and woken any number of times. Returns the message's status.
+ * Delivers one message to one endpoint, until it is delivered or its schedule ends. Each attempt reads from
+ * the message's row whether it is due, so this may be started and woken any number of times. Returns the
+ * message's status.
  */
 export const deliverWebhook = (input: DeliverWebhookInput): Promise<string> =>
   fromRows(input, async () => {

@@ -10,8 +10,9 @@ import { ACCOUNT_ID, TRANSACTION_ID } from '../search-attributes.ts';
 import { startDetached } from '../start-detached.ts';
 
 /**
- * Starts a workflow per message and waits only until they have started: a child not yet started when its parent ends is lost. What cannot be a message
- * is left out: a stranger may have taken the step's task, and Temporal fails a workflow's task for ever where its answer cannot be used.
+ * Starts a workflow per message and waits only until they have started: a child not yet started when its
+ * parent ends is lost. What cannot be a message is left out: a stranger may have taken the step's task, and
+ * Temporal fails a workflow's task for ever where its answer cannot be used.
  */
 export async function startDeliveries(
   messages: NewMessages | undefined,

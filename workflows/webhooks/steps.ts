@@ -12,8 +12,8 @@ import {
 const ONE_ATTEMPT = '25s';
 
 /**
- * On a queue of its own, so that slow endpoints delay no purchase. A dead worker is noticed after 5 s without a heartbeat. Retried until the
- * result is known: the row says whether an attempt was made.
+ * On a queue of its own, so that slow endpoints delay no purchase. A dead worker is noticed after 5 s without
+ * a heartbeat. Retried until the result is known: the row says whether an attempt was made.
  */
 export const { attemptDelivery } = proxyActivities<WebhookActivities>({
   taskQueue: WEBHOOKS_QUEUE,
@@ -24,8 +24,8 @@ export const { attemptDelivery } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * For quick endpoints: takes half the work of an attempt over the queue. A failed one is retried over the queue; the lease prevents two attempts at the same
- * time.
+ * For quick endpoints: takes half the work of an attempt over the queue. A failed one is retried over the
+ * queue; the lease prevents two attempts at the same time.
  */
 const { attemptInline } = proxyLocalActivities<WebhookActivities>({
   startToCloseTimeout: ONE_ATTEMPT,

@@ -10,7 +10,9 @@ import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
 
-/** Asks for the password, so that the person who signed up is the person who reads the mails of this address. */
+/**
+ * Asks for the password, so that the person who signed up is the person who reads the mails of this address.
+ */
 export function Confirm() {
   const token = useMailToken();
   const navigate = useNavigate();

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 const tokenInAddress = (): string => new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '';
 
 /**
- * The token of a mail's link. It stands behind `#`, which the browser sends to no server, and is taken out of the address and the history once it is read. A
- * link that was cut short has none.
+ * The token of a mail's link. It stands behind `#`, which the browser sends to no server, and is taken out of
+ * the address and the history once it is read. A link that was cut short has none.
  */
 export function useMailToken(): string {
   const [token, setToken] = useState(tokenInAddress);

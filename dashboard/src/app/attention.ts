@@ -1,4 +1,7 @@
-/** Whether the page has a reader. Without one, polling and refetching wait: every request restarts the idle time of the session. */
+/**
+ * Whether the page has a reader. Without one, polling and refetching wait: every request restarts the idle
+ * time of the session.
+ */
 import { isSessionEnded, onSessionEnded } from './session.ts';
 
 /** Long enough to read a page, short enough that the session soon begins its 30 idle minutes. */
@@ -7,8 +10,8 @@ export const UNATTENDED_AFTER_MS = 5 * 60_000;
 const SIGNS_OF_A_READER = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
 /**
- * Calls `setAttended`: `false` in a hidden tab, after 5 minutes without input, and once the session has ended; `undefined` when the watch ends. Returns what
- * ends it.
+ * Calls `setAttended`: `false` in a hidden tab, after 5 minutes without input, and once the session has
+ * ended; `undefined` when the watch ends. Returns what ends it.
  */
 export function watchAttention(
   page: EventTarget & { readonly visibilityState: string },

@@ -4,7 +4,8 @@ import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { isSessionEnded, setSessionEnded, useCurrentUser, useSessionEnded } from './session.ts';
 import { SignInForm } from '../account/sign-in-form.tsx';
 
-// While the sign-in dialog is open, Escape must not close the dialog below it. This runs before any dialog's listener.
+// While the sign-in dialog is open, Escape must not close the dialog below it. This runs before any dialog's
+// listener.
 window.addEventListener(
   'keydown',
   (event) => {

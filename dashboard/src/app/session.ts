@@ -30,7 +30,10 @@ export function homePathOf(user: CurrentUser): string {
 let isEnded = false;
 const listeners = new Set<() => void>();
 
-/** `true`: the session ended while a page was open. A dialog asks to sign in again, and the page keeps its input. */
+/**
+ * `true`: the session ended while a page was open. A dialog asks to sign in again, and the page keeps its
+ * input.
+ */
 export function setSessionEnded(ended: boolean): void {
   isEnded = ended;
   for (const listener of listeners) listener();

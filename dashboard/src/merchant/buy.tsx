@@ -55,7 +55,10 @@ export function BuyPage() {
   );
 }
 
-/** Buys once, however often the button is pressed, and never above the price that is shown. With real money it asks first. */
+/**
+ * Buys once, however often the button is pressed, and never above the price that is shown. With real money it
+ * asks first.
+ */
 export function Purchase({
   packageCode,
   name,

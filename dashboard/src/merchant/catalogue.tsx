@@ -18,7 +18,10 @@ const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
 const FROM = '/m/$accountId/$environment/catalogue';
 
-/** Changes filters in the address; the others stay. Only another region is a step that the browser's Back undoes. */
+/**
+ * Changes filters in the address; the others stay. Only another region is a step that the browser's Back
+ * undoes.
+ */
 function useShow() {
   const navigate = useNavigate({ from: FROM });
   return (change: PackageFilters) =>

@@ -110,7 +110,10 @@ interface CsvRecord {
   readonly cells: readonly string[];
 }
 
-/** Records that are not empty, with trimmed cells. Papa Parse counts characters, so lines are counted between them. */
+/**
+ * Records that are not empty, with trimmed cells. Papa Parse counts characters, so lines are counted between
+ * them.
+ */
 function parseCsv(source: string): { readonly records: CsvRecord[]; readonly faults: LineFault[] } {
   const text = source.replace(/\r\n?/g, '\n');
   const records: CsvRecord[] = [];

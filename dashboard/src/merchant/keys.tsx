@@ -161,8 +161,8 @@ const SCOPES: Record<components['schemas']['ApiKey']['scopes'][number], string> 
 const listKeys = () => dataOf(api.GET('/account/keys'));
 
 /**
- * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before the next one the list is read, and a key
- * that was created unseen is named first.
+ * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before
+ * the next one the list is read, and a key that was created unseen is named first.
  */
 function useCreateKey() {
   const refresh = useRefresh();

@@ -27,7 +27,10 @@ export function useMembership() {
   };
 }
 
-/** A read of this account in this environment: both are part of its key, so nothing of another place is ever shown. */
+/**
+ * A read of this account in this environment: both are part of its key, so nothing of another place is ever
+ * shown.
+ */
 export function useAccountQuery<Data>(
   key: readonly unknown[],
   ask: () => Promise<Data>,

@@ -1,4 +1,6 @@
-/** The merchants' addresses. Account and environment are part of each, so that a link always shows the same. */
+/**
+ * The merchants' addresses. Account and environment are part of each, so that a link always shows the same.
+ */
 import {
   IconBuildingStore,
   IconChartBar,

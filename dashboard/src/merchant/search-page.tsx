@@ -10,7 +10,10 @@ import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
 type FoundItem = components['schemas']['FoundItem'];
 
-/** `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that see them. */
+/**
+ * `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that
+ * see them.
+ */
 interface Found extends Pick<FoundItem, 'id' | 'title' | 'status'> {
   readonly kind: FoundItem['kind'] | 'request' | 'key';
 }
@@ -74,7 +77,9 @@ function Results({ text }: { readonly text: string }) {
   );
 }
 
-/** One id may be that of several requests: callers choose it. They share a page, so the newest stands for all. */
+/**
+ * One id may be that of several requests: callers choose it. They share a page, so the newest stands for all.
+ */
 async function findRequests(text: string): Promise<Found[]> {
   const { items } = await dataOf(
     api.GET('/account/requests', { params: { query: { requestId: text, limit: 1 } } }),

@@ -81,7 +81,10 @@ function EndpointForm<Result>({
   );
 }
 
-/** Adds one endpoint, also where the answer to the first try was lost: the same request then returns it with its secret. */
+/**
+ * Adds one endpoint, also where the answer to the first try was lost: the same request then returns it with
+ * its secret.
+ */
 export function NewEndpoint({ onDone }: { readonly onDone: (secret: string) => unknown }) {
   const once = useOnce<EndpointFields>();
   return (

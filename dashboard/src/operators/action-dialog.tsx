@@ -155,7 +155,10 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       outcome: (outcome) => (action === 'settle-dispute' && outcome === '' ? 'Choose the outcome' : null),
     },
   });
-  /** Finds the action of another person that the result belongs to or, after a refusal, that may have caused it. */
+  /**
+   * Finds the action of another person that the result belongs to or, after a refusal, that may have caused
+   * it.
+   */
   const findFirst = async (endedId?: string) => {
     await queries.invalidateQueries({ queryKey: ['ops', environment] });
     const made = await queries

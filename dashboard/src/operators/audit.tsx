@@ -11,7 +11,9 @@ import { SubjectLink } from './subject-link.tsx';
 
 const FROM = '/operators/$environment/audit';
 
-/** Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions. */
+/**
+ * Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions.
+ */
 export function AuditPage() {
   const environment = useEnvironment();
   const search = useSearch({ from: FROM });

@@ -71,7 +71,8 @@ export const actionsQuery = (environment: Environment, transactionId: string) =>
   });
 
 /**
- * Actions, batch repairs and, for those who may confirm them, exchange rates that await approval. Read together so that the page does not jump.
+ * Actions, batch repairs and, for those who may confirm them, exchange rates that await approval. Read
+ * together so that the page does not jump.
  */
 export const approvalsQuery = (environment: Environment, withRates: boolean) =>
   queryOptions({

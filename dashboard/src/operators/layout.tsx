@@ -11,7 +11,8 @@ import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
-// One element for all renders: each new one would navigate again, and the page that is being loaded would never come.
+// One element for all renders: each new one would navigate again, and the page that is being loaded would
+// never come.
 const TO_OWN_LOGIN = <Navigate to="/settings" />;
 
 export function OperatorLayout() {

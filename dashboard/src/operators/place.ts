@@ -10,7 +10,10 @@ export type Permission = NonNullable<CurrentUser['operator']>['permissions'][num
 /** The environment in the address. */
 export const useEnvironment = (): Environment => useParams({ from: '/operators/$environment' }).environment;
 
-/** Who is signed in, and what their role may do. The service decides again with every request. Only below OperatorLayout. */
+/**
+ * Who is signed in, and what their role may do. The service decides again with every request. Only below
+ * OperatorLayout.
+ */
 export function useOperator() {
   const {
     data: { user, operator, environments },

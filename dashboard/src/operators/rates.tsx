@@ -39,7 +39,8 @@ export function RatesPage() {
   const environment = useEnvironment();
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
   const rates = useQuery(ratesQuery({ environment, currency, days }));
-  // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was typed.
+  // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was
+  // typed.
   const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
     <Stack>

@@ -11,7 +11,10 @@ import { SubjectLink } from './subject-link.tsx';
 import { plain } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
 
-/** What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has a page. */
+/**
+ * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has
+ * a page.
+ */
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$environment/search' });
   return (

@@ -25,7 +25,8 @@ export function StuckPage() {
   const environment = useEnvironment();
   const search = useSearch({ from: '/operators/$environment/stuck' });
   const stuck = useQuery(stuckQuery({ environment, ...search }));
-  // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the result.
+  // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
+  // result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
   return (
     <Stack>

@@ -39,7 +39,10 @@ export function pagesOf(
   });
 }
 
-/** The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the list is the home page. */
+/**
+ * The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the
+ * list is the home page.
+ */
 export function AppLayout({
   environment,
   tools,

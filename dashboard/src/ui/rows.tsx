@@ -1,6 +1,6 @@
 /**
- * A table that becomes a list of cards on a narrow screen (pages.css), with its meaning kept for screen readers. Where its columns need more room than
- * there is, the table scrolls and the page does not.
+ * A table that becomes a list of cards on a narrow screen (pages.css), with its meaning kept for screen
+ * readers. Where its columns need more room than there is, the table scrolls and the page does not.
  */
 import { Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';

@@ -10,8 +10,9 @@ interface Attempt<Body> {
 const newAttempt = (): Attempt<never> => ({ key: crypto.randomUUID() });
 
 /**
- * Sends what must not happen twice under one Idempotency-Key, however often its button is pressed. Key and body stay while the outcome is unknown:
- * the same request then returns what happened. After a refusal (4xx) the next try gets a new key, since the service stores refusals under theirs.
+ * Sends what must not happen twice under one Idempotency-Key, however often its button is pressed. Key and
+ * body stay while the outcome is unknown: the same request then returns what happened. After a refusal (4xx)
+ * the next try gets a new key, since the service stores refusals under theirs.
  */
 export function useOnce<Body>() {
   const attempt = useRef<Attempt<Body>>(newAttempt());

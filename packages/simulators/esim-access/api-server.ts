@@ -1,4 +1,7 @@
-/** The vendor's API over HTTP. Every answer is an envelope; business errors go out with HTTP 200, as the vendor's do. Must not log bodies. */
+/**
+ * The vendor's API over HTTP. Every answer is an envelope; business errors go out with HTTP 200, as the
+ * vendor's do. Must not log bodies.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { toBuffer } from 'qrcode';

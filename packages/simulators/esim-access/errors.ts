@@ -30,7 +30,10 @@ export const UNSEEN_CODE = '209999';
 
 export type ErrorCode = keyof typeof ERROR_MESSAGES | typeof UNSEEN_CODE;
 
-/** A refusal by the supplier; `code` goes out as `errorCode`, the message, without secrets or activation codes, as `errorMsg`. */
+/**
+ * A refusal by the supplier; `code` goes out as `errorCode`, the message, without secrets or activation
+ * codes, as `errorMsg`.
+ */
 export class SupplierError extends Error {
   readonly code: ErrorCode;
 

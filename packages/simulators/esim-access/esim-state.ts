@@ -1,6 +1,6 @@
 /**
- * What state an eSIM is in at a moment. The row says what was decided and the clock does the rest: nothing has to run for an eSIM to be
- * allocated, go into use or expire.
+ * What state an eSIM is in at a moment. The row says what was decided and the clock does the rest: nothing
+ * has to run for an eSIM to be allocated, go into use or expire.
  */
 import type { EsimRow } from './storage.ts';
 
@@ -18,8 +18,8 @@ function naturalSmdp(esimStatus: string, installed: boolean): string {
 }
 
 /**
- * The eSIM's state at `nowMs`. Before activation it expires `unusedValidTime` days after creation, afterwards `totalDuration` days
- * after activation.
+ * The eSIM's state at `nowMs`. Before activation it expires `unusedValidTime` days after creation, afterwards
+ * `totalDuration` days after activation.
  */
 function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number) {
   const allocated = row.allocatedAtMs !== null && row.allocatedAtMs <= nowMs;
@@ -57,7 +57,10 @@ export interface Moment {
   atMs: number;
 }
 
-/** The moments of an eSIM's life in order, past ones too; none while a forced status stops its clock, and none before its profile exists. */
+/**
+ * The moments of an eSIM's life in order, past ones too; none while a forced status stops its clock, and none
+ * before its profile exists.
+ */
 export function momentsOf(row: EsimRow): Moment[] {
   if (row.forcedStatus !== null || row.allocatedAtMs === null) return [];
   const { activatesAtMs, totalDuration } = row;

@@ -40,7 +40,8 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-MANUAL-LIFE': { manualLife: true },
   'SIM-NO-TOPUP': { noTopUp: true },
   'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
-  // These choose what the payment gateway's simulator does. Here they are delivered, or refused so that money goes back.
+  // These choose what the payment gateway's simulator does. Here they are delivered, or refused so that money
+  // goes back.
   'SIM-PAY-NOW': {},
   'SIM-PAY-DECLINE': {},
   'SIM-PAY-INSUFFICIENT-FUNDS': {},

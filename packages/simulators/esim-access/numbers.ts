@@ -1,6 +1,6 @@
 /**
- * Order numbers and the identifiers of a profile, with the right lengths and check digits. The ranges used (ICCID and IMSI 999, EID of
- * nines) belong to no operator.
+ * Order numbers and the identifiers of a profile, with the right lengths and check digits. The ranges used
+ * (ICCID and IMSI 999, EID of nines) belong to no operator.
  */
 import { digestHex } from '../kit/seeded.ts';
 
@@ -8,8 +8,9 @@ const MINUTE_MS = 60_000;
 const SLOTS_PER_MINUTE = 10_000;
 
 /**
- * A generator of yyMMddHHmm (UTC) plus 4 digits. The digits follow the clock within the minute, so that a supplier whose data was
- * wiped does not repeat a number at once; `last` is the newest number already given out, without a letter.
+ * A generator of yyMMddHHmm (UTC) plus 4 digits. The digits follow the clock within the minute, so that a
+ * supplier whose data was wiped does not repeat a number at once; `last` is the newest number already given
+ * out, without a letter.
  */
 export function createNumberSeries(last: string | undefined, offset: number): (nowMs: number) => string {
   let lastSlot = last === undefined ? -1 : slotOf(last);

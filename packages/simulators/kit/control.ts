@@ -1,6 +1,7 @@
 /**
- * A simulator's control interface: JSON over HTTP on a port of its own, for scripts and tests. Bad input is 400 with every problem named. It
- * has no authentication, so it must not be reachable from outside the machine.
+ * A simulator's control interface: JSON over HTTP on a port of its own, for scripts and tests. Bad input is
+ * 400 with every problem named. It has no authentication, so it must not be reachable from outside the
+ * machine.
  */
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
@@ -47,7 +48,10 @@ export function oneOf<const Word extends string | number>(words: readonly Word[]
   return z.literal([...words], `must be one of ${words.join(', ')}`);
 }
 
-/** The body, if the schema allows it; `noun` names a field in messages. Throws a ControlError that names every problem. */
+/**
+ * The body, if the schema allows it; `noun` names a field in messages. Throws a ControlError that names every
+ * problem.
+ */
 export function checked<Schema extends z.ZodObject>(
   schema: Schema,
   body: unknown,

@@ -1,4 +1,7 @@
-/** A simulator's faults: what the control interface may set, and the dice that decide whether a call is hit. Kept over a restart. */
+/**
+ * A simulator's faults: what the control interface may set, and the dice that decide whether a call is hit.
+ * Kept over a restart.
+ */
 import { z } from 'zod';
 import { checked, type Chance, type RouteRow } from './control.ts';
 import type { Database } from './storage.ts';

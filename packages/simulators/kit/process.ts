@@ -1,6 +1,6 @@
 /**
- * A simulator as a process: flags and environment in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT. With
- * --exit-with-parent it also stops when stdin closes.
+ * A simulator as a process: flags and environment in, one JSON line out when both ports listen, a drained
+ * stop on SIGTERM and SIGINT. With --exit-with-parent it also stops when stdin closes.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Simulator } from './simulator.ts';
@@ -26,7 +26,10 @@ function needed(text: string | undefined, flag: string): string {
   return text;
 }
 
-/** A secret, which comes from the environment, because every process of the machine can read arguments. Undefined if absent or empty. */
+/**
+ * A secret, which comes from the environment, because every process of the machine can read arguments.
+ * Undefined if absent or empty.
+ */
 export function secretOf(variable: string): string | undefined {
   const value = process.env[variable];
   return value === '' ? undefined : value;
@@ -84,7 +87,10 @@ async function run(simulator: Simulator, exitWithParent: boolean): Promise<void>
   process.stdout.write(`${JSON.stringify({ ready: true, url, controlUrl })}\n`);
 }
 
-/** Runs the simulator that `create` makes of this process's flags; says what is wrong, with the usage, and exits 1. */
+/**
+ * Runs the simulator that `create` makes of this process's flags; says what is wrong, with the usage, and
+ * exits 1.
+ */
 export function runSimulator<const Options extends ParseArgsOptionsConfig>(
   usage: string,
   options: Options,

@@ -70,7 +70,10 @@ export function appOf(...steps: Middleware[]): Koa {
 export interface RunningServer {
   /** `http://host:port`. */
   url: string;
-  /** False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on the same port. */
+  /**
+   * False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on the
+   * same port.
+   */
   setListening(isListening: boolean): Promise<void>;
   /** Stops accepting, lets running requests finish for `drainMs`, then cuts what is left. */
   close(drainMs: number): Promise<void>;

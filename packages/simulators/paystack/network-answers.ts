@@ -1,4 +1,6 @@
-/** Answers that go wrong on the way, as the fault's name says. Whether the work was done is decided elsewhere. */
+/**
+ * Answers that go wrong on the way, as the fault's name says. Whether the work was done is decided elsewhere.
+ */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';

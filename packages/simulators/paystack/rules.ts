@@ -93,7 +93,10 @@ export function channelsOf(integration: Integration, currency: Currency): Channe
   );
 }
 
-/** Refuses an amount under the currency's minimum or over the maximum. XOF has no fractions: what is left of it. */
+/**
+ * Refuses an amount under the currency's minimum or over the maximum. XOF has no fractions: what is left of
+ * it.
+ */
 export function chargeableAmount(amountMinor: number, currency: Currency): number {
   const amount = currency === 'XOF' ? amountMinor - (amountMinor % 100) : amountMinor;
   const { leastMinor } = ruleOf(currency);

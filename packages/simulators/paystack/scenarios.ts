@@ -1,13 +1,16 @@
 /**
- * Scenarios that a developer chooses without the control interface, by `metadata.sandbox_scenario` or by the tag `+sandbox-<scenario>` of
- * the e-mail address. docs/SANDBOX.md describes each.
+ * Scenarios that a developer chooses without the control interface, by `metadata.sandbox_scenario` or by the
+ * tag `+sandbox-<scenario>` of the e-mail address. docs/SANDBOX.md describes each.
  */
 import { shareOf, type Payment } from './actions/charge.ts';
 import { invalid } from './errors.ts';
 import { metadataObject } from './params.ts';
 import type { PlannedKind, TransactionRow } from './storage.ts';
 
-/** What happens by itself, so many steps (see `scenarioMs`) after the charge was made, or after its account expired. */
+/**
+ * What happens by itself, so many steps (see `scenarioMs`) after the charge was made, or after its account
+ * expired.
+ */
 interface Step {
   kind: PlannedKind;
   steps: number;
@@ -57,7 +60,10 @@ export const LATE_EXPIRY_STEPS = 10;
 /** After this a hosted page counts as too late: 24 hours, and five minutes. */
 const HOSTED_LATE_MS = 86_700_000;
 
-/** The scenario that a request chooses, if any. An unknown name is refused, so that a typing error does not make a plain charge. */
+/**
+ * The scenario that a request chooses, if any. An unknown name is refused, so that a typing error does not
+ * make a plain charge.
+ */
 export function scenarioOf(metadata: unknown, email: string): ScenarioName | undefined {
   const named = metadataObject(metadata)['sandbox_scenario'] ?? /\+sandbox-([a-z-]+)@/.exec(email)?.[1];
   if (named === undefined || named === '') return undefined;

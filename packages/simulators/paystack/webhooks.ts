@@ -1,4 +1,7 @@
-/** The gateway's webhooks: an event is stored with what caused it, then posted, signed, until it is answered with 200. */
+/**
+ * The gateway's webhooks: an event is stored with what caused it, then posted, signed, until it is answered
+ * with 200.
+ */
 import {
   createPool,
   DELAY_MS,
@@ -80,8 +83,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 const QUICK_TRIES = 4;
 
 /**
- * The wait after attempt number `tries` (from 1); null after the last. `test`: hourly for 10 hours, as the documentation says of test mode;
- * `test-72h`: hourly for 72 hours, as one description of it has it; `live`: four tries three minutes apart, then hourly for 72 hours.
+ * The wait after attempt number `tries` (from 1); null after the last. `test`: hourly for 10 hours, as the
+ * documentation says of test mode; `test-72h`: hourly for 72 hours, as one description of it has it; `live`:
+ * four tries three minutes apart, then hourly for 72 hours.
  */
 export function retryDelayMs(schedule: GatewayFaults['retries'], tries: number): number | null {
   if (schedule === 'live' && tries < QUICK_TRIES) return 3 * MINUTE_MS;

@@ -1,4 +1,7 @@
-/** How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be written. */
+/**
+ * How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be
+ * written.
+ */
 import { isObject } from '../kit/server.ts';
 
 export const WEBHOOK_BYTES = ['compact', 'pretty', 'escaped', 'reordered'] as const;

@@ -1,6 +1,6 @@
 /**
- * `<brand>_<environment>_`, 32 random base62 characters and 6 base62 characters of CRC-32, so that junk is refused without a query (promise
- * A7). The key is shown once; only its SHA-256 is stored.
+ * `<brand>_<environment>_`, 32 random base62 characters and 6 base62 characters of CRC-32, so that junk is
+ * refused without a query (promise A7). The key is shown once; only its SHA-256 is stored.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';

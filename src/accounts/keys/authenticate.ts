@@ -22,12 +22,18 @@ const TRUST_MEMORY_MS = 4_500;
 /** A change becomes visible at its commit, a little after its `changed_at`. */
 const POLL_OVERLAP_MS = 10_000;
 const MAX_KEYS = 20_000;
-/** Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were keys once or not. */
+/**
+ * Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were
+ * keys once or not.
+ */
 const REFUSED_TTL_MS = 4_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key was made a moment ago. */
+/**
+ * Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key
+ * was made a moment ago.
+ */
 export type BeforeKeyLookup = () => Promise<void>;
 
 interface AuthenticatorDeps {
@@ -42,8 +48,8 @@ interface AuthenticatorDeps {
 }
 
 /**
- * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process within 5 s (promise A7). While that
- * poll has failed for too long, every request asks Postgres.
+ * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process
+ * within 5 s (promise A7). While that poll has failed for too long, every request asks Postgres.
  */
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { db, pollDb, clock, brand, onError } = deps;
@@ -94,7 +100,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 
   return {
-    /** The holder of a key that is in memory while polls succeed, without waiting; undefined for every other: ask `authenticate`. */
+    /**
+     * The holder of a key that is in memory while polls succeed, without waiting; undefined for every other:
+     * ask `authenticate`.
+     */
     recall,
     authenticate: (rawKey: string, beforeKeyLookup: BeforeKeyLookup = noLimit): Promise<Principal> =>
       authenticate(rawKey, beforeKeyLookup).catch(rethrow),
@@ -160,12 +169,15 @@ export function invalidToken(): DomainError {
   return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 }
 
-/** How often unknown keys, from addresses with too many failures, make us poll for keys that were made since the last poll. */
+/**
+ * How often unknown keys, from addresses with too many failures, make us poll for keys that were made since
+ * the last poll.
+ */
 const NEW_KEYS_POLL_MS = 250;
 
 /**
- * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address lock out no neighbour behind it. `poll`
- * reads what changed, and calls `note`.
+ * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address
+ * lock out no neighbour behind it. `poll` reads what changed, and calls `note`.
  */
 function createIssuedKeys({
   poll,

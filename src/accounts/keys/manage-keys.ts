@@ -22,7 +22,10 @@ export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'las
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
 export const MAX_WORKING_KEYS = 50;
 
-/** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check the company's website. */
+/**
+ * Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check
+ * the company's website.
+ */
 export async function createKey(
   db: AccountsDb,
   request: CreateKey,

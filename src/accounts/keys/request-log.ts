@@ -1,6 +1,7 @@
 /**
- * Recent requests of each account, for its developers. Requests are only noted in memory and written together every few seconds: no request waits for
- * it, and a crash loses the last seconds. What is kept is bounded: the last 1,000 of an account in each environment, 7 days.
+ * Recent requests of each account, for its developers. Requests are only noted in memory and written together
+ * every few seconds: no request waits for it, and a crash loses the last seconds. What is kept is bounded:
+ * the last 1,000 of an account in each environment, 7 days.
  */
 import type { Environment } from '../../domain/account.ts';
 import { DAY_MS } from '../../domain/clock.ts';
@@ -80,7 +81,10 @@ export function createRequestLog({
   };
 }
 
-/** The latest requests of one account in one environment, at most 1,000. After that, each new one overwrites the oldest. */
+/**
+ * The latest requests of one account in one environment, at most 1,000. After that, each new one overwrites
+ * the oldest.
+ */
 interface RecentRequests {
   /** Of all that came, overwritten ones too. */
   count: number;

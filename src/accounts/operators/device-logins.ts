@@ -1,6 +1,6 @@
 /**
- * Signing in a command, as in RFC 8628: the command gets a secret device code and a short code, a person who has
- * signed in types the short one, and the command then gets a session of that person, once.
+ * Signing in a command, as in RFC 8628: the command gets a secret device code and a short code, a person who
+ * has signed in types the short one, and the command then gets a session of that person, once.
  */
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Session } from '../../domain/callers.ts';
@@ -20,7 +20,9 @@ import { openSession, type Opened } from './sessions.ts';
 /** Long enough to sign in first. */
 export const DEVICE_CODE_MS = 10 * 60_000;
 export const DEVICE_POLL_SECONDS = 3;
-/** Without vowels, so that no word appears, and without letters that look or sound alike: 25 billion codes. */
+/**
+ * Without vowels, so that no word appears, and without letters that look or sound alike: 25 billion codes.
+ */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LETTERS = 8;
 const DEVICE_CODE_BYTES = 32;

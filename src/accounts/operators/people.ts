@@ -31,7 +31,10 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/** The first half of the person's one-time password. Another administrator gets the second one: no administrator has both. */
+/**
+ * The first half of the person's one-time password. Another administrator gets the second one: no
+ * administrator has both.
+ */
 export interface GivenHalf {
   readonly person: PersonView;
   readonly firstHalf: string;
@@ -57,12 +60,18 @@ export const peopleUseCases = {
     refuseOneself(session.person.personId, id);
     return resetPassword(deps, { id }, session.person.email);
   },
-  /** Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the person's. */
+  /**
+   * Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the
+   * person's.
+   */
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
 
-/** The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail address is taken. */
+/**
+ * The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail
+ * address is taken.
+ */
 export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<GivenHalf> {
   const made = await newPassword(deps);
   const id = await deps.db
@@ -72,8 +81,8 @@ export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: s
 }
 
 /**
- * The one exception: there is no administrator yet who could confirm the first one. Returns the whole one-time password; undefined where
- * a person has the role already. Not for /ops.
+ * The one exception: there is no administrator yet who could confirm the first one. Returns the whole
+ * one-time password; undefined where a person has the role already. Not for /ops.
  */
 export async function createFirstAdmin(
   deps: PeopleDeps,
@@ -114,8 +123,9 @@ async function addPerson(
 }
 
 /**
- * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also give a new one-time password, which a
- * second administrator must confirm; `given` is absent where the change gives no access. Throws NOT_FOUND.
+ * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also
+ * give a new one-time password, which a second administrator must confirm; `given` is absent where the change
+ * gives no access. Throws NOT_FOUND.
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -148,7 +158,10 @@ export async function changePerson(
   };
 }
 
-/** Also ends a lock and every session of the person, who can sign in again once another administrator has confirmed it. Throws NOT_FOUND. */
+/**
+ * Also ends a lock and every session of the person, who can sign in again once another administrator has
+ * confirmed it. Throws NOT_FOUND.
+ */
 export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor: string): Promise<GivenHalf> {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();

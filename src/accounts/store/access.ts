@@ -8,7 +8,10 @@ import {
 } from '../operators/two-person-rules.ts';
 import type { AccessGrantsTable } from './tables.ts';
 
-/** Records access that was given. The half of an earlier password that still waits is void. The caller has locked the person's row. */
+/**
+ * Records access that was given. The half of an earlier password that still waits is void. The caller has
+ * locked the person's row.
+ */
 export async function recordAccess(trx: AccountsDb, grant: Insertable<AccessGrantsTable>): Promise<void> {
   await voidWaiting(trx, grant.user_id);
   await trx.insertInto('access_grants').values(grant).execute();

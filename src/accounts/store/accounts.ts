@@ -152,7 +152,10 @@ export async function revokeKeys(
   return Number(result.numUpdatedRows);
 }
 
-/** Other processes write the same keys: one write in five minutes is enough for all of them, and none waits for another or for a revocation. */
+/**
+ * Other processes write the same keys: one write in five minutes is enough for all of them, and none waits
+ * for another or for a revocation.
+ */
 export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = now()

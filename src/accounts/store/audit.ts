@@ -41,7 +41,10 @@ export interface AuditFilters {
   readonly to?: Date | undefined;
 }
 
-/** A place between two rows of a log: before it in time, or at the same moment with a lower id. `atMicros`: since 1970. */
+/**
+ * A place between two rows of a log: before it in time, or at the same moment with a lower id. `atMicros`:
+ * since 1970.
+ */
 export interface LogPlace<Id> {
   readonly atMicros: bigint;
   readonly id: Id;

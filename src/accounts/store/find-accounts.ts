@@ -1,4 +1,7 @@
-/** What an operator finds accounts, keys, people and requests by. Reads only; no hash of a key or of a password is selected. */
+/**
+ * What an operator finds accounts, keys, people and requests by. Reads only; no hash of a key or of a
+ * password is selected.
+ */
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
@@ -19,7 +22,10 @@ function toFound(row: Selectable<AccountsTable>) {
   };
 }
 
-/** By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts: some 100 ms for 100,000 of them. */
+/**
+ * By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts:
+ * some 100 ms for 100,000 of them.
+ */
 function matching(db: AccountsDb, text: string | undefined) {
   const all = db.selectFrom('accounts');
   if (text === undefined) return all;
@@ -74,7 +80,10 @@ export async function readAccountNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** The members of an account with when each last signed in, by the audit log: sessions are deleted once they end. The oldest member first. */
+/**
+ * The members of an account with when each last signed in, by the audit log: sessions are deleted once they
+ * end. The oldest member first.
+ */
 export async function listMemberSignIns(db: AccountsDb, accountId: string) {
   return db
     .selectFrom('members')
@@ -128,7 +137,10 @@ export function findMemberRows(db: AccountsDb, userId: string) {
     .execute();
 }
 
-/** Requests with keys by their request id, which callers may choose: so several may have one. The newest first. */
+/**
+ * Requests with keys by their request id, which callers may choose: so several may have one. The newest
+ * first.
+ */
 export function findRequestRows(db: AccountsDb, requestId: string, environment: Environment, limit: number) {
   return db
     .selectFrom('api_requests')

@@ -28,7 +28,9 @@ export interface DeviceLoginsTable {
   session_until: Date | null;
 }
 
-/** Access that was given to a person: at first, with another role, after being disabled, or by a new password. */
+/**
+ * Access that was given to a person: at first, with another role, after being disabled, or by a new password.
+ */
 export interface AccessGrantsTable {
   id: Generated<bigint>;
   user_id: string;
@@ -86,7 +88,10 @@ export interface AuditLogTable {
   detail: ColumnType<unknown, string, string>;
 }
 
-/** This and the next four are better-auth's (src/accounts/users/better-auth.ts); columns that only it reads are left out. */
+/**
+ * This and the next four are better-auth's (src/accounts/users/better-auth.ts); columns that only it reads
+ * are left out.
+ */
 export interface UsersTable {
   id: string;
   /** In lower case. */

@@ -33,7 +33,10 @@ export const findSignIn = (db: AccountsDb, email: string) =>
     .where('users.email', '=', email)
     .executeTakeFirst();
 
-/** Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may begin. */
+/**
+ * Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may
+ * begin.
+ */
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('users')
@@ -77,7 +80,10 @@ export async function unlockUser(db: AccountsDb, userId: string): Promise<void> 
     .execute();
 }
 
-/** Removes a user whose e-mail address was never confirmed, with all links that were sent: the next sign-up starts from zero. */
+/**
+ * Removes a user whose e-mail address was never confirmed, with all links that were sent: the next sign-up
+ * starts from zero.
+ */
 export async function deleteUnconfirmed(db: AccountsDb, email: string): Promise<void> {
   await db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
 }
@@ -241,7 +247,10 @@ export const listMemberRows = (db: AccountsDb, accountId: string) =>
 export const findMemberRow = (db: AccountsDb, accountId: string, userId: string) =>
   memberRows(db, accountId).where('users.id', '=', userId).executeTakeFirst();
 
-/** Until the transaction ends, no owner of the account stops being one elsewhere. Returns the ids of its owners. */
+/**
+ * Until the transaction ends, no owner of the account stops being one elsewhere. Returns the ids of its
+ * owners.
+ */
 export async function lockOwners(trx: AccountsDb, accountId: string): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('members')
@@ -391,15 +400,18 @@ export const MAX_MAILS_AN_HOUR = 5;
 export const MAX_INVITATIONS_A_DAY = 50;
 
 /**
- * Counts a mail of this kind to this address. False: it has got as many as it may within an hour. By kind, so that a stranger who signs up with an
- * address does not keep its owner from a new password.
+ * Counts a mail of this kind to this address. False: it has got as many as it may within an hour. By kind, so
+ * that a stranger who signs up with an address does not keep its owner from a new password.
  */
 export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
   takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
 
 export type MailKind = 'sign-up' | 'reset' | 'invitation';
 
-/** Counts an invitation by this account, whatever becomes of it. False: it has sent as many as it may within a day. */
+/**
+ * Counts an invitation by this account, whatever becomes of it. False: it has sent as many as it may within a
+ * day.
+ */
 export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
   takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
 

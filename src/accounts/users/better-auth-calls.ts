@@ -127,7 +127,10 @@ export function only(cookie: string | undefined, name: string): string | undefin
   return value === undefined ? undefined : `${name}=${value}`;
 }
 
-/** The cookies that better-auth sets and that are ours, with attributes of ours: none can be read by a script or go to another site. */
+/**
+ * The cookies that better-auth sets and that are ours, with attributes of ours: none can be read by a script
+ * or go to another site.
+ */
 export function cookiesFrom(headers: Headers, publicUrl: string): string[] {
   const ours = Object.values(cookieNames(publicUrl));
   const latest = new Map<string, string>();

@@ -1,6 +1,7 @@
 /**
- * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Its own HTTP handler is not mounted
- * (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in one queue.
+ * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Its own HTTP
+ * handler is not mounted (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in one
+ * queue.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
@@ -37,7 +38,9 @@ const RESET_MS = 3_600_000;
 /** Each request restarts the idle time; it is written at most so often. */
 const IDLE_WRITTEN_EVERY_MS = 60_000;
 const SECRET_BYTES = 32;
-/** By which the address of a request is handed over; no browser can send it, since its own headers are not. */
+/**
+ * By which the address of a request is handed over; no browser can send it, since its own headers are not.
+ */
 export const ADDRESS_HEADER = 'x-simway-client-address';
 
 /** Mails that a call wants sent: the caller sends them, or shows them in the sandbox. */
@@ -139,7 +142,8 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
       },
       resetPasswordTokenExpiresIn: RESET_MS / 1_000,
       revokeSessionsOnPasswordReset: true,
-      // A user who has not confirmed the address signs up again instead. An operator gets a new password from two administrators, never by mail.
+      // A user who has not confirmed the address signs up again instead. An operator gets a new password from
+      // two administrators, never by mail.
       sendResetPassword: async ({ user, token }) => {
         if (user.emailVerified && !(await findPerson(db, { id: user.id })))
           await put({ kind: 'reset', to: user.email, token });
@@ -182,8 +186,9 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
 }
 
 /**
- * The user of a link by mail, or of a sign-in that waits for its code; undefined if it has expired or was used. The link or sign-in stays usable:
- * no function under `auth.api` reads one without using it up (docs/decisions/0060-dashboard.md).
+ * The user of a link by mail, or of a sign-in that waits for its code; undefined if it has expired or was
+ * used. The link or sign-in stays usable: no function under `auth.api` reads one without using it up
+ * (docs/decisions/0060-dashboard.md).
  */
 export async function findVerificationUser(auth: Auth, identifier: string): Promise<string | undefined> {
   const { internalAdapter } = await auth.$context;

@@ -1,4 +1,7 @@
-/** Passwords that guessers try first: those on a list, also in a thin disguise, and those that follow a simple rule. */
+/**
+ * Passwords that guessers try first: those on a list, also in a thin disguise, and those that follow a simple
+ * rule.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -41,8 +44,8 @@ const DISGUISES = [
 export const MIN_PASSWORD_CHARACTERS = 12;
 
 /**
- * What a password must be to be taken, as the end of "must …"; undefined where it is taken. Length counts, and not being known to guessers: rules
- * about kinds of characters lead to worse passwords.
+ * What a password must be to be taken, as the end of "must …"; undefined where it is taken. Length counts,
+ * and not being known to guessers: rules about kinds of characters lead to worse passwords.
  */
 export function weakness(
   password: string,

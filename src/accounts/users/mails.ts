@@ -71,10 +71,16 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
   }
 }
 
-/** The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail programs make links of host names too. */
+/**
+ * The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail
+ * programs make links of host names too.
+ */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
-/** The two mails that answer a sign-up count together, so that the limit does not reveal which of them was sent. */
+/**
+ * The two mails that answer a sign-up count together, so that the limit does not reveal which of them was
+ * sent.
+ */
 const MAIL_KIND = {
   confirm: 'sign-up',
   known: 'sign-up',
@@ -86,8 +92,9 @@ const MAIL_KIND = {
 const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 
 /**
- * Mails to users hold a link that is worth a password, so no table has them. They are sent at once, tried again for a few seconds, and otherwise
- * lost. The caller does not wait for it, so that an answer takes as long for an unknown address.
+ * Mails to users hold a link that is worth a password, so no table has them. They are sent at once, tried
+ * again for a few seconds, and otherwise lost. The caller does not wait for it, so that an answer takes as
+ * long for an unknown address.
  */
 export function createUserMails({
   db,

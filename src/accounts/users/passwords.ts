@@ -1,6 +1,7 @@
 /**
- * scrypt, with its cost and salt stored beside the hash, so that the cost can be raised for new passwords while old ones keep working. One
- * password is hashed at a time: each takes 32 MiB and a fifth of a second, and a flood of guesses must not take either from requests.
+ * scrypt, with its cost and salt stored beside the hash, so that the cost can be raised for new passwords
+ * while old ones keep working. One password is hashed at a time: each takes 32 MiB and a fifth of a second,
+ * and a flood of guesses must not take either from requests.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,4 +1,7 @@
-/** Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them (better-auth.ts). */
+/**
+ * Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them
+ * (better-auth.ts).
+ */
 import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -94,7 +97,10 @@ async function recordWrongCode(
 /** better-auth's word for a code that was compared. */
 const WRONG_CODE = 'INVALID_CODE';
 
-/** It counts once confirmSecondFactor gets a code of it. UNAUTHORIZED for a wrong password; VALIDATION_ERROR for a user who has one. */
+/**
+ * It counts once confirmSecondFactor gets a code of it. UNAUTHORIZED for a wrong password; VALIDATION_ERROR
+ * for a user who has one.
+ */
 export async function addSecondFactor(
   deps: UserDeps,
   session: UserSession,
@@ -134,7 +140,10 @@ export async function confirmSecondFactor(
   return { cookies };
 }
 
-/** Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code; both count as guesses. */
+/**
+ * Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong
+ * code; both count as guesses.
+ */
 export async function removeSecondFactor(
   deps: UserDeps,
   { user }: UserSession,

@@ -37,7 +37,9 @@ export function hasCookie(cookie: string | undefined, publicUrl: string): boolea
   return Object.values(cookieNames(publicUrl)).some((name) => (cookieValue(cookie, name) ?? '') !== '');
 }
 
-/** Set-Cookie: no script can read it, and no other site can have it sent. An empty value removes the cookie. */
+/**
+ * Set-Cookie: no script can read it, and no other site can have it sent. An empty value removes the cookie.
+ */
 export function cookieLine(
   { name, value }: { readonly name: string; readonly value: string },
   publicUrl: string,

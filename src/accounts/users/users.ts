@@ -1,4 +1,7 @@
-/** Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors are better-auth's (better-auth.ts). */
+/**
+ * Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors
+ * are better-auth's (better-auth.ts).
+ */
 import type { Bound } from '../../platform/bind.ts';
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
@@ -119,8 +122,9 @@ async function signUp(
 }
 
 /**
- * Makes the account. The link shows who reads the mailbox, the password who signed up: only where both are one person is the address theirs. Throws
- * VALIDATION_ERROR for a link that is wrong, was used or has expired; UNAUTHORIZED for a wrong password, which counts like a failed sign-in.
+ * Makes the account. The link shows who reads the mailbox, the password who signed up: only where both are
+ * one person is the address theirs. Throws VALIDATION_ERROR for a link that is wrong, was used or has
+ * expired; UNAUTHORIZED for a wrong password, which counts like a failed sign-in.
  */
 async function confirmUser(
   deps: UserDeps,
@@ -273,7 +277,10 @@ function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
 const expired = (): DomainError =>
   new DomainError('SESSION_EXPIRED', 'Your session has ended: sign in again');
 
-/** Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account that an operator has disabled. */
+/**
+ * Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account
+ * that an operator has disabled.
+ */
 async function findMember(
   { db }: UserDeps,
   { user, operator }: UserSession,
@@ -302,7 +309,10 @@ async function describe({ db, environments }: UserDeps, session: UserSession): P
   return { session, memberships, environments };
 }
 
-/** Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one, UNAUTHORIZED where the current one is wrong. */
+/**
+ * Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one,
+ * UNAUTHORIZED where the current one is wrong.
+ */
 export async function changePassword(
   deps: UserDeps,
   { user: { userId, email, name } }: SignedIn,
@@ -348,7 +358,8 @@ async function resetPassword(
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
-  // An operator gets a new password from two administrators, never by mail: also not by a link from before they were one.
+  // An operator gets a new password from two administrators, never by mail: also not by a link from before
+  // they were one.
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const headers = headersOf({ ...browser, cookie: undefined });
@@ -359,7 +370,10 @@ async function resetPassword(
   await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
 }
 
-/** Throws VALIDATION_ERROR; a link works once. A user who exists is added, and signs in as always: the link alone opens no session. */
+/**
+ * Throws VALIDATION_ERROR; a link works once. A user who exists is added, and signs in as always: the link
+ * alone opens no session.
+ */
 async function acceptInvitation(
   deps: UserDeps,
   {

@@ -1,4 +1,7 @@
-/** What a process is made of before it has a role: settings, secrets and a log; and the databases that they name. */
+/**
+ * What a process is made of before it has a role: settings, secrets and a log; and the databases that they
+ * name.
+ */
 import type { Passwords } from '../../accounts/users/passwords.ts';
 import type { AccountsDatabase } from '../../platform/database/tables.ts';
 import type { Clock } from '../../domain/clock.ts';

@@ -13,7 +13,10 @@ import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
 import { composeFinance, type FinanceWorld } from './finance.ts';
 
-/** What operators may do over HTTP. The middleware checks a route's permission before the route calls any of these. */
+/**
+ * What operators may do over HTTP. The middleware checks a route's permission before the route calls any of
+ * these.
+ */
 export interface OpsUseCases extends OperatorAccessCases {
   /** `live` is undefined while the live environment is switched off. */
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };

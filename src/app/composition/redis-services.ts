@@ -1,4 +1,7 @@
-/** What all processes share through Redis: request limits and the paces of vendors; or per process without it. Nothing that is sold is read from it. */
+/**
+ * What all processes share through Redis: request limits and the paces of vendors; or per process without it.
+ * Nothing that is sold is read from it.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Environment } from '../../domain/account.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
@@ -15,22 +18,29 @@ import {
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../../platform/redis/rate-limiter.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
 
-/** The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day takes 1.6 a second (docs/CAPACITY.md). */
+/**
+ * The gateway names no limit of its own. Reading its list for 100,000 payments and 300,000 checkouts a day
+ * takes 1.6 a second (docs/CAPACITY.md).
+ */
 const MONITOR_REQUESTS_PER_SECOND = 4;
 
 /**
- * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read often shows what was known before, but an
- * order cannot be answered from stored data.
+ * What reads of the supplier may take of its allowance, so that purchases have the rest: a page that is read
+ * often shows what was known before, but an order cannot be answered from stored data.
  */
 const READS_PART = 2 / 8;
 /** Of the same allowance, inside the part of reads: schedules and reconciliation. */
 const BACKGROUND_PART = 1 / 8;
-/** Of the same, also inside the part of reads: operators' checks. One person may ask for more of them a second than the supplier takes. */
+/**
+ * Of the same, also inside the part of reads: operators' checks. One person may ask for more of them a second
+ * than the supplier takes.
+ */
 const CHECKS_PART = 1 / 8;
 
 /**
- * Purchases that all batches may begin, a second, for each request of the supplier's allowance: a purchase takes two requests where all goes well, so
- * batches take half of it and leave half to those who wait for their answer.
+ * Purchases that all batches may begin, a second, for each request of the supplier's allowance: a purchase
+ * takes two requests where all goes well, so batches take half of it and leave half to those who wait for
+ * their answer.
  */
 const BATCH_PART = 1 / 4;
 
@@ -143,7 +153,10 @@ export function composeRedisServices(
       const why = redis ? (redis.problem() ?? 'not reachable') : 'not configured';
       return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
     },
-    /** Call it first when a process stops: background work that waits for a slot gives up, and other processes continue with it. */
+    /**
+     * Call it first when a process stops: background work that waits for a slot gives up, and other processes
+     * continue with it.
+     */
     endBackground: (): void => backgroundEnds.abort(),
     close: (): Promise<void> => Promise.resolve(redis?.close()),
   };

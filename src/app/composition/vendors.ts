@@ -15,7 +15,10 @@ import type { Vendor } from '../../platform/telemetry/outgoing.ts';
 import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 
-/** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
+/**
+ * Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and
+ * traces.
+ */
 export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap<string, Vendor> {
   const vendors = new Map<string, Vendor>();
   for (const { environment, supplier, gateway } of live ? [test, live] : [test]) {
@@ -25,7 +28,9 @@ export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap
   return vendors;
 }
 
-/** A read waits a second for the supplier: a slot that comes later than this leaves no time for the request. */
+/**
+ * A read waits a second for the supplier: a slot that comes later than this leaves no time for the request.
+ */
 const READ_SLOT_WITHIN_MS = 800;
 /** No caller waits for schedules and reconciliation. Well within the time limits of their steps. */
 const BACKGROUND_SLOT_WITHIN_MS = 30_000;

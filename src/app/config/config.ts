@@ -1,6 +1,7 @@
 /**
- * Everything the environment decides, read once, checked, grouped and frozen. Secrets stand in an object of their own that is never
- * logged. A wrong value ends the program with a sentence naming it; nothing else reads the environment.
+ * Everything the environment decides, read once, checked, grouped and frozen. Secrets stand in an object of
+ * their own that is never logged. A wrong value ends the program with a sentence naming it; nothing else
+ * reads the environment.
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -141,7 +142,10 @@ function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
-/** Cookies are `Secure` with https alone, and links in mails begin with this address: plain http stays on one machine. */
+/**
+ * Cookies are `Secure` with https alone, and links in mails begin with this address: plain http stays on one
+ * machine.
+ */
 function publicUrlOf({ SIMWAY_PUBLIC_URL, SIMWAY_HTTP_HOST, SIMWAY_HTTP_PORT }: Settings): string {
   if (SIMWAY_PUBLIC_URL !== undefined) return SIMWAY_PUBLIC_URL;
   if (!isLoopbackHost(SIMWAY_HTTP_HOST))
@@ -155,7 +159,10 @@ function toConfig(s: Settings) {
   const publicUrl = publicUrlOf(s);
   return {
     brand: s.SIMWAY_BRAND,
-    /** Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several installations. */
+    /**
+     * Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several
+     * installations.
+     */
     namespacePrefix: s.SIMWAY_NAMESPACE_PREFIX,
     logLevel: s.SIMWAY_LOG_LEVEL,
     http: {
@@ -176,11 +183,15 @@ function toConfig(s: Settings) {
     },
     /** How long a new API key works, unless its maker says otherwise; undefined: until it is revoked. */
     apiKeyLifeDays: s.SIMWAY_API_KEY_LIFE_DAYS,
-    /** Browsers may have payloads decrypted from there, over the API's admin port. Undefined: no browser may. */
+    /**
+     * Browsers may have payloads decrypted from there, over the API's admin port. Undefined: no browser may.
+     */
     temporalUiOrigin: s.SIMWAY_TEMPORAL_UI_ORIGIN,
     /** Pages of operators link to workflows there. Undefined: they do not. */
     temporalUiUrl: s.TEMPORAL_UI_URL ?? s.SIMWAY_TEMPORAL_UI_ORIGIN,
-    /** Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it. */
+    /**
+     * Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it.
+     */
     publicUrl: publicUrl.replace(/\/+$/, ''),
     /**
      * Without a mail server, mails to users are shown to anyone who requests them. Only as `npm start` runs
@@ -269,7 +280,10 @@ function maybeTemporalOf(s: z.output<typeof maybeTemporal>) {
   return address === undefined ? undefined : temporalOf({ ...s, TEMPORAL_ADDRESS: address });
 }
 
-/** What `migrate` works on, as the owner of the database; without an address it leaves Temporal alone. Throws ConfigError like readConfig. */
+/**
+ * What `migrate` works on, as the owner of the database; without an address it leaves Temporal alone. Throws
+ * ConfigError like readConfig.
+ */
 export function readMigrateSettings(env: Env = process.env) {
   const s = readBy(migrateSchema, env);
   const databaseUrl = settleTls(s.DATABASE_URL, s);

@@ -18,8 +18,9 @@ export const databaseSettings = {
 type Settings = Omit<z.output<z.ZodObject<typeof databaseSettings>>, 'DATABASE_URL'>;
 
 /**
- * What `sslmode` in the address means, by what Postgres' own programs do. The driver reads most of these words differently, and will change that.
- * `prefer` and `allow` continue in plain text with a server that offers no TLS, or with an attacker in between who says so: they are refused.
+ * What `sslmode` in the address means, by what Postgres' own programs do. The driver reads most of these
+ * words differently, and will change that. `prefer` and `allow` continue in plain text with a server that
+ * offers no TLS, or with an attacker in between who says so: they are refused.
  */
 const MODE_OF: Readonly<Record<string, Mode>> = {
   disable: 'off',
@@ -39,8 +40,8 @@ const SSLMODE_OF: Readonly<Record<Mode, string>> = {
 };
 
 /**
- * The address with its TLS settled: the setting and `sslmode` must agree where both are given. The result, read again with the same
- * settings, is the same. Throws ConfigError, which names no address.
+ * The address with its TLS settled: the setting and `sslmode` must agree where both are given. The result,
+ * read again with the same settings, is the same. Throws ConfigError, which names no address.
  */
 export function settleTls(url: string, settings: Settings): string {
   const settled = parse(url);
@@ -102,7 +103,10 @@ function parse(url: string): URL {
 /** Names that only mean something inside a network, such as those of compose and Kubernetes. */
 const PRIVATE_NAME = /^[^.]+$|(^|\.)(localhost|local|internal|lan|home\.arpa|svc|cluster\.local)$/i;
 
-/** Whether a settled address goes to a public host without TLS, so that passwords and personal data can be read on the way. */
+/**
+ * Whether a settled address goes to a public host without TLS, so that passwords and personal data can be
+ * read on the way.
+ */
 export function isReadableOnTheWay(settledUrl: string): boolean {
   const { hostname, searchParams } = parse(settledUrl);
   if (searchParams.get('sslmode') !== 'disable') return false;

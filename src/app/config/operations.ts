@@ -1,4 +1,7 @@
-/** Settings for those who run the service: admin ports, traces, mail, and the version that a worker says it is. */
+/**
+ * Settings for those who run the service: admin ports, traces, mail, and the version that a worker says it
+ * is.
+ */
 import { z } from 'zod';
 import { ConfigError, list, pairs, port } from './fields.ts';
 import { parseMinor } from '../../domain/money.ts';
@@ -16,7 +19,10 @@ const limits = z
 
 type Amounts = z.output<typeof limits>;
 
-/** A day's work of one person, and two large refunds on one account. More where one action may be larger, none where it has no limit. */
+/**
+ * A day's work of one person, and two large refunds on one account. More where one action may be larger, none
+ * where it has no limit.
+ */
 function dayLimits(perAction: Amounts, actions: bigint, atLeast: Readonly<Record<string, bigint>>): Amounts {
   return Object.fromEntries(
     Object.entries(perAction).map(([currency, limitMinor]) => {
@@ -93,14 +99,20 @@ export function operationsOf(s: Settings) {
     },
     /** Addresses or CIDR ranges from where people may use /ops. */
     opsAddresses: s.SIMWAY_OPS_ADDRESSES,
-    /** A collector that takes OTLP over HTTP, and the share of requests that are traced, 0 to 1. Undefined: nothing is traced. */
+    /**
+     * A collector that takes OTLP over HTTP, and the share of requests that are traced, 0 to 1. Undefined:
+     * nothing is traced.
+     */
     tracing: endpoint === undefined ? undefined : { endpoint, share: s.SIMWAY_TRACE_SHARE },
     /** The version that Temporal routes by. Undefined: workers are unversioned. */
     deployment: buildId === undefined ? undefined : { name: s.SIMWAY_DEPLOYMENT_NAME, buildId },
   };
 }
 
-/** Undefined: no mail server is set. Notices to owners then wait, and the log says so. The URL may hold a password. */
+/**
+ * Undefined: no mail server is set. Notices to owners then wait, and the log says so. The URL may hold a
+ * password.
+ */
 export function mailOf(s: Settings) {
   const { SIMWAY_SMTP_URL: smtpUrl, SIMWAY_MAIL_FROM: from } = s;
   if (smtpUrl === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Settings for every connection to Temporal: its address, TLS, an API key, and the keys that encrypt what it keeps. */
+/**
+ * Settings for every connection to Temporal: its address, TLS, an API key, and the keys that encrypt what it
+ * keeps.
+ */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

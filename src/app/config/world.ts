@@ -49,7 +49,10 @@ const timings = json(
   z.record(z.string(), z.number().int().positive()),
 ) satisfies z.ZodType<Partial<PurchaseTimings>>;
 
-/** Below a second nearly every read would ask the supplier; above an hour a page would show what the schedule has long replaced. */
+/**
+ * Below a second nearly every read would ask the supplier; above an hour a page would show what the schedule
+ * has long replaced.
+ */
 const esimFreshMs = (fallback: number) => z.coerce.number().int().min(1_000).max(HOUR_MS).default(fallback);
 
 /** Variables of the environment. */
@@ -72,7 +75,10 @@ export const worldSettings = {
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: text,
   SIMWAY_LIVE_SUPPLIER_SECRET_KEY: text,
   SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
-  /** Three times what 100,000 payments and 300,000 checkouts a day take (docs/CAPACITY.md). The gateway names no limit of its own. */
+  /**
+   * Three times what 100,000 payments and 300,000 checkouts a day take (docs/CAPACITY.md). The gateway names
+   * no limit of its own.
+   */
   SIMWAY_LIVE_GATEWAY_REQUESTS_PER_SECOND: positive(30),
   SIMWAY_TEST_GATEWAY_URL: z.url().optional(),
   SIMWAY_TEST_GATEWAY_SECRET_KEY: text,
@@ -151,7 +157,9 @@ function gatewayOf(
   return { baseUrl, timeLimitMs: GATEWAY_TIME_LIMIT_MS, requestsPerSecond, shareWithoutRedis: 0.25 };
 }
 
-/** What `shareWithoutRedis` is: the part of a vendor's allowance that each process takes while Redis is away. */
+/**
+ * What `shareWithoutRedis` is: the part of a vendor's allowance that each process takes while Redis is away.
+ */
 export function worldSpecifics(s: Settings, environment: Environment) {
   return environment === 'live'
     ? {
@@ -203,7 +211,10 @@ export function worldSpecifics(s: Settings, environment: Environment) {
       };
 }
 
-/** Where the supplier sends its events, without a trailing slash, and from where. The sandbox's supplier is beside the API. */
+/**
+ * Where the supplier sends its events, without a trailing slash, and from where. The sandbox's supplier is
+ * beside the API.
+ */
 export function supplierEventsOf(s: Settings, environment: Environment, localApiUrl: string) {
   if (environment === 'live') {
     const { SIMWAY_LIVE_SUPPLIER_EVENTS_URL: url, SIMWAY_LIVE_SUPPLIER_EVENT_ADDRESSES: addresses } = s;

@@ -1,6 +1,6 @@
 /**
- * The HTTP server's chain of middleware, the same for every route; the route table holds what differs. Knows use cases and the limiter only by
- * their interfaces, so tests can replace them.
+ * The HTTP server's chain of middleware, the same for every route; the route table holds what differs. Knows
+ * use cases and the limiter only by their interfaces, so tests can replace them.
  */
 import Koa from 'koa';
 import { isSecure } from '../../accounts/users/sessions.ts';

@@ -1,6 +1,7 @@
 /**
- * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on public routes too.
- * What fails here counts against the client address, never against the account, so a thief cannot use up its owner's limit.
+ * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on
+ * public routes too. What fails here counts against the client address, never against the account, so a thief
+ * cannot use up its owner's limit.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -177,15 +178,17 @@ function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 
 }
 
 /**
- * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and IP_NOT_WHITELISTED; NOT_FOUND
- * without `ops`. Throws RangeError on an entry that is neither address nor range, so that a typing error shows at start.
+ * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and
+ * IP_NOT_WHITELISTED; NOT_FOUND without `ops`. Throws RangeError on an entry that is neither address nor
+ * range, so that a typing error shows at start.
  */
 export function createPersonCheck(
   { ops }: Pick<UseCases, 'ops'>,
   { opsAddresses, trustedProxies, publicUrl }: UserSettings,
 ): (ctx: RequestKoa, beforeKeyLookup: BeforeKeyLookup) => Promise<void> {
   const addresses = operatorAddresses({ opsAddresses, trustedProxies });
-  // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres checks these tokens too.
+  // Someone who guesses tokens from the same address must not lock out people who are signed in. Postgres
+  // checks these tokens too.
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
   return async (ctx, beforeKeyLookup) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'No such route');
@@ -217,8 +220,8 @@ export function createPersonCheck(
 }
 
 /**
- * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a proxy on the same machine, the whole
- * internet would come from 127.0.0.1.
+ * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a
+ * proxy on the same machine, the whole internet would come from 127.0.0.1.
  */
 function isThroughUntrustedProxy({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
   return (
@@ -234,8 +237,9 @@ function tokenOf(authorization: string): string {
 }
 
 /**
- * Lets in a user of the dashboard by the cookie of their session. Returns the member as whom they ask, where the route is about an account. Throws
- * UNAUTHORIZED, SESSION_EXPIRED; FORBIDDEN for a request of another site, and for an account of others; NOT_FOUND without `users`.
+ * Lets in a user of the dashboard by the cookie of their session. Returns the member as whom they ask, where
+ * the route is about an account. Throws UNAUTHORIZED, SESSION_EXPIRED; FORBIDDEN for a request of another
+ * site, and for an account of others; NOT_FOUND without `users`.
  */
 export function createUserCheck(
   users: UseCases['users'],
@@ -308,7 +312,9 @@ function requireSameOrigin(ctx: RequestKoa, publicUrl: string): void {
   throw new DomainError('FORBIDDEN', 'This request did not come from the dashboard');
 }
 
-/** The same where no session is needed. Lets programs through: they send neither header and no cookie of ours. */
+/**
+ * The same where no session is needed. Lets programs through: they send neither header and no cookie of ours.
+ */
 function requireNoOtherSite(ctx: RequestKoa, publicUrl: string): void {
   const { headers } = ctx.req;
   const isProgram = headers['sec-fetch-site'] === undefined && headers.origin === undefined;

@@ -7,7 +7,9 @@ import { makeCurrent } from '../../platform/temporal/rollout.ts';
 import { OperatorMistake } from '../../platform/command.ts';
 import { READABLE } from './observing.ts';
 
-/** Migrates the database, then prepares Temporal's namespaces and search attributes where an address is given. */
+/**
+ * Migrates the database, then prepares Temporal's namespaces and search attributes where an address is given.
+ */
 export async function runMigrate(settings: MigrateSettings, log: (line: string) => void): Promise<void> {
   if (settings.isDatabaseReadable) log(READABLE);
   const ran = await migrateDatabase(settings.databaseUrl, log);

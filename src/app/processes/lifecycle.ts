@@ -11,7 +11,8 @@ export interface Lifecycle {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * Stops on SIGTERM or SIGINT, step by step. After `deadlineMs` the process ends anyway, so that an orchestrator never has to kill it.
+ * Stops on SIGTERM or SIGINT, step by step. After `deadlineMs` the process ends anyway, so that an
+ * orchestrator never has to kill it.
  */
 export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
   const steps: { name: string; step: () => unknown }[] = [];

@@ -14,7 +14,10 @@ const ADMIN_STOP_MS = 1_000;
 
 export const READABLE = 'Postgres is reached over a public address without TLS: set SIMWAY_DATABASE_TLS';
 
-/** Adds metrics, and traces where they are configured. Traces start first and stop last, so that they cover the whole process. */
+/**
+ * Adds metrics, and traces where they are configured. Traces start first and stop last, so that they cover
+ * the whole process.
+ */
 export async function observe(context: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
   const { config, logger } = context;
   if (config.database.isReadable) logger.warn({}, READABLE);

@@ -85,7 +85,10 @@ export function createRouteTable(info: {
 const DOCUMENT_PATHS = { api: '/api/openapi.json', ops: '/ops/openapi.json' } as const;
 export const DOCUMENT_NAMES = Object.keys(DOCUMENT_PATHS) as (keyof typeof DOCUMENT_PATHS)[];
 
-/** An OpenAPI document as JSON, as the service answers it: `api` for merchants, `ops` for everything under /ops. */
+/**
+ * An OpenAPI document as JSON, as the service answers it: `api` for merchants, `ops` for everything under
+ * /ops.
+ */
 export async function openApiDocument(
   name: keyof typeof DOCUMENT_PATHS,
   info: { readonly version: string; readonly brand: string },

@@ -1,6 +1,7 @@
 /**
- * The log context of a step, from the headers of its workflow: every log line written while it runs carries the ids, and it is a span of the
- * workflow's trace where there is one. Also the other end: what the code at hand is traced under goes along with every workflow it starts.
+ * The log context of a step, from the headers of its workflow: every log line written while it runs carries
+ * the ids, and it is a span of the workflow's trace where there is one. Also the other end: what the code at
+ * hand is traced under goes along with every workflow it starts.
  */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';

@@ -1,6 +1,7 @@
 /**
- * Prepares a Temporal server: our namespaces with our search attributes, by name and type. Repeating it changes nothing. A namespace that exists keeps its
- * retention and its other attributes; a type is never changed, since what was indexed under the old one would no longer be found.
+ * Prepares a Temporal server: our namespaces with our search attributes, by name and type. Repeating it
+ * changes nothing. A namespace that exists keeps its retention and its other attributes; a type is never
+ * changed, since what was indexed under the old one would no longer be found.
  */
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
@@ -22,10 +23,16 @@ const FINAL_CODES: ReadonlySet<number> = new Set([
 ]);
 const ALREADY_EXISTS = 6;
 
-/** The server's names of types; the place in this list is the number on its wire (temporal.api.enums.v1.IndexedValueType). */
+/**
+ * The server's names of types; the place in this list is the number on its wire
+ * (temporal.api.enums.v1.IndexedValueType).
+ */
 const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
 
-/** Returns once every namespace knows our attributes; throws when one has another type under such a name, or the server refuses. */
+/**
+ * Returns once every namespace knows our attributes; throws when one has another type under such a name, or
+ * the server refuses.
+ */
 export async function prepareNamespaces({
   namespaces,
   retentionDays = RETENTION_DAYS,

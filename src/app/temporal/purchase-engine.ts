@@ -1,4 +1,6 @@
-/** Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them. */
+/**
+ * Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them.
+ */
 import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
 import {
   TypedSearchAttributes,
@@ -43,13 +45,19 @@ import { currentRequestId } from '../../platform/telemetry/subject.ts';
 import { requireConnection, type TemporalClient } from '../../platform/temporal/connect.ts';
 import { rethrow, temporalFailure, updateFailureType } from '../../platform/temporal/errors.ts';
 
-/** How long a purchase waits for a connection to Temporal. After that nothing is started, and the caller may retry. */
+/**
+ * How long a purchase waits for a connection to Temporal. After that nothing is started, and the caller may
+ * retry.
+ */
 const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
 const DESCRIBE_WITHIN_MS = 1_000;
 /** How long a request without a waiting caller may take to reach Temporal. */
 const REQUEST_WITHIN_MS = 3_000;
-/** A worker that dies inside the first task costs the buyer this long; workflows/steps.ts keeps local activities under 80 % of it. */
+/**
+ * A worker that dies inside the first task costs the buyer this long; workflows/steps.ts keeps local
+ * activities under 80 % of it.
+ */
 const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 /** Attaches to a workflow that runs; one that has ended does not keep another from starting. */
@@ -144,7 +152,8 @@ async function startAndAsk(
       }),
     );
   } catch (error) {
-    // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its rows.
+    // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its
+    // rows.
     if (temporalFailure(error) === undefined) throw error;
     // Payloads of a request without a key need not be read.
     const isKeyed = options.args[0].idempotency !== undefined;
@@ -238,7 +247,10 @@ async function wakeAfterClosing(
 const inTime = <T>(client: Client, request: () => Promise<T>): Promise<T> =>
   client.withDeadline(Date.now() + REQUEST_WITHIN_MS, request).catch(rethrow);
 
-/** Payment checks, by the workflow that waits for the money or, once it has ended, by the one for what comes after closing. */
+/**
+ * Payment checks, by the workflow that waits for the money or, once it has ended, by the one for what comes
+ * after closing.
+ */
 export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,

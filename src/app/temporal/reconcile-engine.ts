@@ -1,6 +1,6 @@
 /**
- * Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each request is a run of its own, and is on record before its workflow
- * starts: the run believes the record alone.
+ * Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each request is a run of its
+ * own, and is on record before its workflow starts: the run believes the record alone.
  */
 import { WorkflowFailedError } from '@temporalio/client';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';

@@ -44,7 +44,10 @@ export async function ensureSchedules(
   ]);
 }
 
-/** Workers that start at once bring the same schedules up to date, and the server turns all but one of them away: for a moment. */
+/**
+ * Workers that start at once bring the same schedules up to date, and the server turns all but one of them
+ * away: for a moment.
+ */
 const insisting = (ensure: () => Promise<void>): Promise<void> =>
   insist(ensure, {
     mayPass: (error) => temporalFailure(error) === 'unavailable',
@@ -86,7 +89,8 @@ async function ensureSchedule(
       .update(({ state }) => ({ ...options, state }))
       .catch(async (unread: unknown) => {
         if (!(unread instanceof PayloadUnreadable)) throw unread;
-        // Its input is sealed with a key that is gone. It is the same each time, so the schedule is made again.
+        // Its input is sealed with a key that is gone. It is the same each time, so the schedule is made
+        // again.
         await handle.delete();
         await client.schedule.create({ scheduleId, ...options });
       });

@@ -1,6 +1,6 @@
 /**
- * Starts and wakes deliveries of messages: a signal that starts the message's workflow where none runs. What cannot be handed over in time is left to the
- * sweep, since the rows say what is due.
+ * Starts and wakes deliveries of messages: a signal that starts the message's workflow where none runs. What
+ * cannot be handed over in time is left to the sweep, since the rows say what is due.
  */
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';

@@ -40,7 +40,10 @@ export interface WorkersOptions extends TemporalServer {
   readonly deployment?: { readonly name: string; readonly buildId: string };
   /** Propagates the log context and the trace to steps. */
   readonly steps?: ReturnType<typeof contextPropagation>;
-  /** A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: the workflow that it claims to belong to. */
+  /**
+   * A local activity was scheduled on a task queue, which none of our workflows does. `workflowId`: the
+   * workflow that it claims to belong to.
+   */
   readonly onScheduledLocal?: (activityType: string, workflowId: string) => void;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
@@ -86,7 +89,10 @@ async function connect(server: TemporalServer): Promise<NativeConnection> {
   }
 }
 
-/** What one queue's worker is made with, all but its connection. `graceIsOver`: local activities are given up then. */
+/**
+ * What one queue's worker is made with, all but its connection. `graceIsOver`: local activities are given up
+ * then.
+ */
 export function workerOptions(
   options: WorkersOptions,
   queue: QueueName,
@@ -118,7 +124,10 @@ export function workerOptions(
   };
 }
 
-/** Steps in our own database run inside our own workflows' tasks. Anyone who reaches Temporal could schedule them on a task queue as well. */
+/**
+ * Steps in our own database run inside our own workflows' tasks. Anyone who reaches Temporal could schedule
+ * them on a task queue as well.
+ */
 function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -135,8 +144,8 @@ function refusesScheduled({ onScheduledLocal }: WorkersOptions): ActivityInterce
 const INLINE_ATTEMPT = 'attemptInline' satisfies keyof WebhookActivities;
 
 /**
- * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the hard way. No race with one
- * promise for all: that would remember every activity there ever was.
+ * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the
+ * hard way. No race with one promise for all: that would remember every activity there ever was.
  */
 function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
   const running = new Set<(reason: Error) => void>();
@@ -157,8 +166,8 @@ function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
 }
 
 /**
- * An open workflow continues with the version that is current: purchases are open for days, so no old version has to be kept for them. What
- * changed on the way is behind patched().
+ * An open workflow continues with the version that is current: purchases are open for days, so no old version
+ * has to be kept for them. What changed on the way is behind patched().
  */
 function versioning({ deployment }: WorkersOptions): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (!deployment) return {};

@@ -1,6 +1,7 @@
 /**
- * The state of workflows. Temporal's index may be some seconds behind, so a workflow is reported as gone only when it is described as closed or unknown.
- * One that ended a moment ago may still be listed as open until the next check.
+ * The state of workflows. Temporal's index may be some seconds behind, so a workflow is reported as gone only
+ * when it is described as closed or unknown. One that ended a moment ago may still be listed as open until
+ * the next check.
  */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import { requireConnection, type TemporalClient } from '../../platform/temporal/connect.ts';

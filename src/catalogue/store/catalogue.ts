@@ -15,7 +15,9 @@ export interface StoredPackage extends CataloguePackage {
 /** Rows of one insert: 20 columns each, well under Postgres's 65,535 parameters. */
 const CHUNK = 500;
 
-/** Regions and BASE packages. Includes withdrawn packages, so that callers can tell them from unknown ones. */
+/**
+ * Regions and BASE packages. Includes withdrawn packages, so that callers can tell them from unknown ones.
+ */
 export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; packages: StoredPackage[] }> {
   const regions = await db
     .selectFrom('regions')

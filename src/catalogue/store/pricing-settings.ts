@@ -45,8 +45,8 @@ const newestFirst = (db: WorldDb) =>
     .orderBy('valid_from', 'desc');
 
 /**
- * Takes effect in every process within a second. `changed-meanwhile`: the settings with the id `before`, which the operator saw, no longer
- * apply; nothing was written.
+ * Takes effect in every process within a second. `changed-meanwhile`: the settings with the id `before`,
+ * which the operator saw, no longer apply; nothing was written.
  */
 export async function insertPricingSettings(
   db: WorldDb,

@@ -33,8 +33,8 @@ export interface SetRate extends RateAuthor {
 export type ProposedRate = SetRate & { readonly micros: bigint };
 
 /**
- * The latest good rate of every currency, or of one. Goes from one currency to the next in the index, so what is kept of earlier rates, two million
- * rows in 90 days, is not read.
+ * The latest good rate of every currency, or of one. Goes from one currency to the next in the index, so what
+ * is kept of earlier rates, two million rows in 90 days, is not read.
  */
 export async function findGoodRates(db: WorldDb, currency?: string): Promise<Rate[]> {
   const known =
@@ -116,8 +116,8 @@ export async function insertRates(db: WorldDb, rates: readonly NewRate[]): Promi
 }
 
 /**
- * Records the operator's decision, and the rate as an observation of now, so that prices use it within a second. Returns the observation's id; null
- * where the configured rate applies again.
+ * Records the operator's decision, and the rate as an observation of now, so that prices use it within a
+ * second. Returns the observation's id; null where the configured rate applies again.
  */
 export async function insertSetRate(db: WorldDb, rate: SetRate, now: Date): Promise<string | null> {
   const { currency, micros, by, reason } = rate;
@@ -152,8 +152,8 @@ export async function lockCurrency(trx: WorldDb, currency: string): Promise<void
 }
 
 /**
- * Good rates of a currency that are not the work of one person: observed by a provider, or confirmed by a second person. Those since that time, or the
- * last one before. In micros, each once.
+ * Good rates of a currency that are not the work of one person: observed by a provider, or confirmed by a
+ * second person. Those since that time, or the last one before. In micros, each once.
  */
 export async function findAnchorRates(db: WorldDb, currency: string, since: Date): Promise<bigint[]> {
   const anchors = sql`
@@ -215,7 +215,9 @@ export async function findSetRates(db: WorldDb): Promise<Map<string, bigint>> {
   return new Map(rows.flatMap((row) => (row.rate_micros === null ? [] : [[row.currency, row.rate_micros]])));
 }
 
-/** Good rates of a currency from `since` to `until`, oldest first: the last one of each span of `spanSeconds`. */
+/**
+ * Good rates of a currency from `since` to `until`, oldest first: the last one of each span of `spanSeconds`.
+ */
 export async function sampleRates(
   db: WorldDb,
   currency: string,
@@ -233,8 +235,9 @@ export async function sampleRates(
 }
 
 /**
- * Marks a quarantined observation as good. One that a person proposed counts from now on, until changed. undefined: no observation with this id since that
- * time; `not-independent`: the person who proposed it is not another person, independent of this one.
+ * Marks a quarantined observation as good. One that a person proposed counts from now on, until changed.
+ * undefined: no observation with this id since that time; `not-independent`: the person who proposed it is
+ * not another person, independent of this one.
  */
 export async function confirmQuarantined(
   db: WorldDb,
@@ -277,8 +280,9 @@ export async function confirmQuarantined(
 }
 
 /**
- * Deletes older rates. Kept: the last good one of a currency, and those that an order refers to or a person confirmed. Orders are searched one rate at a
- * time, by their index: for a join, Postgres would read all of them.
+ * Deletes older rates. Kept: the last good one of a currency, and those that an order refers to or a person
+ * confirmed. Orders are searched one rate at a time, by their index: for a join, Postgres would read all of
+ * them.
  */
 export function forgetRates(db: WorldDb, createdBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** Counters that change with the catalogue, the markups and the rates: one small query shows whether a process's memory is out of date. */
+/**
+ * Counters that change with the catalogue, the markups and the rates: one small query shows whether a
+ * process's memory is out of date.
+ */
 export async function readRevisions(db: WorldDb) {
   const rows = await db.selectFrom('revisions').select(['name', 'revision']).execute();
   const of = (name: string): string => String(rows.find((row) => row.name === name)?.revision ?? 0n);

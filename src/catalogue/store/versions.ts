@@ -45,8 +45,9 @@ export interface PackageChange {
 }
 
 /**
- * Makes the versions that the packages have become since, of all or of these codes, and returns them in order. A version is valid for at least a
- * millisecond, even if the clock stood still or went back. Call it under the catalogue's lock.
+ * Makes the versions that the packages have become since, of all or of these codes, and returns them in
+ * order. A version is valid for at least a millisecond, even if the clock stood still or went back. Call it
+ * under the catalogue's lock.
  */
 export async function recordVersions(
   trx: WorldDb,
@@ -124,7 +125,10 @@ export async function findChangesAfter(db: WorldDb, afterId: bigint, limit: numb
   }));
 }
 
-/** Ids grow in the order of commits, so nothing that commits later comes before it. 0 before the first version. */
+/**
+ * Ids grow in the order of commits, so nothing that commits later comes before it. 0 before the first
+ * version.
+ */
 export async function findLastVersionId(db: WorldDb): Promise<bigint> {
   const row = await db
     .selectFrom('package_versions')
@@ -140,7 +144,10 @@ export interface OnSaleFilter {
   readonly regionCode?: string | undefined;
 }
 
-/** What was on sale at a moment, by code: all of it, or one page. `knownSince`: when the first version was made; nothing is known of before. */
+/**
+ * What was on sale at a moment, by code: all of it, or one page. `knownSince`: when the first version was
+ * made; nothing is known of before.
+ */
 export async function findOnSaleAt(
   db: WorldDb,
   at: Date,

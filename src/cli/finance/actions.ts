@@ -1,4 +1,7 @@
-/** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
+/**
+ * The commands that change something: operator actions, their approval by a second person, replay and
+ * dismiss.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataOf, type Ops } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';

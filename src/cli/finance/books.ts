@@ -1,4 +1,6 @@
-/** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
+/**
+ * The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders.
+ */
 import papaparse from 'papaparse';
 import { dataOf, type Ops } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';

@@ -1,4 +1,6 @@
-/** With --json, standard output holds one JSON value and nothing else. Notes for people go to standard error. */
+/**
+ * With --json, standard output holds one JSON value and nothing else. Notes for people go to standard error.
+ */
 import { UsageMistake } from '../../platform/command.ts';
 import type { Terminal } from '../context.ts';
 

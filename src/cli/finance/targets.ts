@@ -1,4 +1,7 @@
-/** Applies an action to the one id that was named, or to everything on the stuck list that a filter finds. Without --yes it asks first. */
+/**
+ * Applies an action to the one id that was named, or to everything on the stuck list that a filter finds.
+ * Without --yes it asks first.
+ */
 import { dataOf, Refusal, type Ops } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
 import type { z } from 'zod';
@@ -113,7 +116,10 @@ async function previewOne({ request, preview, verb }: Batch, id: string): Promis
   return confirmPreview(out, await preview(id), { isDryRun, question });
 }
 
-/** Shows what would be done and asks for confirmation. Returns an exit code if the command ends here: after a dry run, a refusal or a no. */
+/**
+ * Shows what would be done and asks for confirmation. Returns an exit code if the command ends here: after a
+ * dry run, a refusal or a no.
+ */
 export async function confirmPreview(
   out: Output,
   preview: Preview,

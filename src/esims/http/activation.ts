@@ -16,7 +16,10 @@ const QUIET_MODULES = 4;
 /** Pixels of a side where nothing else gives a size. */
 const SIDE = 280;
 
-/** A QR code as an SVG element, black on white, in one path. `label`: what a screen reader says, already safe for an attribute. */
+/**
+ * A QR code as an SVG element, black on white, in one path. `label`: what a screen reader says, already safe
+ * for an attribute.
+ */
 export function qrSvg(text: string, label: string): string {
   const { modules } = create(text, { errorCorrectionLevel: 'M' });
   const runs: string[] = [];

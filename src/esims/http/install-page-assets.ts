@@ -1,4 +1,7 @@
-/** Style and script of the install page. The policy allows the inline style by its hash. The script is one of our files, and the page works without it. */
+/**
+ * Style and script of the install page. The policy allows the inline style by its hash. The script is one of
+ * our files, and the page works without it.
+ */
 
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #16181d; --soft: #565d68; --back: #f3f4f6; --card: #fff; --line: #d5d9e0;
@@ -50,7 +53,10 @@ li { margin-bottom: 0.375rem; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 `;
 
-/** Adds a button beside each code. Where the browser gives no clipboard, as without https, the code is selected instead. */
+/**
+ * Adds a button beside each code. Where the browser gives no clipboard, as without https, the code is
+ * selected instead.
+ */
 export const SCRIPT = `(() => {
   const select = (code) => {
     const range = document.createRange();

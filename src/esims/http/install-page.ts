@@ -1,4 +1,7 @@
-/** The page from which a traveller installs an eSIM. Reads no request, asks nothing outside, and shows no address of a supplier but the SM-DP+ in the code. */
+/**
+ * The page from which a traveller installs an eSIM. Reads no request, asks nothing outside, and shows no
+ * address of a supplier but the SM-DP+ in the code.
+ */
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
 import { hashOf, html, type Html } from '../../platform/http/html.ts';
@@ -12,7 +15,10 @@ import type { InstallTexts } from '../install-texts/texts.ts';
 import { languageOf } from './language.ts';
 
 export const SCRIPT_PATH = '/i/copy.js';
-/** A page for an eSIM that is not there yet loads itself again, so that it works without scripts. 120 views an hour. */
+/**
+ * A page for an eSIM that is not there yet loads itself again, so that it works without scripts. 120 views an
+ * hour.
+ */
 const RELOAD_SECONDS = 30;
 
 const CONTENT_POLICY = [

@@ -35,7 +35,10 @@ export interface InstallTexts {
     readonly dataLeft: string;
     /** `left` and `total` with their units. */
     readonly of: (left: string, total: string) => string;
-    /** Before it is installed, and before it is used, with the time until then and how long it is valid afterwards. */
+    /**
+     * Before it is installed, and before it is used, with the time until then and how long it is valid
+     * afterwards.
+     */
     readonly installBy: string;
     readonly firstUseBy: string;
     readonly validFor: string;

@@ -1,4 +1,7 @@
-/** Which eSIMs the schedule asks about next: those that are overdue for longest, so that every eSIM gets its turn. */
+/**
+ * Which eSIMs the schedule asks about next: those that are overdue for longest, so that every eSIM gets its
+ * turn.
+ */
 import { sql } from 'kysely';
 import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -45,7 +48,10 @@ export async function leaseForCheck(db: WorldDb, { supplier, now, limit }: DueLe
   return rows;
 }
 
-/** An answer clears the column. Those without one are few, because a run ends when the supplier does not answer. */
+/**
+ * An answer clears the column. Those without one are few, because a run ends when the supplier does not
+ * answer.
+ */
 function notAskedSince(column: 'usage_asked_at' | 'check_asked_at', now: Date, retryMs: number) {
   return sql`(${sql.ref(column)} is null or ${sql.ref(column)} <= ${new Date(now.getTime() - retryMs)})`;
 }
@@ -59,7 +65,9 @@ export interface Overdue {
   readonly oldestSeconds: number;
 }
 
-/** How many eSIMs are due and not answered about yet, up to 10,000, and for how long the oldest. Reads only. */
+/**
+ * How many eSIMs are due and not answered about yet, up to 10,000, and for how long the oldest. Reads only.
+ */
 export async function readOverdue(db: WorldDb): Promise<Overdue[]> {
   const of = (what: Overdue['what'], column: 'next_usage_at' | 'next_check_at') => sql`
     select ${what}::text as what, count(*)::integer as count,

@@ -52,7 +52,10 @@ export function findStaleEsims(
     .execute();
 }
 
-/** When the oldest usage figure of an account was true at the supplier, among eSIMs that may still change; null where there are none. */
+/**
+ * When the oldest usage figure of an account was true at the supplier, among eSIMs that may still change;
+ * null where there are none.
+ */
 export async function findOldestUsage(db: WorldDb, accountId: string): Promise<Date | null> {
   const asOf = sql<Date | null>`coalesce(usage_as_of, checked_at)`;
   const row = await db

@@ -1,6 +1,7 @@
 /**
- * Writes everything that the supplier says about a delivered eSIM, and enqueues what its merchant is notified of, in one transaction under the row's
- * lock. Old, repeated and contradictory facts are harmless. Install data is secret and never logged.
+ * Writes everything that the supplier says about a delivered eSIM, and enqueues what its merchant is notified
+ * of, in one transaction under the row's lock. Old, repeated and contradictory facts are harmless. Install
+ * data is secret and never logged.
  */
 import { sql, type Updateable } from 'kysely';
 import { DAY_MS } from '../../domain/clock.ts';
@@ -24,8 +25,9 @@ import { enqueueLifeEvents } from './notify.ts';
 import type { EsimsTable } from './tables.ts';
 
 /**
- * Keeps the supplier's answer about the whole eSIM, unless a newer one is there; the state changes only along allowed transitions. `askedAt`: before the
- * supplier was asked. `install`: columns of its install data, where they change. Returns the current row.
+ * Keeps the supplier's answer about the whole eSIM, unless a newer one is there; the state changes only along
+ * allowed transitions. `askedAt`: before the supplier was asked. `install`: columns of its install data,
+ * where they change. Returns the current row.
  */
 export function refreshEsim(
   db: WorldDb,
@@ -141,7 +143,10 @@ export async function notifyOfTopUp(
 /** As many eSIMs at a time as one short transaction should lock. */
 const NOTICES_AT_ONCE = 100;
 
-/** Notifies of eSIMs that expire in three days or in one. Concurrent calls take different ones. Returns how many; a full batch means that there are more. */
+/**
+ * Notifies of eSIMs that expire in three days or in one. Concurrent calls take different ones. Returns how
+ * many; a full batch means that there are more.
+ */
 export function notifyOfExpiry(
   db: WorldDb,
   now: Date,
@@ -172,7 +177,9 @@ async function lockEsim(trx: WorldDb, esimId: string): Promise<EsimRow | undefin
   return trx.selectFrom('esims').selectAll().where('id', '=', esimId).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** The one place that changes a delivered eSIM: what is to be notified of is written with it. `row` is locked. */
+/**
+ * The one place that changes a delivered eSIM: what is to be notified of is written with it. `row` is locked.
+ */
 async function change(
   trx: WorldDb,
   row: EsimRow,

@@ -1,4 +1,6 @@
-/** Enqueues what a merchant is notified of about the life of an eSIM, in the transaction that changes its row. */
+/**
+ * Enqueues what a merchant is notified of about the life of an eSIM, in the transaction that changes its row.
+ */
 import { sql } from 'kysely';
 import type { LifeEvent } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -6,7 +6,10 @@ import type { SupplierEventsTable } from './tables.ts';
 
 export type SupplierEventRow = Selectable<SupplierEventsTable>;
 
-/** Anyone can send an event, so few from other senders are kept: a thousand rows are less than a megabyte, and show who it is. */
+/**
+ * Anyone can send an event, so few from other senders are kept: a thousand rows are less than a megabyte, and
+ * show who it is.
+ */
 export const MAX_FOREIGN_EVENTS = 1_000;
 /** Of the supplier itself. A day of its silence to our questions, at 100,000 eSIMs, waits in fewer. */
 export const MAX_WAITING_EVENTS = 50_000;
@@ -69,7 +72,10 @@ export async function findPurchasesOfOrders(
   return found.rows;
 }
 
-/** Longer than a turn of 20 events takes at one request a second; then another process may take the events of one that died. */
+/**
+ * Longer than a turn of 20 events takes at one request a second; then another process may take the events of
+ * one that died.
+ */
 const LEASE_FOR = sql`interval '60 seconds'`;
 
 /** Leases events of a supplier that wait, oldest first. Concurrent calls lease different ones. */
@@ -90,7 +96,10 @@ export async function leaseSupplierEvents(
 /** A leased event that has waited for a day is left to the schedule. */
 const GIVE_UP_AFTER = sql`interval '1 day'`;
 
-/** Gives events back whose eSIM the supplier said nothing about: they wait half as long again as they have waited, at least 15 seconds and at most an hour. */
+/**
+ * Gives events back whose eSIM the supplier said nothing about: they wait half as long again as they have
+ * waited, at least 15 seconds and at most an hour.
+ */
 export async function putBackSupplierEvents(db: WorldDb, ids: readonly bigint[]): Promise<void> {
   await sql`
     update supplier_events
@@ -111,7 +120,10 @@ export async function markSupplierEventsApplied(
      where id = any(${[...ids]}::bigint[]) and applied_at is null`.execute(db);
 }
 
-/** Deletes events that were worked on before `appliedBefore`, and those of strangers from before `foreignBefore`. */
+/**
+ * Deletes events that were worked on before `appliedBefore`, and those of strangers from before
+ * `foreignBefore`.
+ */
 export async function forgetSupplierEvents(
   db: WorldDb,
   { appliedBefore, foreignBefore }: { readonly appliedBefore: Date; readonly foreignBefore: Date },

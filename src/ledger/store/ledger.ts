@@ -73,7 +73,10 @@ export async function ensureSupplierAccount(db: WorldDb, supplier: string): Prom
 export const withoutZeros = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
   entries.filter(({ amountMinor }) => amountMinor !== 0n);
 
-/** The entries must net to zero in each currency. `already`: the operation key was used before; nothing was written. */
+/**
+ * The entries must net to zero in each currency. `already`: the operation key was used before; nothing was
+ * written.
+ */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
   const entries = sql.join(
     request.entries.map(

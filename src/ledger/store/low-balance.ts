@@ -9,7 +9,10 @@ import {
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
 
-/** null switches it off. Where the new threshold makes the wallet low, the webhook is enqueued now: no later debit would cross it. */
+/**
+ * null switches it off. Where the new threshold makes the wallet low, the webhook is enqueued now: no later
+ * debit would cross it.
+ */
 export async function setLowBalance(
   db: WorldDb,
   { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
@@ -73,8 +76,9 @@ export async function findLowBalance(
 }
 
 /**
- * What a statement that debits a wallet returns; null where the balance did not fall below the threshold. `wallet.low_balance` is sent each time a debit, or
- * a higher threshold, takes it there. The statement finds out itself, under the wallet's lock, so there is no state to reset.
+ * What a statement that debits a wallet returns; null where the balance did not fall below the threshold.
+ * `wallet.low_balance` is sent each time a debit, or a higher threshold, takes it there. The statement finds
+ * out itself, under the wallet's lock, so there is no state to reset.
  */
 export interface ThresholdCrossing {
   readonly threshold_minor: bigint | null;
@@ -83,7 +87,10 @@ export interface ThresholdCrossing {
   readonly at: Date;
 }
 
-/** Locks the wallet and returns its balance before the debit, with the crossing. undefined: the account has no wallet. */
+/**
+ * Locks the wallet and returns its balance before the debit, with the crossing. undefined: the account has no
+ * wallet.
+ */
 export async function lockWalletFor(
   trx: WorldDb,
   accountId: string,

@@ -1,4 +1,7 @@
-/** Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends, of a URL its host. */
+/**
+ * Who acts for an account, with which keys, and where its webhooks go. No secret is read: of a key its ends,
+ * of a URL its host.
+ */
 import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { isId } from '../../domain/ids.ts';

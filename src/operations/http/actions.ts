@@ -287,7 +287,10 @@ export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSc
   }
 }
 
-/** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be carried out), and `notFound`. */
+/**
+ * Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be carried out), and
+ * `notFound`.
+ */
 export function actionAnswer(
   outcome: ActionOutcome,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',

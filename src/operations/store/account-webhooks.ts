@@ -1,4 +1,7 @@
-/** Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what stands behind a host are not read. */
+/**
+ * Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what
+ * stands behind a host are not read.
+ */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -34,7 +37,10 @@ export async function isOwnMessage(db: WorldDb, accountId: string, id: string): 
   return row !== undefined;
 }
 
-/** One page of those that are not delivered, newest first, with their latest attempts; or the one with this id. */
+/**
+ * One page of those that are not delivered, newest first, with their latest attempts; or the one with this
+ * id.
+ */
 export async function readMessages(
   db: WorldDb,
   {

@@ -1,6 +1,6 @@
 /**
- * An operator action from its preview to its closed record. Its effect and its record are written in one transaction. A closed record never
- * changes. The same key is the same action, however often it is sent.
+ * An operator action from its preview to its closed record. Its effect and its record are written in one
+ * transaction. A closed record never changes. The same key is the same action, however often it is sent.
  */
 import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
@@ -402,7 +402,10 @@ export interface ApprovalDecision {
   readonly reason?: string | undefined;
 }
 
-/** The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which ends it. */
+/**
+ * The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which
+ * ends it.
+ */
 export async function decideApproval(
   db: WorldDb,
   actionId: string,
@@ -488,7 +491,10 @@ export async function summarisePendingApprovals(
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
-/** Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is written, not even a refusal. */
+/**
+ * Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is
+ * written, not even a refusal.
+ */
 export async function previewEffect(
   db: WorldDb,
   request: ActionRequest,

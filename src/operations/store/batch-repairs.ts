@@ -1,4 +1,7 @@
-/** Batch repairs and their rows. What people decide is on record beside their other actions, in the same transaction. */
+/**
+ * Batch repairs and their rows. What people decide is on record beside their other actions, in the same
+ * transaction.
+ */
 import { sql } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';

@@ -239,7 +239,10 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 /** Enough of the id to tell this action's refunds from others. */
 const shortId = ({ id }: ActionRow): string => id.slice(-12);
 
-/** A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the wallet. */
+/**
+ * A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the
+ * wallet.
+ */
 async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const payment = payingPayment(subject);
   if (!payment) return { refusal: 'DOES_NOT_FIT' };

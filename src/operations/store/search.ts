@@ -107,8 +107,9 @@ export interface FoundOther {
 }
 
 /**
- * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway events that match no payment, batch repairs.
- * Also differences: by their number, or by the vendor's id where they belong to no record of ours.
+ * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway
+ * events that match no payment, batch repairs. Also differences: by their number, or by the vendor's id where
+ * they belong to no record of ours.
  */
 export async function findOtherRecords(
   db: WorldDb,

@@ -1,6 +1,6 @@
 /**
- * All rows of one purchase or funding, read in one snapshot. Where a table holds secrets (activation codes, PIN, PUK, bank details, message
- * bodies, answers of merchants) the columns are named one by one. Reads only.
+ * All rows of one purchase or funding, read in one snapshot. Where a table holds secrets (activation codes,
+ * PIN, PUK, bank details, message bodies, answers of merchants) the columns are named one by one. Reads only.
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -1,6 +1,6 @@
 /**
- * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the answer holds nothing secret. A browser
- * has no key, so we search every environment that is on.
+ * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the
+ * answer holds nothing secret. A browser has no key, so we search every environment that is on.
  */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';

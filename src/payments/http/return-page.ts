@@ -1,6 +1,6 @@
 /**
- * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by hash and allows nothing else. It renews
- * itself with the script, and without it by reloading.
+ * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by
+ * hash and allows nothing else. It renews itself with the script, and without it by reloading.
  */
 import { formatMinor } from '../../domain/money.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -22,7 +22,10 @@ dt { opacity: 0.75; }
 dd { margin: 0; }
 `;
 
-/** Checks often at first and seldom later, at once when the buyer comes back to the page, and stops once nothing can change. */
+/**
+ * Checks often at first and seldom later, at once when the buyer comes back to the page, and stops once
+ * nothing can change.
+ */
 const SCRIPT = `
 (() => {
   const FIRST_PAUSE_MS = 1500, GROWTH = 1.4, LONGEST_PAUSE_MS = 30000;

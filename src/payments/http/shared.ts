@@ -64,7 +64,10 @@ export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id:
 
 type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;
 
-/** How to pay `view.payment`, or nothing once that is over; `price` in the currency that the answer names anyway. */
+/**
+ * How to pay `view.payment`, or nothing once that is over; `price` in the currency that the answer names
+ * anyway.
+ */
 export function presentPayment(
   view: { readonly paymentMethod: PaymentMethod; readonly payment: PaymentView | null },
   price: Money,

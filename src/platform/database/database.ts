@@ -1,6 +1,6 @@
 /**
- * Opens Postgres for one schema under one role. Everything a query can do is bounded: statement and lock time limits, a pool size, a
- * connection time limit. int8 comes back as bigint, never as a floating-point number.
+ * Opens Postgres for one schema under one role. Everything a query can do is bounded: statement and lock time
+ * limits, a pool size, a connection time limit. int8 comes back as bigint, never as a floating-point number.
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -26,7 +26,10 @@ const parserOf = ((oid: TypeId, format?: 'text') =>
     ? BigInt
     : (pg.types.getTypeParser(oid, format) as unknown)) as typeof pg.types.getTypeParser;
 
-/** A database that does not answer is an error to the caller, not a wait. `connect_timeout` in the address, in seconds as in libpq, replaces it. */
+/**
+ * A database that does not answer is an error to the caller, not a wait. `connect_timeout` in the address, in
+ * seconds as in libpq, replaces it.
+ */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 function connectTimeoutMs(url: string): number {
@@ -57,8 +60,8 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     types: { getTypeParser: parserOf },
   });
   pool.on('error', (error) => options.onIdleError?.(error));
-  // The pool listens only while a connection is idle: one that Postgres ends between two queries of its borrower would end the process.
-  // The borrower's next query fails, and the pool throws the connection away.
+  // The pool listens only while a connection is idle: one that Postgres ends between two queries of its
+  // borrower would end the process. The borrower's next query fails, and the pool throws the connection away.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

@@ -43,7 +43,10 @@ export function refusedRowOf(error: unknown, duplicates: 'pass' | 'refused' = 'p
 
 export const isDuplicate = (error: unknown): boolean => ((error ?? {}) as DriverError).code === DUPLICATE;
 
-/** SQLSTATE classes that pass by themselves: connection loss, shutdown, serialization, deadlock, out of connections. */
+/**
+ * SQLSTATE classes that pass by themselves: connection loss, shutdown, serialization, deadlock, out of
+ * connections.
+ */
 const PASSING_SQLSTATES = /^(08...|57P0[123]|40001|40P01|53300|55P03|57014)$/;
 const PASSING_NODE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 

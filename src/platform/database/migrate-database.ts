@@ -1,4 +1,7 @@
-/** Gives migrations/ its connections: as the owner, one schema at a time, with no limit on how long a migration may take. */
+/**
+ * Gives migrations/ its connections: as the owner, one schema at a time, with no limit on how long a
+ * migration may take.
+ */
 import type { Kysely } from 'kysely';
 import { migrate } from '../../../migrations/migrate.ts';
 import { openDatabase } from './database.ts';

@@ -1,11 +1,14 @@
-/*
- * Statements are prepared once a connection, so that Postgres parses and plans each of them the first time only (docs/decisions/0019 has the
- * figures). A statement is known by its text, which holds no values.
+/**
+ * Statements are prepared once a connection, so that Postgres parses and plans each of them the first time
+ * only (docs/decisions/0019 has the figures). A statement is known by its text, which holds no values.
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 
-/** A process asks for some two hundred statements. Beyond this many, texts run unprepared, so that the server's memory stays bounded. */
+/**
+ * A process asks for some two hundred statements. Beyond this many, texts run unprepared, so that the
+ * server's memory stays bounded.
+ */
 const MAX_TEXTS = 400;
 /** Longer texts list rows, and differ with their number. */
 const MAX_TEXT_CHARACTERS = 4_000;
@@ -32,7 +35,10 @@ function createNames() {
 }
 type Names = ReturnType<typeof createNames>;
 
-/** A migration changed what a prepared statement answers (SQLSTATE 0A000). Every statement gets a new name after it. */
+/**
+ * A migration changed what a prepared statement answers (SQLSTATE 0A000). Every statement gets a new name
+ * after it.
+ */
 export function isOutdatedPlan(error: unknown): boolean {
   return (
     error instanceof Error &&

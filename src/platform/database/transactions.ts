@@ -9,7 +9,10 @@ export function inTransaction<T>(db: WorldDb, work: (trx: WorldDb) => Promise<T>
 /** Tens of millions of entries are summed in less. */
 const READ_TIMEOUT_MS = 120_000;
 
-/** Runs the reads of a report in one read-only transaction, each with up to two minutes: they read whole tables. */
+/**
+ * Runs the reads of a report in one read-only transaction, each with up to two minutes: they read whole
+ * tables.
+ */
 export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
   return db
     .transaction()

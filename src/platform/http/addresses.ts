@@ -1,6 +1,7 @@
 /**
- * Client addresses: where a request comes from, and whether a key may be used from there. Everything here fails closed: a text that is not plainly an
- * address is none, and a list entry that cannot be read matches nothing.
+ * Client addresses: where a request comes from, and whether a key may be used from there. Everything here
+ * fails closed: a text that is not plainly an address is none, and a list entry that cannot be read matches
+ * nothing.
  */
 import ipaddr from 'ipaddr.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
@@ -14,7 +15,10 @@ const MAPPED_PREFIX_BITS = 96;
 /** What one customer of an IPv6 network usually holds. */
 const IPV6_BUCKET_BITS = 64;
 
-/** An address in one spelling (IPv4-mapped IPv6 becomes IPv4), or undefined when the text is not an address. No zone ids, octal or short forms. */
+/**
+ * An address in one spelling (IPv4-mapped IPv6 becomes IPv4), or undefined when the text is not an address.
+ * No zone ids, octal or short forms.
+ */
 export function normaliseAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }
@@ -26,7 +30,10 @@ function parseAddress(text: string): Address | undefined {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** A socket's peer. A link-local one carries a zone id (`fe80::1%eth0`), which says something about us, not about the peer. */
+/**
+ * A socket's peer. A link-local one carries a zone id (`fe80::1%eth0`), which says something about us, not
+ * about the peer.
+ */
 export function peerAddress(peer: string | undefined): string | undefined {
   return normaliseAddress(peer?.split('%', 1)[0] ?? '');
 }
@@ -40,7 +47,10 @@ function parseForwardedElement(element: string): string | undefined {
   return host !== undefined && isIPv4(host) ? normaliseAddress(host) : undefined;
 }
 
-/** A single address or a CIDR range; undefined when it is neither. Ranges inside ::ffff:0:0/96 become IPv4 ranges. */
+/**
+ * A single address or a CIDR range; undefined when it is neither. Ranges inside ::ffff:0:0/96 become IPv4
+ * ranges.
+ */
 export function parseRange(text: string): Range | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) {
@@ -59,7 +69,9 @@ export function parseRange(text: string): Range | undefined {
   return [address, bits];
 }
 
-/** Answers whether a normalised address lies in any of the ranges. Entries that cannot be read match nothing. */
+/**
+ * Answers whether a normalised address lies in any of the ranges. Entries that cannot be read match nothing.
+ */
 export function compileRanges(entries: readonly string[]): (address: string) => boolean {
   const ranges = entries.map(parseRange).filter((range) => range !== undefined);
   return (text) => {
@@ -69,7 +81,10 @@ export function compileRanges(entries: readonly string[]): (address: string) => 
   };
 }
 
-/** The same for settings: throws RangeError on an entry that is neither address nor range, so that a typing error shows at start. */
+/**
+ * The same for settings: throws RangeError on an entry that is neither address nor range, so that a typing
+ * error shows at start.
+ */
 export function requireRanges(entries: readonly string[]): (address: string) => boolean {
   for (const entry of entries)
     if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
@@ -77,8 +92,9 @@ export function requireRanges(entries: readonly string[]): (address: string) => 
 }
 
 /**
- * The client's address: the socket's peer, unless that is a trusted proxy; then the first address from the right of X-Forwarded-For
- * that is none (all trusted: the leftmost). Undefined when the header, as far as it has to be read, is malformed.
+ * The client's address: the socket's peer, unless that is a trusted proxy; then the first address from the
+ * right of X-Forwarded-For that is none (all trusted: the leftmost). Undefined when the header, as far as it
+ * has to be read, is malformed.
  */
 export function resolveClientAddress(
   peer: string,
@@ -94,7 +110,10 @@ export function resolveClientAddress(
   return client;
 }
 
-/** What requests without a key are counted by: the address, or for IPv6 its /64, which one customer can change within at will. */
+/**
+ * What requests without a key are counted by: the address, or for IPv6 its /64, which one customer can change
+ * within at will.
+ */
 export function addressBucket(address: string): string {
   if (!address.includes(':')) return address;
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_BUCKET_BITS}`).toString()}/${IPV6_BUCKET_BITS}`;

@@ -1,6 +1,6 @@
 /**
- * Endpoints for operators, on a port of its own that is never reachable from outside: health, readiness and metrics. Answers name what is
- * not ready, but no secret and no customer.
+ * Endpoints for operators, on a port of its own that is never reachable from outside: health, readiness and
+ * metrics. Answers name what is not ready, but no secret and no customer.
  */
 import Koa from 'koa';
 import { inTime } from '../circuit-breaker.ts';
@@ -30,7 +30,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const json = (status: number, value: object) => ({ status, type: JSON_TYPE, body: toJson(value) });
 
-/** GET /healthz, /readyz (503 while anything is not ready) and /metrics; with `codec` also POST /codec/decode. */
+/**
+ * GET /healthz, /readyz (503 while anything is not ready) and /metrics; with `codec` also POST /codec/decode.
+ */
 export function buildAdminApp(deps: AdminDeps): Koa {
   const pages: Readonly<Record<string, () => Promise<ReturnType<typeof json>>>> = {
     '/healthz': () => Promise.resolve(json(200, { status: 'ok', version: deps.version })),

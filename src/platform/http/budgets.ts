@@ -14,7 +14,10 @@ export function createCounts() {
 
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** Memory that many senders share. One of them gets at most a quarter of it, so that it takes four to keep the others out. */
+/**
+ * Memory that many senders share. One of them gets at most a quarter of it, so that it takes four to keep the
+ * others out.
+ */
 export function createByteBudget({
   maxBytes,
   maxItemBytes,

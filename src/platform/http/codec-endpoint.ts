@@ -1,6 +1,7 @@
 /**
- * Decrypts payloads for the Temporal UI and the `temporal` command: POST /codec/decode, in the format of Temporal's codec servers. There is no
- * password, so it is on the admin port, and only where SIMWAY_TEMPORAL_UI_ORIGIN is set. Nothing here encrypts.
+ * Decrypts payloads for the Temporal UI and the `temporal` command: POST /codec/decode, in the format of
+ * Temporal's codec servers. There is no password, so it is on the admin port, and only where
+ * SIMWAY_TEMPORAL_UI_ORIGIN is set. Nothing here encrypts.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { Context, Middleware } from 'koa';
@@ -54,7 +55,8 @@ export function codecEndpoint(endpoint: CodecEndpoint): Middleware {
 }
 
 async function replyTo(ctx: Context, { uiOrigin, codecs }: CodecEndpoint): Promise<Reply> {
-  // Programs send no origin. Any other website is turned away, also one whose name was pointed at this machine.
+  // Programs send no origin. Any other website is turned away, also one whose name was pointed at this
+  // machine.
   const origin = ctx.get('Origin');
   if (origin !== '' && origin !== uiOrigin) return refusal(403, `Only ${uiOrigin} may decode payloads`);
   if (ctx.method === 'OPTIONS') return preflight(ctx);

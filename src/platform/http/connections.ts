@@ -1,4 +1,7 @@
-/** The connections of one server: how many there may be, and what each of them has in progress. Nothing here is done per request but counting. */
+/**
+ * The connections of one server: how many there may be, and what each of them has in progress. Nothing here
+ * is done per request but counting.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressBucket, peerAddress } from './addresses.ts';
@@ -13,8 +16,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Why we closed a connection. `address`: its address has too many. `total`: there are too many in all. `idle`: it was idle and made room for a new
- * one. `pipelined`: it had too many requests in progress. `unread`: its client did not read the answers.
+ * Why we closed a connection. `address`: its address has too many. `total`: there are too many in all.
+ * `idle`: it was idle and made room for a new one. `pipelined`: it had too many requests in progress.
+ * `unread`: its client did not read the answers.
  */
 export type Closure = 'address' | 'total' | 'idle' | 'pipelined' | 'unread';
 
@@ -45,7 +49,10 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
     onClosed(closure);
   };
 
-  /** Of those that wait for their client: the one that was opened first. Slow senders never keep a new client out. */
+  /**
+   * Of those that wait for their client: the one that was opened first. Slow senders never keep a new client
+   * out.
+   */
   const makeRoom = (): boolean => {
     for (const [socket, connection] of open) {
       if (connection.bucket === undefined || !isIdle(connection)) continue;
@@ -87,14 +94,18 @@ export function createConnections(limits: ConnectionLimits, onClosed: (closure: 
       return true;
     },
     /**
-     * Begins the time of those whose answers wait to be read. Called now and then: a timer for every answer would cost a read several percent. Node counts
-     * a write that makes progress as activity, and replaces the time when the answer is sent.
+     * Begins the time of those whose answers wait to be read. Called now and then: a timer for every answer
+     * would cost a read several percent. Node counts a write that makes progress as activity, and replaces
+     * the time when the answer is sent.
      */
     watchUnread: (timeoutMs: number): void => {
       for (const socket of open.keys())
         if (socket.writableLength > 0 && socket.timeout !== timeoutMs) socket.setTimeout(timeoutMs);
     },
-    /** For a connection that was silent in both directions for the whole time limit. One whose request is still being handled stays. */
+    /**
+     * For a connection that was silent in both directions for the whole time limit. One whose request is
+     * still being handled stays.
+     */
     expire: (socket: Socket): void => {
       const isUnread = socket.writableLength > 0;
       if (isUnread) close(socket, 'unread');

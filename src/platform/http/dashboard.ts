@@ -1,4 +1,7 @@
-/** Serves the built dashboard (the folder dashboard/): its assets, and for every other address below /dashboard its one page. */
+/**
+ * Serves the built dashboard (the folder dashboard/): its assets, and for every other address below
+ * /dashboard its one page.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -10,7 +13,10 @@ export const DASHBOARD_FOLDER = join(import.meta.dirname, '../../../dashboard/di
 const NONCE_MARK = 'STYLE_NONCE';
 const NONCE_BYTES = 16;
 
-/** Scripts come from files of ours alone. Mantine writes its variables into style elements, which carry the answer's own nonce. */
+/**
+ * Scripts come from files of ours alone. Mantine writes its variables into style elements, which carry the
+ * answer's own nonce.
+ */
 const policyWith = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -35,7 +41,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-/** Made by the build beside each asset that is worth it (dashboard/vite.config.ts). The first that the browser takes is sent. */
+/**
+ * Made by the build beside each asset that is worth it (dashboard/vite.config.ts). The first that the browser
+ * takes is sent.
+ */
 const FORMS = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -47,8 +56,8 @@ const KEPT = 'public, max-age=31536000, immutable';
 const KEPT_ICON = 'public, max-age=3600';
 
 /**
- * Passes on everything that is not below /dashboard, and all of it while the dashboard is not built. All files are read at the start: 3 MB, and a
- * build that replaces them breaks nothing that runs.
+ * Passes on everything that is not below /dashboard, and all of it while the dashboard is not built. All
+ * files are read at the start: 3 MB, and a build that replaces them breaks nothing that runs.
  */
 export function serveDashboard(folder: string): Middleware {
   const built = readBuilt(folder);

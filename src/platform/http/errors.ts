@@ -1,13 +1,14 @@
 /**
- * The one translator from refusals to HTTP: code → status, and route → body shape.
- * Unknown errors never reach a caller: they become INTERNAL_ERROR without their text. Domain code knows no status.
+ * The one translator from refusals to HTTP: code → status, and route → body shape. Unknown errors never reach
+ * a caller: they become INTERNAL_ERROR without their text. Domain code knows no status.
  */
 import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { toJson } from './json.ts';
 import { DEFAULT_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /**
- * The three error bodies of the API contract. `base`: buying and reading eSIMs. `top-up`: top-ups and package details. `general`: everything else.
+ * The three error bodies of the API contract. `base`: buying and reading eSIMs. `top-up`: top-ups and package
+ * details. `general`: everything else.
  */
 export type ErrorShape = 'base' | 'top-up' | 'general';
 

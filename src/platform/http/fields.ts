@@ -1,6 +1,7 @@
 /**
- * Building blocks of request schemas. Each makes a zod schema with messages a caller can act on and the matching OpenAPI words, from
- * the same numbers, so that reference and behaviour cannot differ. Messages never repeat what the caller sent.
+ * Building blocks of request schemas. Each makes a zod schema with messages a caller can act on and the
+ * matching OpenAPI words, from the same numbers, so that reference and behaviour cannot differ. Messages
+ * never repeat what the caller sent.
  */
 import { z } from 'zod';
 import { formatMinor, parseMinor } from '../../domain/money.ts';
@@ -80,7 +81,9 @@ export function dayField(words: { readonly description: string }) {
     .meta({ ...words, type: 'string', format: 'date', example: '2026-01-31' });
 }
 
-/** An amount with at most two decimals, in minor units from its own digits; `1e1` and `10.000` are no amounts. */
+/**
+ * An amount with at most two decimals, in minor units from its own digits; `1e1` and `10.000` are no amounts.
+ */
 export function amountField(options: {
   readonly minMinor: bigint;
   readonly maxMinor: bigint;

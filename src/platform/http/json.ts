@@ -1,6 +1,7 @@
 /**
- * JSON at the edge. Amounts come in as the digits they were written with, and leave as number literals with exactly two decimals. They are made from
- * text, never from floating point. Bodies are turned into text once, here. Must not know any resource.
+ * JSON at the edge. Amounts come in as the digits they were written with, and leave as number literals with
+ * exactly two decimals. They are made from text, never from floating point. Bodies are turned into text once,
+ * here. Must not know any resource.
  */
 import { formatMinor } from '../../domain/money.ts';
 
@@ -23,7 +24,10 @@ declare global {
   }
 }
 
-/** What a presenter returns for a documented type: the same, but numbers may be literals, and texts dates: JSON writes them as ISO 8601. */
+/**
+ * What a presenter returns for a documented type: the same, but numbers may be literals, and texts dates:
+ * JSON writes them as ISO 8601.
+ */
 export type Wire<T> = T extends number
   ? T | JsonNumber
   : T extends string
@@ -41,7 +45,10 @@ export function moneyJson(amountMinor: bigint): JsonNumber {
   return JSON.rawJSON(formatMinor(amountMinor));
 }
 
-/** Decimal text such as `"1534.25"` → the same digits as a literal. Throws SyntaxError when it is no JSON number. */
+/**
+ * Decimal text such as `"1534.25"` → the same digits as a literal. Throws SyntaxError when it is no JSON
+ * number.
+ */
 export function decimalJson(text: string): JsonNumber {
   return JSON.rawJSON(text);
 }
@@ -51,7 +58,10 @@ export function isJsonNumber(value: unknown): value is JsonNumber {
   return JSON.isRawJSON(value);
 }
 
-/** JSON text → values, each number as the literal that was written. Goes as deep as the text: for texts whose depth is known to be small. */
+/**
+ * JSON text → values, each number as the literal that was written. Goes as deep as the text: for texts whose
+ * depth is known to be small.
+ */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined ? JSON.rawJSON(source) : value,

@@ -1,13 +1,22 @@
 /**
- * Every limit that a caller of the HTTP API can reach, in one place: docs/API.md lists these and a test keeps it equal.
- * Plain constants only; what an operator may change comes in through AppSettings.
+ * Every limit that a caller of the HTTP API can reach, in one place: docs/API.md lists these and a test keeps
+ * it equal. Plain constants only; what an operator may change comes in through AppSettings.
  */
 
-/** The largest request body. A purchase is under 1 KiB; 64 KiB leaves room for growth without letting anyone fill memory. */
+/**
+ * The largest request body. A purchase is under 1 KiB; 64 KiB leaves room for growth without letting anyone
+ * fill memory.
+ */
 export const MAX_BODY_BYTES = 65_536;
-/** A refused body of at most this many bytes is still read and thrown away, so that the caller gets to see the 413. */
+/**
+ * A refused body of at most this many bytes is still read and thrown away, so that the caller gets to see the
+ * 413.
+ */
 export const MAX_DISCARDED_BODY_BYTES = 16_777_216;
-/** The largest event of the payment gateway: theirs are a few KiB, and one refused for its size would come again for days. */
+/**
+ * The largest event of the payment gateway: theirs are a few KiB, and one refused for its size would come
+ * again for days.
+ */
 export const MAX_EVENT_BYTES = 1_048_576;
 /** The largest event of the supplier: theirs are under 1 KiB, and anyone can send one. */
 export const MAX_SUPPLIER_EVENT_BYTES = 16_384;
@@ -44,7 +53,10 @@ export const MAX_SEARCH_CHARACTERS = 100;
 export const MAX_PACKAGE_CODE_CHARACTERS = 64;
 export const MAX_REGION_CODE_CHARACTERS = 64;
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
-/** What one person may ask for under /ops in a minute: a screen that is refreshed every second, ten times over. */
+/**
+ * What one person may ask for under /ops in a minute: a screen that is refreshed every second, ten times
+ * over.
+ */
 export const PERSON_REQUESTS_PER_MINUTE = 600;
 /** Tries to sign in, a minute and address: far more than mistakes, far fewer than guesses. */
 export const LOGINS_PER_MINUTE = 10;
@@ -75,7 +87,10 @@ export const MAX_MOVED_MINOR = 100_000_000_000n;
 export const MAX_API_KEY_CHARACTERS = 200;
 export const MAX_REQUEST_ID_CHARACTERS = 128;
 
-/** What one funding of a wallet may ask for, in minor units: up to the gateway's own highest amount. Its lowest depends on the method. */
+/**
+ * What one funding of a wallet may ask for, in minor units: up to the gateway's own highest amount. Its
+ * lowest depends on the method.
+ */
 export const MIN_FUNDING_MINOR = 1n;
 export const MAX_FUNDING_MINOR = 1_000_000_000n;
 
@@ -92,10 +107,16 @@ export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;
 /** Far above any balance that one would want to be warned of, in minor units. */
 export const MAX_LOW_BALANCE_MINOR = 100_000_000_000n;
 
-/** A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not threads. */
+/**
+ * A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not
+ * threads.
+ */
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 10_000;
-/** A connection whose answers are not read for so long is closed. Any progress restarts the time, so slow lines are fine. */
+/**
+ * A connection whose answers are not read for so long is closed. Any progress restarts the time, so slow
+ * lines are fine.
+ */
 export const WRITE_TIMEOUT_MS = 20_000;
 /** Requests of one connection that are sent ahead of their answers. Browsers and common clients send none. */
 export const MAX_REQUESTS_IN_PROGRESS = 16;
@@ -105,7 +126,10 @@ export const MAX_CONNECTIONS = 5_000;
 export const MAX_CONNECTIONS_PER_ADDRESS = 256;
 /** How often Node checks for late requests. */
 export const CONNECTIONS_CHECK_INTERVAL_MS = 5_000;
-/** Longer than the idle time of common load balancers (60 s), so that the balancer closes first and never meets a closed socket. */
+/**
+ * Longer than the idle time of common load balancers (60 s), so that the balancer closes first and never
+ * meets a closed socket.
+ */
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** How long rendered answers may be served at most; the catalogue's revision usually ends its own sooner. */

@@ -1,6 +1,7 @@
 /**
- * Query strings, read strictly: broken or repeated parameters are reported, never guessed. Parsing never throws; the route reports the problems when it
- * validates, since by then the caller has been counted and the error shape is known.
+ * Query strings, read strictly: broken or repeated parameters are reported, never guessed. Parsing never
+ * throws; the route reports the problems when it validates, since by then the caller has been counted and the
+ * error shape is known.
  */
 import { MAX_QUERY_PARAMETERS } from './limits.ts';
 

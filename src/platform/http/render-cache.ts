@@ -1,7 +1,8 @@
 /**
- * Finished answers that are the same for many callers: a popular list is priced and rendered once per revision or minute, not once per request
- * (promise L3). Keys must name everything that the bytes depend on. Refusals are never kept. The ETag is a hash of the bytes, so it is the same in
- * every process, and stays the same where a new revision changes nothing in this answer.
+ * Finished answers that are the same for many callers: a popular list is priced and rendered once per
+ * revision or minute, not once per request (promise L3). Keys must name everything that the bytes depend on.
+ * Refusals are never kept. The ETag is a hash of the bytes, so it is the same in every process, and stays the
+ * same where a new revision changes nothing in this answer.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -22,7 +23,10 @@ export interface RenderCache {
   ): Answer | Promise<Answer>;
 }
 
-/** Prices depend on the account, so only the caller may cache an answer, and must revalidate it before each use. */
+/**
+ * Prices depend on the account, so only the caller may cache an answer, and must revalidate it before each
+ * use.
+ */
 const KEEPING = { 'Cache-Control': 'private, no-cache', Vary: 'X-API-Key' };
 
 export function createRenderCache(): RenderCache {

@@ -1,6 +1,7 @@
 /**
- * What the middleware learns about a request on its way in, one field after the other, and the Koa types that carry it.
- * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
+ * What the middleware learns about a request on its way in, one field after the other, and the Koa types that
+ * carry it. Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond
+ * its own beginning.
  */
 import type Koa from 'koa';
 import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
@@ -59,8 +60,8 @@ export function newRequestState(startedAtMs: number) {
     input: NO_INPUT,
     idempotency: undefined as IdempotencyContext | undefined,
     /**
-     * What the answer will carry beside its own headers. Answers hold prices and install codes: unless a route says otherwise, nothing in between may
-     * keep them.
+     * What the answer will carry beside its own headers. Answers hold prices and install codes: unless a
+     * route says otherwise, nothing in between may keep them.
      */
     headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } as Record<
       string,

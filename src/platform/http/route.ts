@@ -1,6 +1,7 @@
 /**
- * What a route is. The router, the middleware, the OpenAPI document and the tests all read these definitions, so a route cannot
- * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
+ * What a route is. The router, the middleware, the OpenAPI document and the tests all read these definitions,
+ * so a route cannot exist without a key rule, an error shape and schemas. Handlers call one use case and one
+ * presenter, and never touch Koa.
  */
 import type { z } from 'zod';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
@@ -15,10 +16,11 @@ import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
- * vendor's servers, who prove themselves by what they send: no key is checked and no request limited. `session`: for
- * people who have signed in, and `login` where they do; no key of a merchant opens either. `anybody`: where users sign in, `user`: for a user who has,
- * `member`: for one who belongs to the account that the request names. A member is let in by `required` and `optional` too.
+ * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked
+ * all the same. `vendor`: for a vendor's servers, who prove themselves by what they send: no key is checked
+ * and no request limited. `session`: for people who have signed in, and `login` where they do; no key of a
+ * merchant opens either. `anybody`: where users sign in, `user`: for a user who has, `member`: for one who
+ * belongs to the account that the request names. A member is let in by `required` and `optional` too.
  */
 export type KeyRule =
   'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login' | 'anybody' | 'user' | 'member';
@@ -55,7 +57,9 @@ type BodyOf<Body> = Body extends z.ZodObject
 export interface PathParameter {
   readonly description: string;
   readonly example: string;
-  /** Whether the decoded text can be one of our ids or codes; otherwise it is not found, before any use case. */
+  /**
+   * Whether the decoded text can be one of our ids or codes; otherwise it is not found, before any use case.
+   */
   readonly isPossible: (text: string) => boolean;
   readonly notFound: { readonly code: ErrorCode; readonly message: string };
 }
@@ -154,7 +158,10 @@ export interface RouteDefinition<
   readonly testKeysOnly?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
-  /** The shapes this route may refuse in, where it is not the general one alone; `pickShape` chooses where there are two. */
+  /**
+   * The shapes this route may refuse in, where it is not the general one alone; `pickShape` chooses where
+   * there are two.
+   */
   readonly shapes?: readonly [ErrorShape, ...ErrorShape[]];
   readonly pickShape?: (raw: RawInput) => ErrorShape;
   readonly params?: Readonly<Record<string, PathParameter>>;
@@ -167,7 +174,10 @@ export interface RouteDefinition<
   /** Refusals of this route's own use case, for the reference. Those of its parameters are added. */
   readonly errors?: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** Its answers have an ETag (render-cache.ts); a request with the same ETag is answered 304. For the API reference. */
+  /**
+   * Its answers have an ETag (render-cache.ts); a request with the same ETag is answered 304. For the API
+   * reference.
+   */
   readonly hasETag?: true;
   /** The code for our own faults where INTERNAL_ERROR would say too little. */
   readonly faultCode?: FaultCode;

@@ -5,9 +5,10 @@ import type { RequestKoa } from './request.ts';
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Sends the answers of one turn of the event loop together, at its end. With other work between them each write wakes the reader on the same machine
- * again. Reads are 1.2 to 1.5 times as fast with it (docs/decisions/0027). `sent` is called for each answer after all were written. An answer that
- * cannot be sent becomes Koa's error of its request.
+ * Sends the answers of one turn of the event loop together, at its end. With other work between them each
+ * write wakes the reader on the same machine again. Reads are 1.2 to 1.5 times as fast with it
+ * (docs/decisions/0027). `sent` is called for each answer after all were written. An answer that cannot be
+ * sent becomes Koa's error of its request.
  */
 export function createResponseSender(
   sent: (ctx: RequestKoa, answer: Answer) => void,

@@ -1,6 +1,7 @@
 /**
- * Listens, with limits on what a slow or broken client can hold. Stops in order: it takes no new connections, finishes requests in progress, closes
- * idle connections, and cuts the rest at the deadline. Also used for the admin port.
+ * Listens, with limits on what a slow or broken client can hold. Stops in order: it takes no new connections,
+ * finishes requests in progress, closes idle connections, and cuts the rest at the deadline. Also used for
+ * the admin port.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -46,15 +47,24 @@ export interface RunningServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Drains; resolves when every connection is closed, at the latest after `deadlineMs`. Calling it twice is once. */
+  /**
+   * Drains; resolves when every connection is closed, at the latest after `deadlineMs`. Calling it twice is
+   * once.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const IDLE_CHECK_INTERVAL_MS = 50;
-/** A connection made just before the stop may still send its request; Node counts it as busy, so it is ended here. */
+/**
+ * A connection made just before the stop may still send its request; Node counts it as busy, so it is ended
+ * here.
+ */
 const SILENT_GRACE_MS = 500;
 
-/** Resolves when the server listens; rejects when it cannot. Throws RangeError when a trusted proxy is no address. */
+/**
+ * Resolves when the server listens; rejects when it cannot. Throws RangeError when a trusted proxy is no
+ * address.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const draining = { value: false };
   const connections = createConnections(
@@ -157,7 +167,10 @@ function drain(server: Server, connections: Connections, deadlineMs: number): Pr
   });
 }
 
-/** What never became a request still gets an answer in the documented form, with a request id, and its connection ends. */
+/**
+ * What never became a request still gets an answer in the documented form, with a request id, and its
+ * connection ends.
+ */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
   else answerAndClose(socket, brokenRequest(error.code));

@@ -1,4 +1,7 @@
-/** Decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a new one. */
+/**
+ * Decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a
+ * new one.
+ */
 import type { Principal } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { isId } from '../../domain/ids.ts';
@@ -52,7 +55,10 @@ export async function findRequest(
   }
 }
 
-/** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running: its answer is the one that counts. */
+/**
+ * IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running: its answer is the one
+ * that counts.
+ */
 export function requireFinished({ clock }: Pick<IdempotencyDeps, 'clock'>, record: IdempotencyRecord): void {
   noteSubject(record);
   if (isStillRunning(record, clock.now())) throw keyInUse();

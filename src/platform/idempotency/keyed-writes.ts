@@ -1,6 +1,7 @@
 /**
- * Database writes under an Idempotency-Key: the key's row is written in the same transaction, so a repeat that has no stored answer finds what the
- * first request did. The answer itself is kept by the idempotency middleware.
+ * Database writes under an Idempotency-Key: the key's row is written in the same transaction, so a repeat
+ * that has no stored answer finds what the first request did. The answer itself is kept by the idempotency
+ * middleware.
  */
 import type { Principal } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -15,7 +16,9 @@ import { requireFinished } from './identify-request.ts';
 export interface KeyedWrite<T, Prepared = undefined> {
   /** What is decided before the transaction. */
   readonly prepare?: () => Promise<Prepared> | Prepared;
-  /** Writes. An error rolls back the write and the key. `resultId` is what a repeat needs in order to answer. */
+  /**
+   * Writes. An error rolls back the write and the key. `resultId` is what a repeat needs in order to answer.
+   */
   readonly write: (
     trx: WorldDb,
     prepared: Prepared,

@@ -23,8 +23,8 @@ export async function findIdempotencyKey(
 }
 
 /**
- * The key's row, and whether this id was ever used, in one statement. A purchase and its key's row are written in one transaction, so a used id
- * without a row belongs to a forgotten key.
+ * The key's row, and whether this id was ever used, in one statement. A purchase and its key's row are
+ * written in one transaction, so a used id without a row belongs to a forgotten key.
  */
 export async function findKeyOrUsed(
   db: WorldDb,
@@ -185,7 +185,10 @@ export function refuseUnopened(
   });
 }
 
-/** Keeps a refusal that leaves no other row, so that what was refused is not opened when it is sent again. The first refusal stays. */
+/**
+ * Keeps a refusal that leaves no other row, so that what was refused is not opened when it is sent again. The
+ * first refusal stays.
+ */
 export async function keepRefusedId(
   trx: WorldDb,
   transactionId: string,

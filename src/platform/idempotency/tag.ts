@@ -1,7 +1,10 @@
 import type { Principal } from '../../domain/account.ts';
 import type { Refusal } from '../../domain/refusals.ts';
 
-/** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
+/**
+ * A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and
+ * validated fields.
+ */
 export interface IdempotencyKeyInfo {
   readonly key: string;
   readonly path: string;
@@ -13,7 +16,10 @@ export interface IdempotencyKeyInfo {
   readonly follows?: string;
 }
 
-/** The same within a request. `found`: what the key's row said when the request came in, so that it is read only once. */
+/**
+ * The same within a request. `found`: what the key's row said when the request came in, so that it is read
+ * only once.
+ */
 export interface IdempotencyContext extends IdempotencyKeyInfo {
   readonly found?: IdentifiedRequest;
 }

@@ -1,4 +1,7 @@
-/** Ids of purchases and eSIMs: random, or an HMAC of the account and its Idempotency-Key, so that any process finds the same workflow. */
+/**
+ * Ids of purchases and eSIMs: random, or an HMAC of the account and its Idempotency-Key, so that any process
+ * finds the same workflow.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Environment } from '../../domain/account.ts';
 import { makeId } from '../../domain/ids.ts';

@@ -7,7 +7,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Microsoft Azure's platform services: a public address that is served inside the calling host. */
 const AZURE_PLATFORM = '168.63.129.16';
-/** An IPv6 address whose second half begins like this carries an IPv4 address for a tunnel (RFC 5214, ISATAP). */
+/**
+ * An IPv6 address whose second half begins like this carries an IPv4 address for a tunnel (RFC 5214, ISATAP).
+ */
 const ISATAP_MARK = 0x5efe;
 const ISATAP_BEFORE_MARK: readonly number[] = [0, 0x200];
 
@@ -17,7 +19,10 @@ function parseAddress(text: string): Address | undefined {
   return isIPv6(text) && !text.includes('%') ? ipaddr.IPv6.parse(text) : undefined;
 }
 
-/** False for private, local, shared, reserved and documentation addresses, tunnels to them, and any text that is not plainly an address. */
+/**
+ * False for private, local, shared, reserved and documentation addresses, tunnels to them, and any text that
+ * is not plainly an address.
+ */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   if (!address || address.range() !== 'unicast') return false;
@@ -29,7 +34,10 @@ function isGlobal(address: ipaddr.IPv6): boolean {
   return address.match(GLOBAL_IPV6) && !(mark === ISATAP_MARK && ISATAP_BEFORE_MARK.includes(beforeMark));
 }
 
-/** Makes a test whether an address is in any of these addresses and ranges. Throws TypeError for an entry that is neither. */
+/**
+ * Makes a test whether an address is in any of these addresses and ranges. Throws TypeError for an entry that
+ * is neither.
+ */
 export function compileAllowed(entries: readonly string[]): (address: string) => boolean {
   const ranges = entries.map((entry) => {
     // Stryker disable next-line StringLiteral: split always gives a first part

@@ -29,8 +29,8 @@ const ANY_NAME = 'checked.invalid';
 const MAX_ADDRESSES = 16;
 
 /**
- * Queries name servers directly: the system's resolver holds a thread of a small pool while a name server is slow, reads local files and
- * completes names.
+ * Queries name servers directly: the system's resolver holds a thread of a small pool while a name server is
+ * slow, reads local files and completes names.
  */
 export function createNetwork({ nameServers }: NetworkOptions = {}): Network {
   const resolver = new Resolver({ timeout: NAME_SERVER_TIMEOUT_MS, tries: NAME_SERVER_TRIES });
@@ -69,8 +69,9 @@ export interface Located {
 }
 
 /**
- * Reads the URL and resolves its name once. Refused unless every address of the name is public, so that a good address cannot hide a bad one. A name
- * without an answer when the signal aborts is unresolved. Never rejects.
+ * Reads the URL and resolves its name once. Refused unless every address of the name is public, so that a
+ * good address cannot hide a bad one. A name without an answer when the signal aborts is unresolved. Never
+ * rejects.
  */
 export async function locate(
   url: string,

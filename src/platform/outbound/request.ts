@@ -36,8 +36,8 @@ export interface OutboundRequest {
 }
 
 /**
- * Why there is no complete answer. `refused-url`: the guard does not allow a connection. `unresolved`: the name has no address.
- * `bad-answer`: not HTTP.
+ * Why there is no complete answer. `refused-url`: the guard does not allow a connection. `unresolved`: the
+ * name has no address. `bad-answer`: not HTTP.
  */
 export type RequestFailure =
   | 'refused-url'
@@ -102,8 +102,8 @@ interface Received {
 }
 
 /**
- * Sends one HTTP request to an untrusted server. Only to addresses that were just checked, on a connection of its own, without redirects and
- * proxies, within one time limit and a size limit. Never rejects.
+ * Sends one HTTP request to an untrusted server. Only to addresses that were just checked, on a connection of
+ * its own, without redirects and proxies, within one time limit and a size limit. Never rejects.
  */
 export async function guardedRequest(request: OutboundRequest, outbound: Outbound): Promise<RequestOutcome> {
   const { timeLimitMs = TIME_LIMIT_MS, clock } = outbound;
@@ -146,7 +146,10 @@ async function exchange(
   return ask(request, located.target.url, await open(located, network, signal), received);
 }
 
-/** Connects to one of the checked addresses; for https with TLS and a certificate that fits the host. Closed by the signal. */
+/**
+ * Connects to one of the checked addresses; for https with TLS and a certificate that fits the host. Closed
+ * by the signal.
+ */
 async function open({ target, addresses }: Located, network: Network, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const plain = addAbortSignal(signal, network.connect(addresses, target.port));

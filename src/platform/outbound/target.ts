@@ -2,8 +2,9 @@ import { isIPv4 } from 'node:net';
 import { compileAllowed, isPublicAddress } from './addresses.ts';
 
 /**
- * Why a URL is refused. `spelling`: an address not in its plain form. `address`: it is, or resolves to, a non-public address. `name`: not a
- * full host name of the public internet. `unresolved`: the name has no address now. `no-answer`: no web server answers.
+ * Why a URL is refused. `spelling`: an address not in its plain form. `address`: it is, or resolves to, a
+ * non-public address. `name`: not a full host name of the public internet. `unresolved`: the name has no
+ * address now. `no-answer`: no web server answers.
  */
 export type UrlRefusal =
   | 'not-a-url'
@@ -19,7 +20,10 @@ export type UrlRefusal =
 export interface UrlPolicy {
   /** True in live. */
   readonly httpsOnly: boolean;
-  /** The operator's addresses and ranges, on any port. Only URLs with an address in its plain form match, never names. */
+  /**
+   * The operator's addresses and ranges, on any port. Only URLs with an address in its plain form match,
+   * never names.
+   */
   readonly allowedRanges: readonly string[];
   /** For all other addresses. Default: 80 and 443. */
   readonly ports?: readonly number[];
@@ -65,8 +69,8 @@ export function compilePolicy({ httpsOnly, allowedRanges, ports = WEB_PORTS }: U
 }
 
 /**
- * Checks the text of a URL; the addresses of its name are checked by `locate`. URLs that parsers read in different ways are refused, so
- * that the checked host is the host that is connected to.
+ * Checks the text of a URL; the addresses of its name are checked by `locate`. URLs that parsers read in
+ * different ways are refused, so that the checked host is the host that is connected to.
  */
 export function readTarget(
   text: string,

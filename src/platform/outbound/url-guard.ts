@@ -7,11 +7,14 @@ const TIME_LIMIT_MS = 5_000;
 
 export type UrlVerdict = { readonly ok: true } | Refused;
 
-/** Checks URLs that others give us (webhook endpoints, websites of companies) by the same code that later connects. Never throws. */
+/**
+ * Checks URLs that others give us (webhook endpoints, websites of companies) by the same code that later
+ * connects. Never throws.
+ */
 export interface UrlGuard {
   /**
-   * Whether the URL may be stored: its form, and every address of its name now. Connections check again, since a name's addresses can
-   * change.
+   * Whether the URL may be stored: its form, and every address of its name now. Connections check again,
+   * since a name's addresses can change.
    */
   check(url: string): Promise<UrlVerdict>;
   /** The same, and whether a web server answers there with any status; redirects are answers. */

@@ -31,7 +31,8 @@ export function createWebhookSender({ policy, ...options }: OutboundOptions): We
 }
 
 /**
- * The headers of Standard Webhooks. The timestamp is that of the attempt, since receivers refuse old ones. Throws for an invalid secret.
+ * The headers of Standard Webhooks. The timestamp is that of the attempt, since receivers refuse old ones.
+ * Throws for an invalid secret.
  */
 export function webhookHeaders(
   { messageId, body, secrets }: SignedMessage,

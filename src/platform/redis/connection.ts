@@ -2,7 +2,10 @@ import { Redis } from 'ioredis';
 import { createCircuitBreaker } from '../circuit-breaker.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** A healthy Redis answers in one. A caller may wait for the call before its own as well, and lose 250 ms in all. */
+/**
+ * A healthy Redis answers in one. A caller may wait for the call before its own as well, and lose 250 ms in
+ * all.
+ */
 const DEADLINE_MS = 100;
 /** One slow answer is an accident, two in a row are a state. */
 const FAILURES_TO_OPEN = 2;
@@ -27,8 +30,9 @@ export interface RedisConnection {
 }
 
 /**
- * One connection to Redis, which may be down, hung or read-only at any moment: `attempt` answers within 250 ms, and no event of the connection ends
- * the process. Connects in the background and keeps reconnecting. Throws only when the URL is invalid. Never logs the URL, which may hold a password.
+ * One connection to Redis, which may be down, hung or read-only at any moment: `attempt` answers within 250
+ * ms, and no event of the connection ends the process. Connects in the background and keeps reconnecting.
+ * Throws only when the URL is invalid. Never logs the URL, which may hold a password.
  */
 export function createRedis(options: {
   readonly url: string;
@@ -78,7 +82,10 @@ export function createRedis(options: {
   };
 }
 
-/** One line when it goes and one when it comes back, not one for every attempt in between, and none when we close it. */
+/**
+ * One line when it goes and one when it comes back, not one for every attempt in between, and none when we
+ * close it.
+ */
 function reportOutages(
   client: Redis,
   logger: Pick<Logger, 'info' | 'warn'> | undefined,
@@ -105,7 +112,10 @@ function reportOutages(
   };
 }
 
-/** Answers true at most once in the given time: many commands fail at once, and one of them is enough to reconnect. */
+/**
+ * Answers true at most once in the given time: many commands fail at once, and one of them is enough to
+ * reconnect.
+ */
 function onceIn(intervalMs: number): () => boolean {
   let nextAtMs = 0;
   return () => {

@@ -32,9 +32,10 @@ interface Bucket {
 }
 
 /**
- * Counts requests with fewer calls to Redis: requests of one turn of the event loop are counted together, and a busy bucket reserves some permits in
- * advance (docs/decisions/0025). Every request takes one permit, in order of arrival. Unused permits are given back.
- * Answers the number of a request in its window, of `limit` requests.
+ * Counts requests with fewer calls to Redis: requests of one turn of the event loop are counted together, and
+ * a busy bucket reserves some permits in advance (docs/decisions/0025). Every request takes one permit, in
+ * order of arrival. Unused permits are given back. Answers the number of a request in its window, of `limit`
+ * requests.
  */
 export function createCountAhead({
   count,

@@ -7,8 +7,9 @@ import type { RedisConnection } from './connection.ts';
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * KEYS[1] the moments granted last, newest first; ARGV calls, windowMs, withinMs, longestWaitMs. Redis' own clock, so that
- * processes need not agree on the time. Answers how long to wait, or -1 when the next free moment is too late.
+ * KEYS[1] the moments granted last, newest first; ARGV calls, windowMs, withinMs, longestWaitMs. Redis' own
+ * clock, so that processes need not agree on the time. Answers how long to wait, or -1 when the next free
+ * moment is too late.
  */
 const TAKE_SLOT = `
 local time = redis.call('TIME')
@@ -26,8 +27,9 @@ return at - now
 `;
 
 /**
- * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no second has more calls than agreed. While
- * Redis is down each process keeps to its own share. Throws RangeError unless the pace is positive.
+ * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no
+ * second has more calls than agreed. While Redis is down each process keeps to its own share. Throws
+ * RangeError unless the pace is positive.
  */
 export function createRedisPacer({
   redis,
@@ -80,8 +82,8 @@ export function paceOf(requestsPerSecond: number): Pace {
 }
 
 /**
- * When the next call may go, given the times (milliseconds, ascending) of calls granted so far; it is added to them. Null when that is
- * later than `withinMs` from now, and then nothing is added.
+ * When the next call may go, given the times (milliseconds, ascending) of calls granted so far; it is added
+ * to them. Null when that is later than `withinMs` from now, and then nothing is added.
  */
 export function takeFrom(granted: number[], nowMs: number, withinMs: number, pace: Pace): number | null {
   const oldest = granted.at(-pace.calls);
@@ -106,8 +108,9 @@ export function createInProcessPacer(options: { readonly requestsPerSecond: numb
 }
 
 /**
- * A pacer for work that may take only a part of a pace: it waits for a slot of its part, and then for one of the whole. So the rest of the whole is
- * always left to others, and what this work does not use is theirs as well.
+ * A pacer for work that may take only a part of a pace: it waits for a slot of its part, and then for one of
+ * the whole. So the rest of the whole is always left to others, and what this work does not use is theirs as
+ * well.
  */
 export function createPartPacer({ part, whole }: { readonly part: Pacer; readonly whole: Pacer }): Pacer {
   return {
@@ -119,7 +122,10 @@ export function createPartPacer({ part, whole }: { readonly part: Pacer; readonl
   };
 }
 
-/** For work that ends with its process: once `signal` is aborted it gets no slot, and what waits for one gives up. */
+/**
+ * For work that ends with its process: once `signal` is aborted it gets no slot, and what waits for one gives
+ * up.
+ */
 export function createEndingPacer(pacer: Pacer, signal: AbortSignal): Pacer {
   return {
     takeSlot: async (withinMs, ends) =>
@@ -132,7 +138,10 @@ export function createUnlimitedPacer(): Pacer {
   return { takeSlot: () => Promise.resolve(true) };
 }
 
-/** Waits, and not at all for less than a millisecond; false: `signal` has ended the wait. The slot stays taken. */
+/**
+ * Waits, and not at all for less than a millisecond; false: `signal` has ended the wait. The slot stays
+ * taken.
+ */
 async function pauseFor(waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   return waitMs < 1 || setTimeout(Math.ceil(waitMs), true, { signal }).catch(() => false);
 }

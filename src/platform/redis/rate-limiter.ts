@@ -5,8 +5,9 @@ import type { RedisConnection } from './connection.ts';
 import { createCountAhead, type Counted } from './count-ahead.ts';
 
 /**
- * A limiter that all processes share: exact while Redis answers. While it is down each process counts for itself, so at most the number of processes times
- * the limit passes. Never throws. `keyPrefix`: for installations that share a Redis.
+ * A limiter that all processes share: exact while Redis answers. While it is down each process counts for
+ * itself, so at most the number of processes times the limit passes. Never throws. `keyPrefix`: for
+ * installations that share a Redis.
  */
 export function createRedisRateLimiter(options: {
   readonly redis: RedisConnection;
@@ -17,7 +18,8 @@ export function createRedisRateLimiter(options: {
   const shared = new RateLimiterRedis({
     storeClient: redis.client,
     keyPrefix,
-    // Limits differ by account and may change in the middle of a window, so the counter only counts and the verdict is ours.
+    // Limits differ by account and may change in the middle of a window, so the counter only counts and the
+    // verdict is ours.
     points: Number.MAX_SAFE_INTEGER,
     duration: WINDOW_SECONDS,
     rejectIfRedisNotReady: true,

@@ -1,6 +1,6 @@
 /**
- * One function per event: it writes the log line and counts. Other code calls these instead of logging, so that the texts are the same everywhere.
- * Never pass a key, a secret, an activation code, a PIN or a PUK.
+ * One function per event: it writes the log line and counts. Other code calls these instead of logging, so
+ * that the texts are the same everywhere. Never pass a key, a secret, an activation code, a PIN or a PUK.
  */
 import type { Environment } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
@@ -35,7 +35,10 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   };
 }
 
-/** Work that was requested without a valid record of ours. `step`: a local activity was scheduled on a task queue. */
+/**
+ * Work that was requested without a valid record of ours. `step`: a local activity was scheduled on a task
+ * queue.
+ */
 type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;

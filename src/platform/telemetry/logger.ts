@@ -1,6 +1,7 @@
 /**
- * The log: one JSON line per event, without keys, secrets, activation codes, PIN and PUK (redact.ts). Our own writer, because a line costs 2 to 3 µs
- * with it and 12 µs with pino, and every request writes one (docs/decisions/0044).
+ * The log: one JSON line per event, without keys, secrets, activation codes, PIN and PUK (redact.ts). Our own
+ * writer, because a line costs 2 to 3 µs with it and 12 µs with pino, and every request writes one
+ * (docs/decisions/0044).
  */
 import { addRedacted, redactText } from './redact.ts';
 import { currentSubject } from './subject.ts';
@@ -73,11 +74,17 @@ function timestamp(): string {
   return lastTimestamp;
 }
 
-/** Lines are gathered up to this size and at most this long, so that a busy process does not write once per request. */
+/**
+ * Lines are gathered up to this size and at most this long, so that a busy process does not write once per
+ * request.
+ */
 const BATCH_CHARACTERS = 32_768;
 const FLUSH_INTERVAL_MS = 500;
 
-/** The last batch is written when the process exits: on Linux, standard output is synchronous for files and pipes. */
+/**
+ * The last batch is written when the process exits: on Linux, standard output is synchronous for files and
+ * pipes.
+ */
 function batches(destination: Destination): Destination {
   let batch = '';
   let timer: NodeJS.Timeout | undefined;

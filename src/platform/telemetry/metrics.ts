@@ -1,6 +1,6 @@
 /**
- * Numbers for Prometheus. Labels are route templates, methods, statuses and codes: never paths, ids or addresses, so that no caller
- * can make the set of series grow.
+ * Numbers for Prometheus. Labels are route templates, methods, statuses and codes: never paths, ids or
+ * addresses, so that no caller can make the set of series grow.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Environment } from '../../domain/account.ts';
@@ -58,7 +58,9 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** `processMetrics` adds memory, event loop and garbage collection of this process, and what `build` it is. */
+/**
+ * `processMetrics` adds memory, event loop and garbage collection of this process, and what `build` it is.
+ */
 export function createMetrics({
   processMetrics,
   build,

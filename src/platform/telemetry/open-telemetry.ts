@@ -1,6 +1,7 @@
 /**
- * Tracing by OpenTelemetry, sent as OTLP over HTTP in batches in the background. A slow or missing collector costs spans, never a request.
- * Spans hold ids, templates and outcomes: no body, header, query or error text, and anything that looks like a key is blanked.
+ * Tracing by OpenTelemetry, sent as OTLP over HTTP in batches in the background. A slow or missing collector
+ * costs spans, never a request. Spans hold ids, templates and outcomes: no body, header, query or error text,
+ * and anything that looks like a key is blanked.
  */
 import {
   ROOT_CONTEXT,

@@ -20,8 +20,9 @@ interface RequestMessage {
 }
 
 /**
- * Measures every call to a vendor through undici's diagnostics channels, without a change to the callers. Vendors are known by host and port; other
- * calls are ignored. `begins` is called in the async context of the caller and returns what is called at the end. Returns what stops it.
+ * Measures every call to a vendor through undici's diagnostics channels, without a change to the callers.
+ * Vendors are known by host and port; other calls are ignored. `begins` is called in the async context of the
+ * caller and returns what is called at the end. Returns what stops it.
  */
 export function watchCalls(
   vendors: ReadonlyMap<string, Vendor>,

@@ -1,6 +1,7 @@
 /**
- * Blanks secrets in the log: fields with secret names at any depth, and texts in a finished line that look like a key, an activation code or a
- * password. Pino's own redaction needs the path of each field, so it cannot do either.
+ * Blanks secrets in the log: fields with secret names at any depth, and texts in a finished line that look
+ * like a key, an activation code or a password. Pino's own redaction needs the path of each field, so it
+ * cannot do either.
  */
 const CENSORED = '[redacted]';
 
@@ -83,7 +84,10 @@ export function redactText(line: string): string {
   return SECRET_MARKS.test(line) ? line.replace(SECRET_TEXTS, CENSORED) : line;
 }
 
-/** Adds fields to a line as they may be logged. A field without a value is left out, so it does not hide an earlier one of that name. */
+/**
+ * Adds fields to a line as they may be logged. A field without a value is left out, so it does not hide an
+ * earlier one of that name.
+ */
 export function addRedacted(line: Record<string, unknown>, fields: object, depth = MAX_DEPTH): void {
   for (const name of Object.keys(fields)) {
     const value = (fields as Record<string, unknown>)[name];

@@ -1,4 +1,7 @@
-/** The request and the purchase that the running code works for. Every log line gets their ids, without handing them through functions. */
+/**
+ * The request and the purchase that the running code works for. Every log line gets their ids, without
+ * handing them through functions.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Ids only, never a person, a key or an amount. */

@@ -1,9 +1,12 @@
 /**
- * Traces, as the rest of the program sees them: requests, runs of workflows, their steps and calls to vendors become spans of one trace. Types
- * only: open-telemetry.ts is loaded only where traces are configured.
+ * Traces, as the rest of the program sees them: requests, runs of workflows, their steps and calls to vendors
+ * become spans of one trace. Types only: open-telemetry.ts is loaded only where traces are configured.
  */
 export interface Tracing {
-  /** Runs a request's handling as the root of a trace; what it starts belongs to it. The caller's `traceparent` is linked, never joined. */
+  /**
+   * Runs a request's handling as the root of a trace; what it starts belongs to it. The caller's
+   * `traceparent` is linked, never joined.
+   */
   request(
     call: { readonly method: string; readonly traceparent: string | undefined },
     work: () => Promise<{ readonly route: string; readonly status: number; readonly ids: TracedIds }>,
@@ -29,7 +32,10 @@ export interface Tracing {
     readonly outcome: string;
     readonly ids: TracedIds;
   }): void;
-  /** A call to a vendor by the running code; undefined where that is not traced. The returned function ends it. */
+  /**
+   * A call to a vendor by the running code; undefined where that is not traced. The returned function ends
+   * it.
+   */
   call(call: {
     readonly vendor: string;
     readonly environment: string;

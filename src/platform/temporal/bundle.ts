@@ -1,6 +1,6 @@
 /**
- * The workflows as one script, which a worker loads. Built when a worker starts, which takes webpack some seconds; or beforehand, with an image, and then
- * refused by a checkout with other workflows.
+ * The workflows as one script, which a worker loads. Built when a worker starts, which takes webpack some
+ * seconds; or beforehand, with an image, and then refused by a checkout with other workflows.
  */
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 import { createHash } from 'node:crypto';

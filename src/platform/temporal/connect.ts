@@ -25,7 +25,10 @@ export const connectionOptions = ({ address, tls, apiKey }: TemporalServer) => (
 
 export type TemporalClient = ReturnType<typeof connectClient>;
 
-/** The SDK's connection with the questions that it does not answer: can anything be sent right now, and why not? */
+/**
+ * The SDK's connection with the questions that it does not answer: can anything be sent right now, and why
+ * not?
+ */
 class AskableConnection extends Connection {
   isConnected(timeLimitMs: number): Promise<boolean> {
     return new Promise((resolve) =>
@@ -33,12 +36,18 @@ class AskableConnection extends Connection {
     );
   }
 
-  /** Connects where there is no connection, in the background. While connected it costs nothing, and after failures it keeps gRPC's pauses. */
+  /**
+   * Connects where there is no connection, in the background. While connected it costs nothing, and after
+   * failures it keeps gRPC's pauses.
+   */
   connectAgain(): void {
     this.client.getChannel().getConnectivityState(true);
   }
 
-  /** Sends an empty call, once. Throws EngineUnavailable with the reason if it does not arrive; what is answered does not matter. */
+  /**
+   * Sends an empty call, once. Throws EngineUnavailable with the reason if it does not arrive; what is
+   * answered does not matter.
+   */
   async reach(timeLimitMs: number): Promise<void> {
     const same = (bytes: Buffer): Buffer => bytes;
     const options = { deadline: Date.now() + timeLimitMs };
@@ -58,7 +67,8 @@ const UNREACHED: ReadonlySet<number> = new Set([4, 14]);
 const TIMER_SLACK_MS = 10;
 
 /**
- * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and would end the process during its stop.
+ * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and would
+ * end the process during its stop.
  */
 function endableRetries() {
   const usual = defaultGrpcRetryOptions();
@@ -88,8 +98,9 @@ export async function requireConnection(temporal: TemporalClient, timeLimitMs: n
 }
 
 /**
- * Temporal closes a connection that carried no call for two minutes, or is five minutes old (its settings `frontend.keepAliveMaxConnectionIdle` and
- * `frontend.keepAliveMaxConnectionAge`). Connecting again at once keeps the next purchase from waiting for it.
+ * Temporal closes a connection that carried no call for two minutes, or is five minutes old (its settings
+ * `frontend.keepAliveMaxConnectionIdle` and `frontend.keepAliveMaxConnectionAge`). Connecting again at once
+ * keeps the next purchase from waiting for it.
  */
 const CONNECT_AGAIN_EVERY_MS = 500;
 
@@ -121,12 +132,16 @@ export function connectClient({
     }),
     /** For states of workflows: payloads are left unread, so no key is needed. */
     states: new Client({ connection, namespace, dataConverter: { payloadCodecs: [UNREAD_PAYLOADS] } }),
-    /** Whether there is a connection to send on, waiting for one up to the time limit; immediate while connected. */
+    /**
+     * Whether there is a connection to send on, waiting for one up to the time limit; immediate while
+     * connected.
+     */
     isConnected: (timeLimitMs: number): Promise<boolean> => connection.isConnected(timeLimitMs),
     /** Throws when the namespace cannot be described within the time limit. */
     check: async (timeLimitMs: number): Promise<void> => {
       const endsAt = Date.now() + timeLimitMs;
-      // The SDK would first wait for a connection, longer than the time limit, and not say what is wrong with it.
+      // The SDK would first wait for a connection, longer than the time limit, and not say what is wrong with
+      // it.
       await connection.reach(timeLimitMs);
       await connection.withDeadline(endsAt, () =>
         connection.workflowService.describeNamespace({ namespace }),

@@ -12,8 +12,9 @@ import { EngineUnavailable } from '../../domain/outcome.ts';
 import { PayloadUnreadable } from './payload-codec.ts';
 
 /**
- * What an error of a call to Temporal means; undefined where it comes from elsewhere. `no-answer`: the deadline passed or the answer cannot be
- * decrypted, and the call may have taken effect. `unavailable`: the server could not be reached or refused the call.
+ * What an error of a call to Temporal means; undefined where it comes from elsewhere. `no-answer`: the
+ * deadline passed or the answer cannot be decrypted, and the call may have taken effect. `unavailable`: the
+ * server could not be reached or refused the call.
  */
 export function temporalFailure(
   error: unknown,

@@ -1,6 +1,7 @@
 /**
- * Encrypts what Temporal keeps of our workflows: inputs, results, memos, summaries, and the messages of failed steps. Search attributes, ids,
- * types and headers stay readable (docs/OPERATIONS.md lists them). A payload opens only in the namespace that it was made for.
+ * Encrypts what Temporal keeps of our workflows: inputs, results, memos, summaries, and the messages of
+ * failed steps. Search attributes, ids, types and headers stay readable (docs/OPERATIONS.md lists them). A
+ * payload opens only in the namespace that it was made for.
  */
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
@@ -35,8 +36,8 @@ const FAILURE_CONVERTER = fileURLToPath(new URL('./failure-converter.ts', import
 const message = proto.temporal.api.common.v1.Payload;
 
 /**
- * For the SDK's clients and workers. While we encrypt, messages and stack traces of failed steps become payloads too. Failures that workflow code
- * throws by itself are fixed sentences, and stay readable.
+ * For the SDK's clients and workers. While we encrypt, messages and stack traces of failed steps become
+ * payloads too. Failures that workflow code throws by itself are fixed sentences, and stay readable.
  */
 export function dataConverterOf(options: CodecOptions): DataConverter {
   return {

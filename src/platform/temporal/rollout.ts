@@ -1,6 +1,7 @@
 /**
- * Makes a build of the workers the one that every open and every new workflow continues with. Temporal refuses while that build does not serve
- * every queue that the build before it served, so nothing is left without a worker; asking again changes nothing.
+ * Makes a build of the workers the one that every open and every new workflow continues with. Temporal
+ * refuses while that build does not serve every queue that the build before it served, so nothing is left
+ * without a worker; asking again changes nothing.
  */
 import { Connection } from '@temporalio/client';
 import { connectionOptions, type TemporalServer } from './connect.ts';
@@ -8,12 +9,15 @@ import { grpcCodeOf, insist } from './errors.ts';
 
 const CALL_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 250;
-/** By the numbers of gRPC: the build is unknown yet, does not serve every queue yet, or the server is busy. */
+/**
+ * By the numbers of gRPC: the build is unknown yet, does not serve every queue yet, or the server is busy.
+ */
 const NOT_YET: ReadonlySet<number> = new Set([4, 5, 8, 9, 14]);
 
 /**
- * Resolves once tasks are routed to the new build, with the build before; empty where there was none. Throws Temporal's own reason if that takes
- * longer than `withinMs`: the time that the build's workers may take to come up.
+ * Resolves once tasks are routed to the new build, with the build before; empty where there was none. Throws
+ * Temporal's own reason if that takes longer than `withinMs`: the time that the build's workers may take to
+ * come up.
  */
 export async function makeCurrent({
   namespace,

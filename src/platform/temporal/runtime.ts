@@ -1,6 +1,6 @@
 /**
- * The native half of the SDK, one per process. Its log lines go to our log, signals are handled by our own stop, and its metrics are read from a
- * loopback port.
+ * The native half of the SDK, one per process. Its log lines go to our log, signals are handled by our own
+ * stop, and its metrics are read from a loopback port.
  */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../telemetry/logger.ts';
@@ -54,7 +54,9 @@ const NAMES = {
 };
 
 const READ_WITHIN_MS = 1_000;
-/** Where the system hands out ports by itself: what is taken is tried again, and twenty in a row never are. */
+/**
+ * Where the system hands out ports by itself: what is taken is tried again, and twenty in a row never are.
+ */
 const FIRST_PORT = 32_768;
 const PORTS = 28_000;
 const TRIES = 20;

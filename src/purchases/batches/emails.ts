@@ -1,4 +1,7 @@
-/** The e-mail to a traveller: what it says, and how often it is tried. It has the install link and never the activation code. */
+/**
+ * The e-mail to a traveller: what it says, and how often it is tried. It has the install link and never the
+ * activation code.
+ */
 import { MINUTE_MS } from '../../domain/clock.ts';
 import type { Environment } from '../../domain/account.ts';
 import { TEXTS, type Language } from '../../esims/install-texts/languages.ts';
@@ -30,7 +33,10 @@ function oneLine(name: string): string {
 /** The last one repeats, so that an e-mail is sent within an hour of mail working again. */
 const EMAIL_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
 
-/** Longer than a weekend without a mail server. A server's refusal may be about the address or about us, so it is retried as well. */
+/**
+ * Longer than a weekend without a mail server. A server's refusal may be about the address or about us, so it
+ * is retried as well.
+ */
 const GIVE_UP_AFTER_MS = 72 * 60 * MINUTE_MS;
 
 /** The wait after this many attempts; undefined: given up. */

@@ -1,4 +1,7 @@
-/** Orders many eSIMs at once: checks and prices every row, writes all of them in one transaction, and has them bought one by one. */
+/**
+ * Orders many eSIMs at once: checks and prices every row, writes all of them in one transaction, and has them
+ * bought one by one.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../domain/account.ts';
 import { csvOf } from '../../domain/csv.ts';
@@ -55,8 +58,9 @@ export interface BatchDetails {
 }
 
 /**
- * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws VALIDATION_ERROR with every wrong row,
- * EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, TOO_MANY_BATCHES, RATE_LIMIT_EXCEEDED and EXCHANGE_RATE_UNAVAILABLE.
+ * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws
+ * VALIDATION_ERROR with every wrong row, EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, TOO_MANY_BATCHES,
+ * RATE_LIMIT_EXCEEDED and EXCHANGE_RATE_UNAVAILABLE.
  */
 export async function orderBatch(
   deps: BatchDeps,
@@ -115,7 +119,10 @@ function requireOrderable(deps: BatchDeps, { account }: Principal, rows: readonl
     throw new DomainError('EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out');
 }
 
-/** What a purchase of this row alone would be opened with, under an id of its own that is written before anything begins. */
+/**
+ * What a purchase of this row alone would be opened with, under an id of its own that is written before
+ * anything begins.
+ */
 function termsOf(
   deps: BatchDeps,
   principal: Principal,
@@ -172,7 +179,10 @@ export async function listBatches(
   return { ...page, items: page.items.map((batch) => viewOf(batch, counts)) };
 }
 
-/** The batch with one page of its rows, in the order of the request. BATCH_NOT_FOUND, also for another account's. */
+/**
+ * The batch with one page of its rows, in the order of the request. BATCH_NOT_FOUND, also for another
+ * account's.
+ */
 export async function getBatch(
   deps: Pick<BatchDeps, 'db'>,
   principal: Principal,

@@ -5,7 +5,10 @@ import type { Language } from '../../esims/install-texts/languages.ts';
 
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
 export const MAX_BEGINNING_BATCHES = 5;
-/** Sandbox money buys any number of eSIMs: it must not send mail to strangers without a limit. Two batches of the largest size. */
+/**
+ * Sandbox money buys any number of eSIMs: it must not send mail to strangers without a limit. Two batches of
+ * the largest size.
+ */
 export const MAX_TEST_EMAILS_A_DAY = 1_000;
 
 /** Longer than any trip is planned ahead; the address is kept until then. */
@@ -41,7 +44,10 @@ export interface BatchCounts {
   readonly failed: number;
 }
 
-/** What is wrong with rows as a whole, as `rows.3.reference: why`. `findOnSale`: what is on sale at this moment. */
+/**
+ * What is wrong with rows as a whole, as `rows.3.reference: why`. `findOnSale`: what is on sale at this
+ * moment.
+ */
 export function rowProblems(
   rows: readonly BatchRowCommand[],
   now: Date,

@@ -11,7 +11,10 @@ export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 /** So many days before, where 0 is the day itself. */
 export const dayBefore = (day: Date, days: number): string => dayOf(new Date(day.getTime() - days * DAY_MS));
 
-/** Both ends included; the last 30 days without any. Throws VALIDATION_ERROR for more than `most`, or for `from` after `to`. */
+/**
+ * Both ends included; the last 30 days without any. Throws VALIDATION_ERROR for more than `most`, or for
+ * `from` after `to`.
+ */
 export function daysOf({ from, to }: Partial<Days>, now: Date, most: number): Days {
   const end = to ?? (from === undefined ? dayOf(now) : laterDay(from, dayOf(now)));
   const start = from ?? dayBefore(new Date(end), DEFAULT_DAYS - 1);

@@ -29,7 +29,9 @@ export interface Spending extends Days {
 
 const NOTHING: SpendingFigures = { purchases: 0n, failed: 0n, spentMinor: 0n, dataBytes: 0n, usedBytes: 0n };
 
-/** The account's figures for each of these UTC days; the last 30 days without any. Throws VALIDATION_ERROR. */
+/**
+ * The account's figures for each of these UTC days; the last 30 days without any. Throws VALIDATION_ERROR.
+ */
 export async function getSpending(
   { db, clock, catalogue }: Pick<PurchaseDeps, 'db' | 'clock' | 'catalogue'>,
   { account }: Principal,

@@ -32,7 +32,10 @@ export interface Statistics extends Days {
   readonly usageAsOf: Date | null;
 }
 
-/** The account's figures about what it opened on these UTC days; the last 30 days without any. Throws VALIDATION_ERROR. */
+/**
+ * The account's figures about what it opened on these UTC days; the last 30 days without any. Throws
+ * VALIDATION_ERROR.
+ */
 export async function getStatistics(
   { db, clock }: FigureDeps,
   { account }: Principal,

@@ -31,7 +31,10 @@ const destinationSchema = regionSchema
   .extend({ purchases: z.number().int().meta({ description: 'Delivered purchases, top-ups included' }) })
   .meta({ id: 'Destination' });
 
-/** Counted at most once a minute: it reads 30 sums of each package that was sold, and the figure is of 30 days. */
+/**
+ * Counted at most once a minute: it reads 30 sums of each package that was sold, and the figure is of 30
+ * days.
+ */
 const destinationsRoute = (cache: RenderCache) =>
   defineRoute({
     ...READ,

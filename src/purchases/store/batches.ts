@@ -1,4 +1,7 @@
-/** Batches and their rows. What became of a row is read from its purchase, so result, ledger and supplier cannot differ. */
+/**
+ * Batches and their rows. What became of a row is read from its purchase, so result, ledger and supplier
+ * cannot differ.
+ */
 import { sql } from 'kysely';
 import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
@@ -25,7 +28,10 @@ export interface NewBatch {
 /** Its workflow starts at once. The sweep starts it if that failed. */
 const FIRST_CHECK_MS = 30_000;
 
-/** In a transaction. Accounts are counted under a lock, so requests that come together cannot pass a bound together. */
+/**
+ * In a transaction. Accounts are counted under a lock, so requests that come together cannot pass a bound
+ * together.
+ */
 export async function insertBatch(
   trx: WorldDb,
   batch: NewBatch,

@@ -1,4 +1,7 @@
-/** What is stored about one eSIM, for its owner. Of its purchases only what happened when: the details may hold what operators wrote. */
+/**
+ * What is stored about one eSIM, for its owner. Of its purchases only what happened when: the details may
+ * hold what operators wrote.
+ */
 import { sql } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

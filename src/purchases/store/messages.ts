@@ -12,7 +12,10 @@ export interface StatusChange extends WrittenEvent {
   readonly account_id: string | null;
 }
 
-/** Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on again. */
+/**
+ * Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on
+ * again.
+ */
 export async function collectWebhooks(
   trx: WorldDb,
   transactionId: string,
@@ -46,7 +49,10 @@ export async function enqueueStatus(
   );
 }
 
-/** Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have died. */
+/**
+ * Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have
+ * died.
+ */
 export async function findUnsent(
   trx: WorldDb,
   transactionId: string,

@@ -1,6 +1,6 @@
 /**
- * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, a balance that became low or a
- * quote needs a transaction around it.
+ * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only
+ * a refusal, a balance that became low or a quote needs a transaction around it.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
@@ -26,7 +26,10 @@ import { lockQuote, useQuote } from './quotes.ts';
 
 export interface OpenOptions extends OpeningOptions {
   readonly now: Date;
-  /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
+  /**
+   * Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED
+   * purchase, so that reads show it.
+   */
   readonly keepRefusal: () => boolean;
 }
 
@@ -147,8 +150,8 @@ interface Opening {
 }
 
 /**
- * Writes nothing and returns undefined if the balance is too low or too many payments are unpaid, another run has placed the hold, or with
- * `unlessLow` the balance would fall below its threshold.
+ * Writes nothing and returns undefined if the balance is too low or too many payments are unpaid, another run
+ * has placed the hold, or with `unlessLow` the balance would fall below its threshold.
  */
 async function write(
   db: WorldDb,

@@ -9,7 +9,10 @@ import type { QuotesTable } from './tables.ts';
 export type QuoteRow = Selectable<QuotesTable>;
 export type NewQuote = Omit<Insertable<QuotesTable>, 'used_by' | 'used_at'>;
 
-/** false: the account has `maxOpen` quotes that are neither used nor expired. Requests that come together are counted one after the other. */
+/**
+ * false: the account has `maxOpen` quotes that are neither used nor expired. Requests that come together are
+ * counted one after the other.
+ */
 export function insertQuote(db: WorldDb, quote: NewQuote, maxOpen: number): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' quotes of ' || ${quote.account_id}, 0))`.execute(
@@ -59,8 +62,9 @@ type QuotedInput = Pick<
 >;
 
 /**
- * Holds the quote until the end of the transaction, so that of two purchases with one quote the second sees what became of the first. Returns why it cannot
- * be used. When it expires was decided by the API, which has signed the input.
+ * Holds the quote until the end of the transaction, so that of two purchases with one quote the second sees
+ * what became of the first. Returns why it cannot be used. When it expires was decided by the API, which has
+ * signed the input.
  */
 export async function lockQuote(trx: WorldDb, input: QuotedInput): Promise<Refusal | undefined> {
   const { quoteId, accountId, transactionId } = input;

@@ -1,4 +1,6 @@
-/** Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked. */
+/**
+ * Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked.
+ */
 import { sql, type Selectable } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
 import type { Vendors } from '../../payments/opened.ts';

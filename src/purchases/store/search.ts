@@ -4,7 +4,9 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
 
-/** What the id is: mostly the name of the field that a caller has it from. The first that fits is returned. */
+/**
+ * What the id is: mostly the name of the field that a caller has it from. The first that fits is returned.
+ */
 export const FOUND_BY = [
   'id',
   'iccid',
@@ -27,7 +29,10 @@ export interface FoundItem {
   readonly status: string;
 }
 
-/** A caller's own reference is searched for in this many of the account's newest batches, each by one index lookup. */
+/**
+ * A caller's own reference is searched for in this many of the account's newest batches, each by one index
+ * lookup.
+ */
 const BATCHES_SEARCHED = 1_000;
 
 /** The newest first, at most `limit`. Complete ids alone. */
@@ -85,7 +90,10 @@ export async function findOwn(
   return rows;
 }
 
-/** Ids of purchases and fundings, and by what each was found: those of other accounts too, where an index holds the id alone. */
+/**
+ * Ids of purchases and fundings, and by what each was found: those of other accounts too, where an index
+ * holds the id alone.
+ */
 const transactionIds = (accountId: string, text: string, limit: number): RawBuilder<unknown> => sql`
       select transaction_id, 'id' as found_by from purchases where transaction_id = ${text}
       union all

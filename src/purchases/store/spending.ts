@@ -15,10 +15,14 @@ export interface SpendingFigures {
   readonly usedBytes: bigint;
 }
 
-/** Delivered purchases that are counted by region: the newest ones, some 50 ms, however much an account buys. */
+/**
+ * Delivered purchases that are counted by region: the newest ones, some 50 ms, however much an account buys.
+ */
 export const MAX_COUNTED_BY_REGION = 10_000;
 
-/** An account's delivered purchases of these days by the region of their package, most first, then by code. */
+/**
+ * An account's delivered purchases of these days by the region of their package, most first, then by code.
+ */
 export async function countOwnRegions(
   db: WorldDb,
   accountId: string,

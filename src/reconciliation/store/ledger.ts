@@ -1,4 +1,7 @@
-/** The ledger as finance reads it: balances, sales, money that waits, and entries. Each read sees one moment. Credits are above zero. */
+/**
+ * The ledger as finance reads it: balances, sales, money that waits, and entries. Each read sees one moment.
+ * Credits are above zero.
+ */
 import { sql, type RawBuilder } from 'kysely';
 import {
   balanceOn,
@@ -49,7 +52,10 @@ function kindOf(stored: string): LedgerKind {
 export interface Sales {
   /** UTC, `2026-11-21`; null in sums by account. */
   readonly day: string | null;
-  /** Whose purchases they are; null in sums by day, and for revenue that was booked without a purchase or funding. */
+  /**
+   * Whose purchases they are; null in sums by day, and for revenue that was booked without a purchase or
+   * funding.
+   */
   readonly accountId: string | null;
   readonly email: string | null;
   readonly currency: string;
@@ -204,7 +210,10 @@ export interface LedgerLine {
   readonly reason: string | null;
   readonly debitMinor: bigint;
   readonly creditMinor: bigint;
-  /** The account's balance after it, above zero on the account's normal side; null where entries of one transaction are read. */
+  /**
+   * The account's balance after it, above zero on the account's normal side; null where entries of one
+   * transaction are read.
+   */
   readonly balanceMinor: bigint | null;
 }
 
@@ -231,7 +240,10 @@ export async function findLedgerAccounts(db: WorldDb, id: string): Promise<strin
   return rows.map((row) => row.id);
 }
 
-/** The newest entries of some accounts, each with its account's balance then: counted back from the sum of all entries. */
+/**
+ * The newest entries of some accounts, each with its account's balance then: counted back from the sum of all
+ * entries.
+ */
 export function readAccounts(db: WorldDb, accounts: readonly string[], limit: number): Promise<LedgerLine[]> {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<StoredLine>`

@@ -1,4 +1,7 @@
-/** What a run reads of the vendors' lists, kept while it compares, so that its memory stays small however long the lists are. */
+/**
+ * What a run reads of the vendors' lists, kept while it compares, so that its memory stays small however long
+ * the lists are.
+ */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { ReconciliationLinesTable } from './tables.ts';
@@ -14,7 +17,10 @@ export interface Slice {
 /** A vendor. A payment's reference may also be a purchase's id, so subjects are distinguished by side. */
 export type Side = 'gateway' | 'supplier';
 
-/** A page of our rows: those that the run has no line of, and where the next page begins; undefined: this was the last page. */
+/**
+ * A page of our rows: those that the run has no line of, and where the next page begins; undefined: this was
+ * the last page.
+ */
 export interface Unlisted<Row, Cursor> {
   readonly unlisted: readonly Row[];
   readonly next: Cursor | undefined;

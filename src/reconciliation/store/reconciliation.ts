@@ -1,6 +1,7 @@
 /**
- * Runs of reconciliation and the differences they found. Guarantee: a run is one row, however often it is begun. A difference is open once, however
- * often it is found. What a person closed stays closed while the facts are the same.
+ * Runs of reconciliation and the differences they found. Guarantee: a run is one row, however often it is
+ * begun. A difference is open once, however often it is found. What a person closed stays closed while the
+ * facts are the same.
  */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
@@ -119,7 +120,10 @@ export async function abandonRuns(db: WorldDb, untouchedSince: Date): Promise<vo
     .execute();
 }
 
-/** Balance and use together as last agreed on: after a run, or by a person who has since closed a difference about it. */
+/**
+ * Balance and use together as last agreed on: after a run, or by a person who has since closed a difference
+ * about it.
+ */
 export async function findAgreedSum(db: WorldDb): Promise<AgreedSum | null> {
   const { rows } = await sql<AgreedSum>`
     with run as (
@@ -177,7 +181,10 @@ interface Compared {
   readonly undecided: readonly string[];
 }
 
-/** Opens new differences, updates known ones and closes those that are gone, in one transaction. Safe to repeat. */
+/**
+ * Opens new differences, updates known ones and closes those that are gone, in one transaction. Safe to
+ * repeat.
+ */
 export async function keepCompared(db: WorldDb, compared: Compared): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (compared.found.length > 0) await openDifferences(trx, compared);
@@ -231,7 +238,10 @@ async function closeGone(trx: WorldDb, { runId, now, side, found, decided }: Com
           where f.subject = d.subject and f.kind = d.kind)`.execute(trx);
 }
 
-/** Closes differences that a run of these sides did not find again. `within`: only differences of the time that it covered. */
+/**
+ * Closes differences that a run of these sides did not find again. `within`: only differences of the time
+ * that it covered.
+ */
 export async function closeUnseen(
   db: WorldDb,
   run: {

@@ -1,4 +1,7 @@
-/** Reads what the vendor sells: all locations and BASE packages, and the top-ups of one package. Never a part of a catalogue that looks whole. */
+/**
+ * Reads what the vendor sells: all locations and BASE packages, and the top-ups of one package. Never a part
+ * of a catalogue that looks whole.
+ */
 import type { CataloguePackage } from '../../catalogue/rules.ts';
 import { SupplierUnavailable, type PackageSupplier } from '../../catalogue/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
@@ -10,7 +13,10 @@ import { packageListOf, readLocations, readPackage, type WirePackage } from './w
 /** Thousands of packages with their operators are several megabytes, and the vendor is slow to list them. */
 const WHOLE_LIST = { timeLimitMs: 60_000, maxBodyBytes: 64 * 1024 * 1024, isIdempotent: true } as const;
 
-/** A list that was never read has no stored one to show instead, so its reader waits longer for a turn than other readers. */
+/**
+ * A list that was never read has no stored one to show instead, so its reader waits longer for a turn than
+ * other readers.
+ */
 const TOP_UP_LIST = { isIdempotent: true, paceWithinMs: 5_000 } as const;
 
 /** Makes the catalogue's part of the port. */

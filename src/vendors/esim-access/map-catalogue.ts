@@ -1,6 +1,7 @@
 /**
- * The vendor's catalogue → our regions and packages. Pure. A row that cannot be read is left out and reported. If many cannot be read, the format
- * has changed, and the whole catalogue is refused: packages missing from it would be withdrawn from sale.
+ * The vendor's catalogue → our regions and packages. Pure. A row that cannot be read is left out and
+ * reported. If many cannot be read, the format has changed, and the whole catalogue is refused: packages
+ * missing from it would be withdrawn from sale.
  */
 import {
   DURATION_UNITS,
@@ -93,7 +94,10 @@ function regionCodeOf(item: WirePackage): string {
   return item.locationCode === '' ? item.location : item.locationCode;
 }
 
-/** Packages in our words; those of a location that is listed have its type. Throws UnreadableAnswer as readRows does. */
+/**
+ * Packages in our words; those of a location that is listed have its type. Throws UnreadableAnswer as
+ * readRows does.
+ */
 export function packagesOf(items: readonly WirePackage[], packageType: PackageType, places: Places) {
   const countries = new Map(places.locations.map(({ code, type }) => [code, type === 1]));
   return readRows(items, (item): CataloguePackage => {

@@ -1,4 +1,7 @@
-/** The vendor's events. They are unsigned: what is read here finds the eSIM to ask about, and is believed in nothing else. */
+/**
+ * The vendor's events. They are unsigned: what is read here finds the eSIM to ask about, and is believed in
+ * nothing else.
+ */
 import type { SupplierEvent, SupplierEventSubject } from '../../esims/rules.ts';
 import { esimStatusOf } from './map.ts';
 import { readEventBody } from './wire.ts';
@@ -16,7 +19,10 @@ const SUBJECTS = new Map<string, SupplierEventSubject>([
   ['CHECK_HEALTH', 'health'],
 ]);
 
-/** The event in these bytes; undefined if they are not an event: no JSON, no id, no type, or a text that cannot be stored as it is. */
+/**
+ * The event in these bytes; undefined if they are not an event: no JSON, no id, no type, or a text that
+ * cannot be stored as it is.
+ */
 export function readEvent(rawBody: Uint8Array): SupplierEvent | undefined {
   try {
     const body = readEventBody(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody)));

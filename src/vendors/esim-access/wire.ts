@@ -1,6 +1,6 @@
 /**
- * The vendor's answers and how they are read. Leniently where the vendor's own pages disagree: booleans and numbers as text, two names for the error
- * text, null codes. Strictly where a wrong guess would cost money.
+ * The vendor's answers and how they are read. Leniently where the vendor's own pages disagree: booleans and
+ * numbers as text, two names for the error text, null codes. Strictly where a wrong guess would cost money.
  */
 import { z } from 'zod';
 import { readAs, UnreadableAnswer } from '../http/json.ts';
@@ -32,17 +32,24 @@ const count = whole.refine((given) => given >= 0, NOT_WHOLE);
 
 const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.object(shape, 'is no object');
 const list = <Item extends z.ZodType>(item: Item): z.ZodArray<Item> => z.array(item, 'is no list');
-/** The objects of a list that may be absent. Their fields are read leniently, so that only values that are not objects are left out. */
+/**
+ * The objects of a list that may be absent. Their fields are read leniently, so that only values that are not
+ * objects are left out.
+ */
 const objects = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item.nullable().catch(null))
     .catch([])
     .transform((items) => items.filter((read) => read !== null));
 
-/** `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for a text that is not a time. */
+/**
+ * `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for a
+ * text that is not a time.
+ */
 export function isoTimeOf(wireTime: string): string | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(wireTime)) return null;
-  // Stryker disable next-line Regex: Node reads offsets without the colon too, which ECMAScript does not promise
+  // Stryker disable next-line Regex: Node reads offsets without the colon too, which ECMAScript does not
+  // promise
   const time = new Date(wireTime.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
@@ -71,7 +78,10 @@ const envelope = object({
 });
 const readEnvelope = reader(envelope, 'the answer');
 
-/** Reads an answer's body; `code` is "" where the vendor gave none. Throws UnreadableAnswer for anything that is not the vendor's envelope. */
+/**
+ * Reads an answer's body; `code` is "" where the vendor gave none. Throws UnreadableAnswer for anything that
+ * is not the vendor's envelope.
+ */
 export function parseEnvelope(body: string) {
   let parsed: unknown;
   try {

@@ -3,8 +3,8 @@ import { formatRateMicros } from '../../catalogue/pricing.ts';
 const PLAIN_DECIMAL = /^(\d{1,12})(?:\.(\d{1,30}))?$/;
 
 /**
- * A provider's rate with at most six decimals, rounded half up without floating point. null for everything that is not a positive plain decimal
- * (signs, exponents, words) or that rounds to zero.
+ * A provider's rate with at most six decimals, rounded half up without floating point. null for everything
+ * that is not a positive plain decimal (signs, exponents, words) or that rounds to zero.
  */
 export function rateText(written: unknown): string | null {
   const match = typeof written === 'string' ? PLAIN_DECIMAL.exec(written) : null;

@@ -3,8 +3,9 @@ import type { RateSource } from '../../catalogue/port.ts';
 import { rateText } from './decimal.ts';
 
 /**
- * Rates from the configuration, the default source. Every observation counts as new, so a fixed rate never grows too old.
- * Throws TypeError for an entry that is not a currency with a rate, so that a typing error shows at start.
+ * Rates from the configuration, the default source. Every observation counts as new, so a fixed rate never
+ * grows too old. Throws TypeError for an entry that is not a currency with a rate, so that a typing error
+ * shows at start.
  */
 export function createFixedRates({
   ratesPerUsd,

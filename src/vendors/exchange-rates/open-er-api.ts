@@ -27,8 +27,9 @@ const answerSchema = z.object({
 });
 
 /**
- * The open endpoint of ExchangeRate-API (open.er-api.com): published once a day, without a key. Its terms ask for attribution and forbid
- * passing the rates on as data, so an operator has to switch it on. `observe` throws on every answer that is not complete, recent and valid.
+ * The open endpoint of ExchangeRate-API (open.er-api.com): published once a day, without a key. Its terms ask
+ * for attribution and forbid passing the rates on as data, so an operator has to switch it on. `observe`
+ * throws on every answer that is not complete, recent and valid.
  */
 export function createOpenErApi(options: {
   readonly clock: Clock;

@@ -9,8 +9,8 @@ export class UnreadableAnswer extends Error {
 }
 
 /**
- * Reads a value; throws UnreadableAnswer with the first field that is not as the schema wants it. `what` names the whole; `error` words a fault that
- * the schema does not word itself.
+ * Reads a value; throws UnreadableAnswer with the first field that is not as the schema wants it. `what`
+ * names the whole; `error` words a fault that the schema does not word itself.
  */
 export function readAs<Schema extends z.ZodType>(
   schema: Schema,
@@ -23,7 +23,9 @@ export function readAs<Schema extends z.ZodType>(
   throw new UnreadableAnswer(`${issue?.path.join('.') || what} ${issue?.message ?? ''}`);
 }
 
-/** Parses JSON with every number kept as the text it was written as. Throws SyntaxError when it is no JSON. */
+/**
+ * Parses JSON with every number kept as the text it was written as. Throws SyntaxError when it is no JSON.
+ */
 export function parseWithNumbersAsText(json: string): unknown {
   const keepSource = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
     typeof value === 'number' ? (context?.source ?? '') : value;

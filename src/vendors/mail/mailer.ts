@@ -13,7 +13,10 @@ interface SmtpOptions {
 const TIME_LIMIT_MS = 15_000;
 const STEP_LIMIT_MS = 5_000;
 
-/** One connection per mail. Never sends a password in clear, and returns only codes of the server, since its texts may contain an address. */
+/**
+ * One connection per mail. Never sends a password in clear, and returns only codes of the server, since its
+ * texts may contain an address.
+ */
 export function createSmtpMailer({ url, from, timeLimitMs = TIME_LIMIT_MS }: SmtpOptions): Mailer {
   const { username, protocol } = new URL(url);
   const transport = createTransport({

@@ -34,7 +34,9 @@ export function createSandboxSupplier({
   };
 }
 
-/** Only a refusal in the simulator's own form is one: anything else may come from whatever is at this address. */
+/**
+ * Only a refusal in the simulator's own form is one: anything else may come from whatever is at this address.
+ */
 function refusedBy({ status, body }: HttpAnswer): Awaited<ReturnType<SandboxSupplier['act']>> {
   const read = refusal.safeParse(parsed(body));
   if (!read.success || (status !== 409 && status !== 404))

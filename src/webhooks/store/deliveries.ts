@@ -122,8 +122,8 @@ export interface Recorded {
 }
 
 /**
- * Records an attempt, once per attempt number, with what it means for message and endpoint. When it disables the endpoint, the message
- * fails.
+ * Records an attempt, once per attempt number, with what it means for message and endpoint. When it disables
+ * the endpoint, the message fails.
  */
 export async function recordAttempt(
   db: WorldDb,
@@ -170,8 +170,9 @@ async function writeAttempt(
 }
 
 /**
- * A failed attempt changes a message only while it is pending in the series that the attempt belongs to. A message that was failed
- * meanwhile stays so; one that was reopened meanwhile keeps its new schedule, and its new series starts after this attempt.
+ * A failed attempt changes a message only while it is pending in the series that the attempt belongs to. A
+ * message that was failed meanwhile stays so; one that was reopened meanwhile keeps its new schedule, and its
+ * new series starts after this attempt.
  */
 function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
   if (verdict.status === 'DELIVERED')

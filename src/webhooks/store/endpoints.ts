@@ -47,7 +47,10 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
   });
 }
 
-/** Finds the account's endpoint with this URL, preferably an enabled one, or creates one. Concurrent calls get the same one. */
+/**
+ * Finds the account's endpoint with this URL, preferably an enabled one, or creates one. Concurrent calls get
+ * the same one.
+ */
 export async function findOrCreateEndpoint(
   trx: WorldDb,
   endpoint: NewEndpoint,
@@ -142,7 +145,10 @@ export async function deleteEndpoint(
 /** Fast enough for the statement timeout. Any further messages fail at their own next attempt. */
 const CLOSE_AT_ONCE = 5_000;
 
-/** Fails an endpoint's pending messages; they can be recovered. Skips rows that an attempt is recording right now. */
+/**
+ * Fails an endpoint's pending messages; they can be recovered. Skips rows that an attempt is recording right
+ * now.
+ */
 async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
   await sql`
     update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now(), updated_at = now()
@@ -189,8 +195,9 @@ export interface ToDisable {
 }
 
 /**
- * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other endpoints, in one transaction (the
- * caller's, if there is one). `false`: it was disabled or deleted before, or has recovered.
+ * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other
+ * endpoints, in one transaction (the caller's, if there is one). `false`: it was disabled or deleted before,
+ * or has recovered.
  */
 export async function disableEndpoint(
   db: WorldDb,
@@ -242,8 +249,8 @@ export interface FailingEndpoint extends ToDisable {
 }
 
 /**
- * Enabled endpoints that have failed since `since` or longer and have no pending message; pages by id. Where a message is pending, its own
- * attempts decide: after an outage of ours the endpoint may answer again.
+ * Enabled endpoints that have failed since `since` or longer and have no pending message; pages by id. Where
+ * a message is pending, its own attempts decide: after an outage of ours the endpoint may answer again.
  */
 export async function listFailing(
   db: WorldDb,
@@ -265,8 +272,8 @@ export async function listFailing(
 const OLDER = 'webhook_older_secrets';
 
 /**
- * For the select list of a query over `webhook_endpoints` (or its alias): every sealed secret that signs now, newest first. The previous
- * secret is in the endpoint's row, older ones in their own table.
+ * For the select list of a query over `webhook_endpoints` (or its alias): every sealed secret that signs now,
+ * newest first. The previous secret is in the endpoint's row, older ones in their own table.
  */
 export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffer[]> {
   const row = sql.table(endpoint);
@@ -299,8 +306,8 @@ export interface NextSecret {
 }
 
 /**
- * Replaces the secret; earlier ones sign until they expire. `firstEndsAt`: the limit is reached, and nothing was changed. undefined: the account
- * has no such endpoint.
+ * Replaces the secret; earlier ones sign until they expire. `firstEndsAt`: the limit is reached, and nothing
+ * was changed. undefined: the account has no such endpoint.
  */
 export async function rotateSecret(
   db: WorldDb,

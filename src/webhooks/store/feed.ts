@@ -1,7 +1,8 @@
 /**
- * The events of an account in an order that a reader may rely on. A number drawn from a sequence is no such order: a transaction may commit after one
- * that has drawn a higher number, when readers have passed it. So the order is that of transaction ids, and only events below every
- * transaction that still runs are shown: nothing can appear before them any more.
+ * The events of an account in an order that a reader may rely on. A number drawn from a sequence is no such
+ * order: a transaction may commit after one that has drawn a higher number, when readers have passed it. So
+ * the order is that of transaction ids, and only events below every transaction that still runs are shown:
+ * nothing can appear before them any more.
  */
 import { sql } from 'kysely';
 import type { WebhookEvent } from '../events.ts';
@@ -49,8 +50,8 @@ interface Row {
 }
 
 /**
- * Oldest first. `expired`: events after this position were deleted, or the database was restored to an earlier moment. With `event` a page may be short, or
- * empty, though there are more.
+ * Oldest first. `expired`: events after this position were deleted, or the database was restored to an
+ * earlier moment. With `event` a page may be short, or empty, though there are more.
  */
 export async function readFeed(db: WorldDb, query: FeedQuery): Promise<FeedPage | 'expired'> {
   const { accountId, after, limit, event } = query;

@@ -24,8 +24,8 @@ export function messagesOf({ accountId, ids }: PendingMessages): {
 }
 
 /**
- * The ids of the endpoints that ask for an event, for the select list of the statement that makes the change; null for none. So an account
- * without endpoints costs one lookup in a small index.
+ * The ids of the endpoints that ask for an event, for the select list of the statement that makes the change;
+ * null for none. So an account without endpoints costs one lookup in a small index.
  */
 export function subscribers(
   event: WebhookEvent,
@@ -49,8 +49,9 @@ export interface NewWebhook<Event extends WebhookEvent> {
 }
 
 /**
- * Writes the event for the feed and one message per subscriber, in the transaction of the change: also without a subscriber. A repeat with the same key
- * writes nothing. What is for every account may be thousands of messages: the sweep starts those.
+ * Writes the event for the feed and one message per subscriber, in the transaction of the change: also
+ * without a subscriber. A repeat with the same key writes nothing. What is for every account may be thousands
+ * of messages: the sweep starts those.
  */
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
@@ -183,7 +184,10 @@ export async function reopenMessage(
 /** Per statement; fast enough for the statement timeout. */
 const REOPEN_AT_ONCE = 2_000;
 
-/** Reopens an endpoint's failed messages created in the range (without `to`), except samples. Returns their ids. */
+/**
+ * Reopens an endpoint's failed messages created in the range (without `to`), except samples. Returns their
+ * ids.
+ */
 export async function reopenFailed(
   db: WorldDb,
   accountId: string,

@@ -32,7 +32,10 @@ export interface WebhookOlderSecretsTable {
 /** What happened on an account, as its feed shows it. */
 export interface EventsTable {
   id: string;
-  /** Made of the transaction's id: one that commits later may have a lower one only while it is not shown (store/feed.ts). */
+  /**
+   * Made of the transaction's id: one that commits later may have a lower one only while it is not shown
+   * (store/feed.ts).
+   */
   position: Generated<bigint>;
   /** Orders events of one transaction. */
   seq: GeneratedAlways<bigint>;

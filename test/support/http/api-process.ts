@@ -1,5 +1,5 @@
-// The API in a separate process, for what can only be measured from outside: memory and an orderly stop. Controlled over IPC. It has no use cases,
-// since its requests are refused before any.
+// The API in a separate process, for what can only be measured from outside: memory and an orderly stop.
+// Controlled over IPC. It has no use cases, since its requests are refused before any.
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../../src/app/http/app.ts';
 import { startServer } from '../../../src/platform/http/server.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';

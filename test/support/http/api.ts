@@ -1,4 +1,5 @@
-// Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and collects its log.
+// Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and
+// collects its log.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/app/http/app.ts';
@@ -64,9 +65,9 @@ export interface Ask {
 }
 
 /**
- * Names the ids in answers by the order in which they come, such as `txn-00…01`, so that whole answers can be compared; requests may use these
- * names. Ids that a test made up itself stay unchanged, and so do those
- * in answers without a caller, such as examples in the document.
+ * Names the ids in answers by the order in which they come, such as `txn-00…01`, so that whole answers can be
+ * compared; requests may use these names. Ids that a test made up itself stay unchanged, and so do those in
+ * answers without a caller, such as examples in the document.
  */
 function createNames(): {
   readonly known: (text: string) => string;
@@ -101,7 +102,10 @@ export interface TestApi {
   ask(target: string, ask?: Ask): Promise<Reply>;
   /** The real id behind the name used in answers. */
   idOf(name: string): string;
-  /** Sends bytes unchanged and returns everything that is received until the connection ends or `done` says so. */
+  /**
+   * Sends bytes unchanged and returns everything that is received until the connection ends or `done` says
+   * so.
+   */
   raw(bytes: string | Buffer, done?: (received: string) => boolean): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Reads the service's own OpenAPI document and checks answers against it, strictly: an undocumented status or field is a failure.
+// Reads the service's own OpenAPI document and checks answers against it, strictly: an undocumented status or
+// field is a failure.
 import { z } from 'zod';
 import type { Ask, TestApi, Reply } from './api.ts';
 

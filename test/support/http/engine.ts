@@ -1,4 +1,5 @@
-// The engine without Temporal: each purchase runs the real steps (activities) one after the other, once, while its caller waits.
+// The engine without Temporal: each purchase runs the real steps (activities) one after the other, once,
+// while its caller waits.
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
 import { createGatewayActivities } from '../../../activities/payments/gateway-steps.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';

@@ -1,5 +1,5 @@
-// The examples of the reference are answers of HTTP tests. `npm run record:examples` has the tests keep those that they name; every other run
-// compares each with the recorded one.
+// The examples of the reference are answers of HTTP tests. `npm run record:examples` has the tests keep those
+// that they name; every other run compares each with the recorded one.
 import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -13,7 +13,10 @@ import recorded from '../../../src/app/routes/examples.json' with { type: 'json'
 
 export const RECORD = 'npm run record:examples';
 
-/** The case that an answer is true for, and the request with a body. Apart, where one request has several answers. */
+/**
+ * The case that an answer is true for, and the request with a body. Apart, where one request has several
+ * answers.
+ */
 export type ExampleName = string | { readonly request?: string; readonly answer?: string };
 
 /** One of a request or of an answer, as a line of a recording. */
@@ -31,7 +34,10 @@ interface Exchange {
   readonly reply: { readonly status: number; readonly text: string; readonly json: unknown };
 }
 
-/** Keeps what was exchanged, or compares it. A refusal is no example: the reference has those from the code that renders them. */
+/**
+ * Keeps what was exchanged, or compares it. A refusal is no example: the reference has those from the code
+ * that renders them.
+ */
 export function createExamples(routes: readonly Route[]): (name: ExampleName, exchange: Exchange) => void {
   const match = compileRoutes(routes);
   return (name, { method, target, body, reply }) => {
@@ -93,7 +99,10 @@ const steadyDay = (day: string): string => {
 };
 const hexOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** What differs between two runs, and what is said instead, by its place among those of its kind. Requests are for the sandbox. */
+/**
+ * What differs between two runs, and what is said instead, by its place among those of its kind. Requests are
+ * for the sandbox.
+ */
 const REPLACED: readonly (readonly [RegExp, (found: string, nth: number) => string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, steadyTime],
   [/\b20\d\d-\d\d-\d\d(?=")/g, steadyDay],

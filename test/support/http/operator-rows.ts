@@ -1,4 +1,5 @@
-// One of everything that operators work on, as rows of the test environment, and the ids for requests about them.
+// One of everything that operators work on, as rows of the test environment, and the ids for requests about
+// them.
 import { sql } from 'kysely';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';

@@ -1,6 +1,6 @@
 /**
- * Operators over HTTP without Temporal: the real people, sessions and use cases on the test's own Postgres. Only the engine is a
- * small fake: it runs the real steps of an action, once, while the operator waits.
+ * Operators over HTTP without Temporal: the real people, sessions and use cases on the test's own Postgres.
+ * Only the engine is a small fake: it runs the real steps of an action, once, while the operator waits.
  */
 import { createHmac, hash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -33,7 +33,10 @@ import { NO_LIMITS, purchaseInput } from '../money/facts.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** A person with a role; `NEW`: an administrator who must choose a password first; `OTHER`: one who has not signed in. */
+/**
+ * A person with a role; `NEW`: an administrator who must choose a password first; `OTHER`: one who has not
+ * signed in.
+ */
 type Who = Role | 'NEW' | 'OTHER' | 'ASKER';
 const ALL_PEOPLE: readonly Who[] = [...ROLES, 'NEW', 'OTHER', 'ASKER'];
 export const personOf = (who: Who): string =>
@@ -59,7 +62,9 @@ export interface TestOperators extends OpsUseCases {
   isEngineAway: boolean;
   /** `<role> <subject>` of what was refused for a role, as in the audit log since the last reset. */
   refused(): Promise<string[]>;
-  /** Where no use case was called since the last reset, only refusals are new: forgets them and answers true. */
+  /**
+   * Where no use case was called since the last reset, only refusals are new: forgets them and answers true.
+   */
   forgetIfUntouched(): Promise<boolean>;
   /** All people in their original state, signed in. */
   reset(): Promise<void>;
@@ -271,7 +276,10 @@ function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): 
   };
 }
 
-/** Runs in the workers, which have the vendors: at once, except over a range. In 2001 there was nothing to compare. */
+/**
+ * Runs in the workers, which have the vendors: at once, except over a range. In 2001 there was nothing to
+ * compare.
+ */
 function reconciled(range: { readonly from: Date } | undefined): Promise<ReconcileSummary | null> {
   if (range?.from.getUTCFullYear() === 2001) return Promise.resolve(null);
   if (range) return new Promise(() => undefined);

@@ -1,5 +1,5 @@
-// At least one request for every answer of a route under /ops, with its caller and the status. Used by the tests of the document
-// and of roles, so that a route without a row fails them.
+// At least one request for every answer of a route under /ops, with its caller and the status. Used by the
+// tests of the document and of roles, so that a route without a row fails them.
 import type { Role } from '../../../src/domain/operator-roles.ts';
 import { LET_IN, NO_PERSON, PASSWORD, personOf, WAITS } from './operators.ts';
 import {

@@ -1,4 +1,5 @@
-// Records the examples of the reference from the HTTP tests that name some: `npm run record:examples`. Starts all services it needs.
+// Records the examples of the reference from the HTTP tests that name some: `npm run record:examples`. Starts
+// all services it needs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

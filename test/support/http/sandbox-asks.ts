@@ -1,4 +1,5 @@
-// The OpenAPI test's requests to the sandbox's routes: every action on a bought eSIM, and each kind of refusal.
+// The OpenAPI test's requests to the sandbox's routes: every action on a bought eSIM, and each kind of
+// refusal.
 import { PLAIN_SANDBOX_ACTIONS } from '../../../src/esims/sandbox-port.ts';
 import type { DocumentedAsk } from './webhook-asks.ts';
 

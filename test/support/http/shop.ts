@@ -1,6 +1,7 @@
 /**
- * The service behind HTTP without Temporal and without vendors: the real use cases on a real Postgres, whose engine and vendors are
- * small fakes. All shops of a process share one database and its catalogue; each has accounts, keys and environments of its own.
+ * The service behind HTTP without Temporal and without vendors: the real use cases on a real Postgres, whose
+ * engine and vendors are small fakes. All shops of a process share one database and its catalogue; each has
+ * accounts, keys and environments of its own.
  */
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
@@ -63,7 +64,10 @@ export interface TestShop {
   /** The public link of an eSIM of the test environment, at https://shop.example. */
   installUrl(esimId: string): Promise<string>;
   readonly vendors: TestVendors;
-  /** Calls of environment use cases, by name, to assert that none was called; reads of stored answers left out. */
+  /**
+   * Calls of environment use cases, by name, to assert that none was called; reads of stored answers left
+   * out.
+   */
   readonly calls: string[];
   /** Thrown by the next environment call instead of an answer. */
   failNext: Error | undefined;
@@ -147,7 +151,8 @@ async function openDatabases() {
   });
   return {
     accounts,
-    // For keys that are in no shop. It has room for 20,000 keys, which takes longer to make than most tests take.
+    // For keys that are in no shop. It has room for 20,000 keys, which takes longer to make than most tests
+    // take.
     authenticator: createAuthenticator({
       db: accounts,
       pollDb: accounts,

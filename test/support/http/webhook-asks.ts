@@ -1,4 +1,5 @@
-// The OpenAPI test's requests to the webhook routes, in order: each row builds on the earlier ones, and the memory shop numbers the ids.
+// The OpenAPI test's requests to the webhook routes, in order: each row builds on the earlier ones, and the
+// memory shop numbers the ids.
 import type { Ask } from './api.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';

@@ -70,8 +70,8 @@ export async function sendEvents({ stack, random, bought }: CasePayer): Promise<
 }
 
 /**
- * Polling finds money for a payment that has brought none in the gateway's list. A settled payment is compared with the gateway's statement once
- * a day, and an operator then has it checked.
+ * Polling finds money for a payment that has brought none in the gateway's list. A settled payment is
+ * compared with the gateway's statement once a day, and an operator then has it checked.
  */
 async function findWithoutEvents(payer: CasePayer): Promise<void> {
   const { stack, account, bought } = payer;

@@ -1,5 +1,6 @@
-// Twenty errors of nine kinds between our books and a gateway's statement, and payments that differ only because they have just changed.
-// Each changes one side of one payment, with the expected finding, and how the gateway corrects it. Must not touch a payment twice.
+// Twenty errors of nine kinds between our books and a gateway's statement, and payments that differ only
+// because they have just changed. Each changes one side of one payment, with the expected finding, and how
+// the gateway corrects it. Must not touch a payment twice.
 import type { DifferenceKind } from '../../../src/reconciliation/payment-rules.ts';
 import type { FixtureBooks, FixturePayment } from './fixture-payments.ts';
 import type { Random } from '../time/size.ts';
@@ -141,7 +142,10 @@ const ON_REFUNDED: readonly Plant[] = [refundUnbooked, refundUnknownThere, refun
 /** How many errors are planted. */
 export const ERRORS = ON_PLAIN.length + ON_REFUNDED.length;
 
-/** Plants every error once, each on its own payment that had settled by then, and answers the expected findings. */
+/**
+ * Plants every error once, each on its own payment that had settled by then, and answers the expected
+ * findings.
+ */
 export function plantErrors(planted: FixtureBooks, random: Random, settledBeforeMs: number): FixtureError[] {
   const settled = pairsOf(planted).filter(
     ({ ours, refund }) => Math.max(ours.movedAtMs, refund?.held.doneAtMs ?? 0) < settledBeforeMs,
@@ -162,7 +166,10 @@ export function plantErrors(planted: FixtureBooks, random: Random, settledBefore
   ];
 }
 
-/** Makes payments differ that changed after this moment: one side has the change, the other does not yet. Answers how many. */
+/**
+ * Makes payments differ that changed after this moment: one side has the change, the other does not yet.
+ * Answers how many.
+ */
 export function plantMoving(planted: FixtureBooks, movedAfterMs: number): number {
   const young = pairsOf(planted).filter(
     ({ ours, refund }) => ours.movedAtMs >= movedAfterMs && refund === null,

@@ -46,8 +46,8 @@ export const FIXTURE_FEES = {
 };
 
 /**
- * Payments that are settled and equal on both sides, opened within [from, to): most are plain, some were refunded, reversed, paid with
- * the fee on top, paid twice, or left.
+ * Payments that are settled and equal on both sides, opened within [from, to): most are plain, some were
+ * refunded, reversed, paid with the fee on top, paid twice, or left.
  */
 export function planPayments(
   count: number,
@@ -223,7 +223,9 @@ async function plantLedger(owner: Kysely<WorldDatabase>, payments: readonly Fixt
   );
 }
 
-/** As the service books them, except that everything is in suspense: only the gateway's account matters here. */
+/**
+ * As the service books them, except that everything is in suspense: only the gateway's account matters here.
+ */
 function bookingsOf(one: FixturePayment): object[] {
   const { reference, currency, receivedMinor, takenBackMinor, refund: sent, movedAtMs } = one;
   const booking = (key: string, kind: string, amount: number, atMs: number) => ({

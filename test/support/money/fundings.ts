@@ -1,5 +1,5 @@
-// Wallets funded through the gateway on a stack: requested through the API, and their state in our rows and in the ledger.
-// Must not write anything except through the API.
+// Wallets funded through the gateway on a stack: requested through the API, and their state in our rows and
+// in the ledger. Must not write anything except through the API.
 import { sql } from 'kysely';
 import { paidOf, type GatewayMethod, type Paid } from './payments.ts';
 import type { Stack, TestAccount } from '../world/stack.ts';
@@ -40,7 +40,10 @@ export function untilFunding(
   );
 }
 
-/** What a purchase or a funding moved on each ledger account, in minor units; accounts with a sum of zero are left out. */
+/**
+ * What a purchase or a funding moved on each ledger account, in minor units; accounts with a sum of zero are
+ * left out.
+ */
 export async function movedBy(stack: Stack, transactionId: string): Promise<Record<string, number>> {
   const { rows } = await sql<{ account: string; moved: bigint }>`
     select entry.ledger_account_id as account, sum(entry.amount_minor)::int8 as moved

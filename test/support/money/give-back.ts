@@ -1,4 +1,5 @@
-// What an operator's action does to a purchase, for tests that are about something else: the money goes back, whatever the supplier has said.
+// What an operator's action does to a purchase, for tests that are about something else: the money goes back,
+// whatever the supplier has said.
 import type { Refusal } from '../../../src/domain/refusals.ts';
 import { lockPayments, lockPurchase } from '../../../src/payments/store/lock-order.ts';
 import type { WorldDb } from '../../../src/platform/database/tables.ts';

@@ -31,8 +31,9 @@ export async function placeHold(
 type Placed = Omit<ThresholdCrossing, 'at'> & { readonly is_placed: boolean };
 
 /**
- * Undoes the post or void of a hold, as only the database's owner can, with all guards off. A wrong repair and its reversal are the only way
- * to a step of ours that is refused for good, since our code never gets there.
+ * Undoes the post or void of a hold, as only the database's owner can, with all guards off. A wrong repair
+ * and its reversal are the only way to a step of ours that is refused for good, since our code never gets
+ * there.
  */
 export async function reopenHold(owner: WorldDb, id: string): Promise<void> {
   await owner.transaction().execute(async (trx) => {

@@ -1,4 +1,5 @@
-// The audit of the books works: each kind of contradiction, planted with all guards of the database off, is found and named.
+// The audit of the books works: each kind of contradiction, planted with all guards of the database off, is
+// found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../people/buyer.ts';

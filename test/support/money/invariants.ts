@@ -1,5 +1,5 @@
-// What must always be true of the books, whatever was killed: ledger, wallets, holds, purchases, eSIMs and the supplier's
-// orders agree. Reads only, as the owner; reports violations as text.
+// What must always be true of the books, whatever was killed: ledger, wallets, holds, purchases, eSIMs and
+// the supplier's orders agree. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import { expect } from 'vitest';
 import type { WorldDatabase } from '../../../src/platform/database/tables.ts';
@@ -70,7 +70,10 @@ export async function inspectBooks(books: BooksOf): Promise<Books> {
   };
 }
 
-/** Fails the test with every contradiction. Returns the counts, so that a test can show that there was something to check. */
+/**
+ * Fails the test with every contradiction. Returns the counts, so that a test can show that there was
+ * something to check.
+ */
 export async function expectSoundBooks(books: BooksOf): Promise<Books['counts']> {
   const { violations, counts } = await inspectBooks(books);
   expect(violations).toEqual([]);

@@ -1,7 +1,9 @@
-// Decides whether a recorded history of concurrent operations could have happened one at a time, each at some moment between its call
-// and its return (Herlihy and Wing). A depth-first search in the manner of Wing and Gong with Lowe's cache of states already seen, as
-// in porcupine. Written here rather than taken from porcupine, a Go module, so that it runs wherever the tests run. Two things keep
-// 64 concurrent callers feasible: operations without effect are placed as soon as they fit, and those that returned first are tried first.
+// Decides whether a recorded history of concurrent operations could have happened one at a time, each at some
+// moment between its call and its return (Herlihy and Wing). A depth-first search in the manner of Wing and
+// Gong with Lowe's cache of states already seen, as in porcupine. Written here rather than taken from
+// porcupine, a Go module, so that it runs wherever the tests run. Two things keep 64 concurrent callers
+// feasible: operations without effect are placed as soon as they fit, and those that returned first are tried
+// first.
 
 export interface Model<State, Input, Output> {
   readonly initial: State;
@@ -10,7 +12,10 @@ export interface Model<State, Input, Output> {
   /** Two states with the same text are the same state. */
   readonly keyOf: (state: State) => string;
   readonly sameOutput: (a: Output, b: Output) => boolean;
-  /** True when an operation with this answer leaves the state as it is, in whatever state it gives that answer. */
+  /**
+   * True when an operation with this answer leaves the state as it is, in whatever state it gives that
+   * answer.
+   */
   readonly changesNothing: (input: Input, output: Output) => boolean;
 }
 
@@ -18,7 +23,10 @@ export interface Operation<Input, Output> {
   readonly input: Input;
   /** Place in the order of all calls and returns of the history, all different. */
   readonly calledAt: number;
-  /** Absent: it is unknown whether it happened, and what it answered. It may take effect at any time after its call. */
+  /**
+   * Absent: it is unknown whether it happened, and what it answered. It may take effect at any time after its
+   * call.
+   */
   readonly returned?: { readonly at: number; readonly output: Output };
 }
 
@@ -86,8 +94,8 @@ const endOf = <Input, Output>({ returned }: Operation<Input, Output>): number =>
   returned?.at ?? Number.POSITIVE_INFINITY;
 
 /**
- * Places every operation that fits here and, by its answer, changed nothing: its place makes no difference to others, so this is never wrong.
- * Answers the others that could come next.
+ * Places every operation that fits here and, by its answer, changed nothing: its place makes no difference to
+ * others, so this is never wrong. Answers the others that could come next.
  */
 function placeWhatChangesNothing<State, Input, Output>(
   model: Model<State, Input, Output>,
@@ -145,7 +153,10 @@ function createLeft<Input, Output>(operations: readonly Operation<Input, Output>
 
 interface Recorder<Input, Output> {
   readonly history: readonly Operation<Input, Output>[];
-  /** Runs the action and notes its call, its return and its answer; an action that throws is noted as unknown, and thrown on. */
+  /**
+   * Runs the action and notes its call, its return and its answer; an action that throws is noted as unknown,
+   * and thrown on.
+   */
   run(input: Input, action: () => Promise<Output>): Promise<Output>;
 }
 

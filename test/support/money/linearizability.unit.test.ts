@@ -1,4 +1,7 @@
-/** The checker that promise M2 relies on: legal and illegal histories made by hand, and the same verdict as trying every order. */
+/**
+ * The checker that promise M2 relies on: legal and illegal histories made by hand, and the same verdict as
+ * trying every order.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkLinearizable, createRecorder, type Model, type Operation } from './linearizability.ts';

@@ -1,5 +1,6 @@
-// The gateway's side of a payment in a test: events it sent and sends again, refunds that a test ends, reconciliation with its statement, and
-// its money compared with our bookings. Changes things only through the gateway's control interface and our API.
+// The gateway's side of a payment in a test: events it sent and sends again, refunds that a test ends,
+// reconciliation with its statement, and its money compared with our bookings. Changes things only through
+// the gateway's control interface and our API.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connectClient } from '../../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from './reconciling.ts';
@@ -29,7 +30,10 @@ export interface Kept {
 /** How long a caller on a busy machine repeats a request. */
 const BUY_WITHIN_MS = 90_000;
 
-/** Buys through the gateway as docs/API.md asks callers to: repeats a refused request with the same Idempotency-Key. */
+/**
+ * Buys through the gateway as docs/API.md asks callers to: repeats a refused request with the same
+ * Idempotency-Key.
+ */
 export async function buyThroughGatewayOnce(
   stack: Stack,
   account: TestAccount,
@@ -45,8 +49,8 @@ export async function buyThroughGatewayOnce(
 }
 
 /**
- * With the reference that can be paid: on a busy machine the answer may come before the gateway's instructions, and a charge whose answer was
- * lost is opened again with another one.
+ * With the reference that can be paid: on a busy machine the answer may come before the gateway's
+ * instructions, and a charge whose answer was lost is opened again with another one.
  */
 export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
   const payment = await until(
@@ -69,7 +73,9 @@ export async function eventsOf(stack: Stack, reference: string): Promise<Gateway
   return ((await answer.json()) as GatewayEvent[]).toReversed();
 }
 
-/** The gateway sends it again, or for the first time if it was dropped: the same bytes by its usual delivery. */
+/**
+ * The gateway sends it again, or for the first time if it was dropped: the same bytes by its usual delivery.
+ */
 export async function resend(stack: Stack, { id }: GatewayEvent): Promise<void> {
   await control(stack, `/webhooks/${id}/resend`);
 }
@@ -87,7 +93,10 @@ export function signatureOf(body: string | Uint8Array, key = SECRET_KEY): string
   return createHmac('sha512', key).update(body).digest('hex');
 }
 
-/** Every event of a charge is accepted. After a refusal on a busy machine the gateway's next attempt would be an hour later. */
+/**
+ * Every event of a charge is accepted. After a refusal on a busy machine the gateway's next attempt would be
+ * an hour later.
+ */
 export async function untilTaken(stack: Stack, reference: string): Promise<void> {
   await until(
     async () => {
@@ -159,7 +168,10 @@ export async function reconcileNow(stack: Stack): Promise<void> {
   }
 }
 
-/** Every difference between the gateway's money and our bookings; charges that never reached the gateway are left out. */
+/**
+ * Every difference between the gateway's money and our bookings; charges that never reached the gateway are
+ * left out.
+ */
 export async function dropped(stack: Stack): Promise<string[]> {
   const found: string[] = [];
   const payments = await stack.world.selectFrom('payments').selectAll().execute();

@@ -1,4 +1,5 @@
-// The audit of money through the gateway works: each kind of contradiction, planted with all guards of the database off, is found and named.
+// The audit of money through the gateway works: each kind of contradiction, planted with all guards of the
+// database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { settlePurchase } from '../../../src/purchases/store/purchases.ts';

@@ -1,6 +1,5 @@
-// What must always be true of money through the gateway: payments, holds and refunds agree with the ledger on each
-// account, for each
-// purchase and each funding. Reads only, as the owner; reports violations as text.
+// What must always be true of money through the gateway: payments, holds and refunds agree with the ledger on
+// each account, for each purchase and each funding. Reads only, as the owner; reports violations as text.
 import { sql, type Kysely } from 'kysely';
 import type { WorldDatabase } from '../../../src/platform/database/tables.ts';
 

@@ -1,5 +1,6 @@
-// The matrix of promise M7: everything that can happen to a payment, in every order in which the service may learn of it. Each case says what happens
-// at the gateway and how it must end: the state, the ledger's entries and the wallet.
+// The matrix of promise M7: everything that can happen to a payment, in every order in which the service may
+// learn of it. Each case says what happens at the gateway and how it must end: the state, the ledger's
+// entries and the wallet.
 import { expect } from 'vitest';
 import type { AccountCurrency } from '../../../src/domain/money.ts';
 import { closeUnpaid } from '../../../src/purchases/store/purchases.ts';
@@ -193,7 +194,8 @@ export const CASES: readonly PaymentCase[] = [
       await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
       await pay(payer);
       await reverse(payer);
-      // Without an event or a confirmation it is never seen: the money came and went, and no list of paid charges has it.
+      // Without an event or a confirmation it is never seen: the money came and went, and no list of paid
+      // charges has it.
       if (payer.order === 'poll only')
         return { state: 'FAILED, PAYMENT_EXPIRED', ledger: [], timelineHas: 'failed', attention: 'none' };
       await learn(payer);

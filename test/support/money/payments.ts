@@ -1,4 +1,5 @@
-// Paying through the gateway on a stack: the payer's side at the gateway's control interface, and the state of a payment in our rows.
+// Paying through the gateway on a stack: the payer's side at the gateway's control interface, and the state
+// of a payment in our rows.
 import type { Answer, Stack, TestAccount } from '../world/stack.ts';
 import { until } from '../time/until.ts';
 

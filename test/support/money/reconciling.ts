@@ -1,5 +1,5 @@
-// A database with planted payments, a gateway with a statement of them, a supplier that has sold nothing, and reconciliation between them,
-// on a clock that the test sets.
+// A database with planted payments, a gateway with a statement of them, a supplier that has sold nothing, and
+// reconciliation between them, on a clock that the test sets.
 import { HOUR_MS } from '../../../src/domain/clock.ts';
 import { createPaystackGateway } from '../../../src/vendors/paystack/gateway.ts';
 import { createReconciliation, type Reconciliation } from '../../../src/reconciliation/reconcile.ts';

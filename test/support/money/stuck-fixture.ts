@@ -1,5 +1,6 @@
-// Stuck payments on a stack, each class caused as in reality: vendors that misbehave, workers that are killed, merchants that do not answer. Where
-// only time would cause it, the owner moves a row's time back. Everything else keeps running meanwhile.
+// Stuck payments on a stack, each class caused as in reality: vendors that misbehave, workers that are
+// killed, merchants that do not answer. Where only time would cause it, the owner moves a row's time back.
+// Everything else keeps running meanwhile.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import {
@@ -26,7 +27,10 @@ import type { Stack, TestAccount } from '../world/stack.ts';
 import { until } from '../time/until.ts';
 import type { Listener, Receiver } from '../people/webhook-receiver.ts';
 
-/** The pace that plants need: attention is needed soon, and abandoned work does not recover before an operator acts. */
+/**
+ * The pace that plants need: attention is needed soon, and abandoned work does not recover before an operator
+ * acts.
+ */
 export const FIXTURE_PACE = {
   answerWithinMs: 2_500,
   checkFirstMs: 100,

@@ -1,5 +1,5 @@
-// The wallet as a state machine, for checkLinearizable: what each verb of the ledger must answer when calls come one at a time.
-// One model is one wallet; operations on different wallets are checked separately.
+// The wallet as a state machine, for checkLinearizable: what each verb of the ledger must answer when calls
+// come one at a time. One model is one wallet; operations on different wallets are checked separately.
 import type { Model } from './linearizability.ts';
 
 export type WalletInput =

@@ -1,6 +1,9 @@
 // The body of any answer of the API, as tests read it.
 
-/** The fields of all answers together: each exists only if its route has it. A body that is no JSON object is read as an empty one. */
+/**
+ * The fields of all answers together: each exists only if its route has it. A body that is no JSON object is
+ * read as an empty one.
+ */
 export interface ApiBody {
   readonly success: boolean;
   readonly message: string;

@@ -1,5 +1,5 @@
-// A merchant in a test: buys, tops up and reads through the API, and checks rows, workflows and the supplier's books.
-// Must not write anything except through the API.
+// A merchant in a test: buys, tops up and reads through the API, and checks rows, workflows and the
+// supplier's books. Must not write anything except through the API.
 import type { Selectable } from 'kysely';
 import type { PurchasesTable } from '../../../src/purchases/store/tables.ts';
 import type { AccountOptions, Answer, Stack, TestAccount } from '../world/stack.ts';

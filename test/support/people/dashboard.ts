@@ -1,4 +1,5 @@
-// Users of the dashboard in a test: each has a browser, which keeps cookies and marks each request as coming from our page.
+// Users of the dashboard in a test: each has a browser, which keeps cookies and marks each request as coming
+// from our page.
 import { createHmac } from 'node:crypto';
 import type { MemberRole } from '../../../src/domain/member-roles.ts';
 import type { Answer, Stack } from '../world/stack.ts';
@@ -147,7 +148,10 @@ export const me = (browser: Browser): Promise<Answer> => browser.call('GET', '/a
 export const signIn = (browser: Browser, email: string, password = USER_PASSWORD): Promise<Answer> =>
   browser.call('POST', '/auth/sessions', { body: { email, password } });
 
-/** RFC 6238, at this moment or some steps of 30 s later. One step away is still valid, and each code works once. */
+/**
+ * RFC 6238, at this moment or some steps of 30 s later. One step away is still valid, and each code works
+ * once.
+ */
 export function totp(secret: string, stepsLater = 0): string {
   const bits = Array.from(secret.replaceAll('=', ''), (letter) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
@@ -160,7 +164,9 @@ export function totp(secret: string, stepsLater = 0): string {
   return String((hmac.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0');
 }
 
-/** Calls each route about members once; colleagues.e2e.test.ts tests what they do. Throws if one is refused. */
+/**
+ * Calls each route about members once; colleagues.e2e.test.ts tests what they do. Throws if one is refused.
+ */
 export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<void> {
   const owner = await signedUp(stack);
   const { browser } = await colleague(stack, owner, 'SUPPORT');

@@ -1,4 +1,5 @@
-// Finance's command line in a test, as a person who has signed in: as a shell runs it, or in the test's own process, which is faster.
+// Finance's command line in a test, as a person who has signed in: as a shell runs it, or in the test's own
+// process, which is faster.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Role } from '../../../src/domain/operator-roles.ts';

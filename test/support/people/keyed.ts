@@ -1,5 +1,6 @@
-// Requests with an Idempotency-Key, one of each kind: how to repeat it, and the one effect it must have, however often it was repeated and
-// whatever was killed meanwhile. Each has its own account, so that its effects cannot be confused with another's.
+// Requests with an Idempotency-Key, one of each kind: how to repeat it, and the one effect it must have,
+// however often it was repeated and whatever was killed meanwhile. Each has its own account, so that its
+// effects cannot be confused with another's.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { holdOf, newBuyer, untilClosed, type Buyer } from './buyer.ts';
@@ -21,7 +22,9 @@ export interface Keyed {
   readonly ask: () => Promise<Answer>;
   /** Whether the answer is kept under the key. A refusal without effect is not. */
   readonly isKept: (answer: Answer) => boolean;
-  /** Pays a payment through the gateway, waits until the purchase has ended, and checks all of its effects. */
+  /**
+   * Pays a payment through the gateway, waits until the purchase has ended, and checks all of its effects.
+   */
   readonly expectOnce: () => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// A mail server in a test: accepts mail over SMTP on a real socket, keeps it unchanged, and refuses when the test says so.
+// A mail server in a test: accepts mail over SMTP on a real socket, keeps it unchanged, and refuses when the
+// test says so.
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';

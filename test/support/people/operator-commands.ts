@@ -1,5 +1,5 @@
-// An operator in a test: runs commands as a shell does, or without a process, on a separate database, and reads what they wrote.
-// The website of the company that gets a key is a server of this machine.
+// An operator in a test: runs commands as a shell does, or without a process, on a separate database, and
+// reads what they wrote. The website of the company that gets a key is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
 import type { ProcessContext } from '../../../src/app/composition/context.ts';

@@ -1,5 +1,6 @@
-// Operators of the service in a test: each has a role, a password and a token, and calls as a program would. Passwords are
-// hashed with little work here: the cost is stored with the hash, and does not matter in these tests.
+// Operators of the service in a test: each has a role, a password and a token, and calls as a program would.
+// Passwords are hashed with little work here: the cost is stored with the hash, and does not matter in these
+// tests.
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
 import type { Role } from '../../../src/domain/operator-roles.ts';
 import { prepareOperator } from '../../../src/dev/sandbox-logins.ts';
@@ -20,8 +21,8 @@ const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
 let made = 0;
 
 /**
- * Signs in. One address may sign in only a few times a minute, so each attempt has its own address, on a stack that trusts 127.0.0.1 as a
- * proxy (`SIGN_IN_ENV`).
+ * Signs in. One address may sign in only a few times a minute, so each attempt has its own address, on a
+ * stack that trusts 127.0.0.1 as a proxy (`SIGN_IN_ENV`).
  */
 export function signIn(
   stack: Pick<Stack, 'call'>,

@@ -1,5 +1,5 @@
-// What buyers, banks and operators do, as stories that run to their end whatever is down meanwhile: every request is repeated under its own key
-// until it is answered, as docs/API.md asks callers to.
+// What buyers, banks and operators do, as stories that run to their end whatever is down meanwhile: every
+// request is repeated under its own key until it is answered, as docs/API.md asks callers to.
 import { randomUUID } from 'node:crypto';
 import type { Buyer } from './buyer.ts';
 import { findPurchaseRow } from './buyer.ts';

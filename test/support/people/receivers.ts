@@ -1,6 +1,6 @@
 /**
- * The receivers of docs/examples, each started as its first lines say and given genuine and forged messages. No receiver keeps
- * running, and built files are removed.
+ * The receivers of docs/examples, each started as its first lines say and given genuine and forged messages.
+ * No receiver keeps running, and built files are removed.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

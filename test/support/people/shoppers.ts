@@ -1,5 +1,6 @@
-// Buyers that never stop while a test takes something down: each buys again and again, and retries a request with the same
-// Idempotency-Key until it is answered, as docs/API.md asks callers to. Guarantee: the report contains everything that answers said.
+// Buyers that never stop while a test takes something down: each buys again and again, and retries a request
+// with the same Idempotency-Key until it is answered, as docs/API.md asks callers to. Guarantee: the report
+// contains everything that answers said.
 import { expect } from 'vitest';
 import { findPurchaseRow, newBuyer, type Buyer } from './buyer.ts';
 import { expectSoundBooks } from '../money/invariants.ts';
@@ -95,7 +96,9 @@ export async function startOutage(
 export const newBuyers = (stack: Stack): Promise<Buyer[]> =>
   Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
 
-/** Restarts the server, then kills it, while buyers keep buying: every purchase in their answers is made once. */
+/**
+ * Restarts the server, then kills it, while buyers keep buying: every purchase in their answers is made once.
+ */
 export async function expectRestartsLoseNothing(
   { stack, buyers }: { readonly stack: Stack; readonly buyers: readonly Buyer[] },
   server: Readonly<Record<'start' | 'stop' | 'kill', () => Promise<unknown>>>,
@@ -140,8 +143,8 @@ function nameOf(answer: Answer | undefined): string {
 }
 
 /**
- * What must be true after any outage: every purchase in an answer is delivered, there are no others, and the books agree.
- * Nothing but "come back later" was ever answered in between.
+ * What must be true after any outage: every purchase in an answer is delivered, there are no others, and the
+ * books agree. Nothing but "come back later" was ever answered in between.
  */
 export async function expectNothingLost(stack: Stack, report: ShoppingReport): Promise<void> {
   expect(report.torn).toEqual([]);

@@ -1,4 +1,5 @@
-// A merchant's server in a test without a secret: it keeps everything it receives, unchanged, and answers as the test says.
+// A merchant's server in a test without a secret: it keeps everything it receives, unchanged, and answers as
+// the test says.
 import { Webhook } from 'standardwebhooks';
 import { startAnsweringServer, type Call } from '../vendors/answering-server.ts';
 import { until } from '../time/until.ts';

@@ -1,5 +1,5 @@
-// A merchant's server in a test: receives messages for endpoints, one path each, verifies every one with the unmodified `standardwebhooks`
-// package, and answers as the test says. Must not read our rows.
+// A merchant's server in a test: receives messages for endpoints, one path each, verifies every one with the
+// unmodified `standardwebhooks` package, and answers as the test says. Must not read our rows.
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { createSecretBox } from '../../../src/platform/secret-box.ts';

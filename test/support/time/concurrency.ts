@@ -1,6 +1,9 @@
 // Limits how much runs at the same time.
 
-/** Runs `act` on every item, `count` at a time, in the order given. Rejects with the first failure, once running ones have ended. */
+/**
+ * Runs `act` on every item, `count` at a time, in the order given. Rejects with the first failure, once
+ * running ones have ended.
+ */
 export async function runConcurrently<T>(
   items: readonly T[],
   count: number,

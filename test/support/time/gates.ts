@@ -1,7 +1,8 @@
-// Gates in a test's own Postgres: points inside the steps of a purchase where the database holds a session for one account until the
-// test releases it. The owner plants them as triggers, so the service under test runs unchanged. Killing a worker that waits at a
-// `:commit` gate leaves a step that is done without the worker's knowledge; at an `:inside` gate, one that is rolled back if its
-// transaction has more than that statement.
+// Gates in a test's own Postgres: points inside the steps of a purchase where the database holds a session
+// for one account until the test releases it. The owner plants them as triggers, so the service under test
+// runs unchanged. Killing a worker that waits at a `:commit` gate leaves a step that is done without the
+// worker's knowledge; at an `:inside` gate, one that is rolled back if its transaction has more than that
+// statement.
 import pg from 'pg';
 import { until } from './until.ts';
 
@@ -54,7 +55,8 @@ const PLACES: Readonly<
   // A refusal that the caller will hear, kept under an Idempotency-Key with nothing else.
   refuse: { on: 'insert or update on idempotency_keys', when: 'new.refusal_reason is not null' },
   fund: { on: 'insert on fundings', when: 'true' },
-  // The payment's reference, before the gateway is asked; how to pay, after it has said so; money that it has seen.
+  // The payment's reference, before the gateway is asked; how to pay, after it has said so; money that it has
+  // seen.
   pay: { on: 'insert on payments', when: 'true' },
   instructed: { on: 'update on payments', when: 'old.instructions is null and new.instructions is not null' },
   booked: { on: 'update on payments', when: 'new.received_minor > old.received_minor' },

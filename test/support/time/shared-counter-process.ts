@@ -1,5 +1,5 @@
-// One of several processes that share a rate limiter and a pacer through Redis: connects, reports that, waits for the start, works,
-// reports. Controlled by its parent over IPC; ends with it.
+// One of several processes that share a rate limiter and a pacer through Redis: connects, reports that, waits
+// for the start, works, reports. Controlled by its parent over IPC; ends with it.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { createRedis } from '../../../src/platform/redis/connection.ts';

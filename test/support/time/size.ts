@@ -1,6 +1,6 @@
-// The size of a proof: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
-// `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats a run; and rates: SIMWAY_TEST_PER_SECOND lowers one;
-// and how many seeds: SIMWAY_TEST_SEEDS.
+// The size of a proof: the size of continuous integration, or the one that promises are stated at (`npm run
+// prove`, which provides `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats
+// a run; and rates: SIMWAY_TEST_PER_SECOND lowers one; and how many seeds: SIMWAY_TEST_SEEDS.
 import { randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 
@@ -16,7 +16,10 @@ export function size<T>(sizes: { readonly ci: T; readonly prove: T }): T {
   return inject('proveSize') === 'prove' ? sizes.prove : sizes.ci;
 }
 
-/** A rate per second: as `size`, or at full size the value of SIMWAY_TEST_PER_SECOND, for a machine that is too slow for the promise. */
+/**
+ * A rate per second: as `size`, or at full size the value of SIMWAY_TEST_PER_SECOND, for a machine that is
+ * too slow for the promise.
+ */
 export function perSecond(sizes: { readonly ci: number; readonly prove: number }): number {
   return size({ ...sizes, prove: numberIn('SIMWAY_TEST_PER_SECOND') ?? sizes.prove });
 }
@@ -73,5 +76,8 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** The secret key of a test account at the payment gateway; undefined in a normal run. With it the contract also runs against the gateway's own test mode. */
+/**
+ * The secret key of a test account at the payment gateway; undefined in a normal run. With it the contract
+ * also runs against the gateway's own test mode.
+ */
 export const paystackTestKey = process.env['SIMWAY_PAYSTACK_TEST_KEY'] || undefined;

@@ -1,4 +1,5 @@
-// The one way to wait in tests: read repeatedly until the value is right, with a deadline. At the deadline it fails and shows the last value.
+// The one way to wait in tests: read repeatedly until the value is right, with a deadline. At the deadline it
+// fails and shows the last value.
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
@@ -12,7 +13,10 @@ export interface UntilOptions {
 const WITHIN_MS = 120_000;
 const EVERY_MS = 50;
 
-/** Resolves with the first good value. A read that throws counts as not yet. Rejects at the deadline with the last value. */
+/**
+ * Resolves with the first good value. A read that throws counts as not yet. Rejects at the deadline with the
+ * last value.
+ */
 export async function until<T>(
   read: () => Promise<T> | T,
   good: (value: T) => boolean,

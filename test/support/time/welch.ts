@@ -1,4 +1,5 @@
-// Welch's t-test, as the timing checks of cryptographic code use it: is one kind of call slower than another, or is it chance?
+// Welch's t-test, as the timing checks of cryptographic code use it: is one kind of call slower than another,
+// or is it chance?
 
 interface Compared {
   /** Below 4.5 in size the difference may be chance. */
@@ -9,12 +10,16 @@ interface Compared {
 /** The times of calls with several keys, in nanoseconds: a list for each key. */
 type TimesByKey = readonly (readonly number[])[];
 
-/** The slowest calls depend on the machine rather than the code, and hide small differences: they are left out of both kinds. */
+/**
+ * The slowest calls depend on the machine rather than the code, and hide small differences: they are left out
+ * of both kinds.
+ */
 const KEPT_SHARE = 0.9;
 
 /**
- * Compares calls with keys of two kinds. A key's mean is one sample: its own place in maps and memory makes it tens of
- * nanoseconds faster or slower than others of its kind at every call. Throws when there are too few samples.
+ * Compares calls with keys of two kinds. A key's mean is one sample: its own place in maps and memory makes
+ * it tens of nanoseconds faster or slower than others of its kind at every call. Throws when there are too
+ * few samples.
  */
 export function compareTimes(first: TimesByKey, second: TimesByKey): Compared {
   const all = [...first, ...second].flat().sort((a, b) => a - b);

@@ -1,4 +1,5 @@
-// A payment gateway whose answers a test writes itself, and gateway adapters that call it. The test must close it.
+// A payment gateway whose answers a test writes itself, and gateway adapters that call it. The test must
+// close it.
 import { readFileSync } from 'node:fs';
 import type { UnknownStatus } from '../../../src/vendors/paystack/answers.ts';
 import {

@@ -1,5 +1,6 @@
-// A burst of the gateway's events: signed, at a steady rate, each sent at its time whether or not earlier ones were answered, so that
-// slow answers cannot slow the burst. Lightweight: one process, kept connections, nothing parsed. Must not judge the answers.
+// A burst of the gateway's events: signed, at a steady rate, each sent at its time whether or not earlier
+// ones were answered, so that slow answers cannot slow the burst. Lightweight: one process, kept connections,
+// nothing parsed. Must not judge the answers.
 import { Agent, request } from 'node:http';
 import { MAX_CONNECTIONS_PER_ADDRESS } from '../../../src/platform/http/limits.ts';
 import { signatureOf } from '../money/payers.ts';
@@ -22,7 +23,10 @@ interface Burst {
   readonly onSent?: (sent: number) => void;
 }
 
-/** Vendors keep connections and open more when those are busy. Half of what one address may open: one more than the limit would be refused. */
+/**
+ * Vendors keep connections and open more when those are busy. Half of what one address may open: one more
+ * than the limit would be refused.
+ */
 const MAX_CONNECTIONS = MAX_CONNECTIONS_PER_ADDRESS / 2;
 const TICK_MS = 5;
 /** A vendor waits longer than this; here it is long enough to count as a failure. */

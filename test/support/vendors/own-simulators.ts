@@ -11,7 +11,10 @@ import {
 } from '../../../packages/simulators/esim-access/index.ts';
 import { makeTestFolder } from '../world/test-folder.ts';
 
-/** What the supplier sells in beside the magic packages: 2 countries and a region are read in a fortieth of the time that all take. */
+/**
+ * What the supplier sells in beside the magic packages: 2 countries and a region are read in a fortieth of
+ * the time that all take.
+ */
 export const FEW_LOCATIONS = ['FR', 'NG', 'EU-42'];
 
 type Closers = (() => Promise<unknown>)[];

@@ -1,5 +1,6 @@
-// A payment gateway that answers a long statement in its vendor's own wire format: lists by time and page, one charge by reference, the refunds of one
-// charge. Its data is passed in and may be changed by the test. The test must close it.
+// A payment gateway that answers a long statement in its vendor's own wire format: lists by time and page,
+// one charge by reference, the refunds of one charge. Its data is passed in and may be changed by the test.
+// The test must close it.
 import { startAnsweringServer } from './answering-server.ts';
 
 export interface HeldTransaction {

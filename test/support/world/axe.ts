@@ -18,14 +18,17 @@ const SETTLED = `(async () => {
   await Promise.all(ending.map((one) => one.finished.catch(() => undefined)));
 })()`;
 
-/** Waits until colours have faded and the menu has moved, but not for endless animations such as placeholders. */
+/**
+ * Waits until colours have faded and the menu has moved, but not for endless animations such as placeholders.
+ */
 export const settled = (page: Page): Promise<unknown> => page.evaluate(SETTLED);
 
 /** Serious and critical faults, one line for each element. */
 export async function graveFaults(page: Page): Promise<string[]> {
   // Fading colours would count as low contrast.
   await settled(page);
-  // Once for each document. Evaluated by the browser's tools, so that the page's own policy need not allow it.
+  // Once for each document. Evaluated by the browser's tools, so that the page's own policy need not allow
+  // it.
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(SOURCE);
   const violations = await page.evaluate<Violation[]>(
     "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)",

@@ -1,5 +1,5 @@
-// The books of a test: a migrated database opened under the service's own roles, and an audit of its invariants.
-// Must not write anything itself.
+// The books of a test: a migrated database opened under the service's own roles, and an audit of its
+// invariants. Must not write anything itself.
 import { sql, type Kysely } from 'kysely';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';

@@ -1,4 +1,5 @@
-// Runs a command to its end without this process's environment: as an operator does, or in this process, which is faster.
+// Runs a command to its end without this process's environment: as an operator does, or in this process,
+// which is faster.
 import { execFile } from 'node:child_process';
 import type { Cli } from '../../../src/cli/context.ts';
 import { runCli } from '../../../src/cli/program.ts';
@@ -28,7 +29,10 @@ export function runCommand(
   });
 }
 
-/** The same without a process. `answer` is what the operator types at the terminal; without it there is no terminal. */
+/**
+ * The same without a process. `answer` is what the operator types at the terminal; without it there is no
+ * terminal.
+ */
 export async function runHere(
   words: readonly string[],
   { answer, ...replaced }: Partial<Cli> & { readonly answer?: string },

@@ -1,5 +1,5 @@
-// docker-compose.yml as Docker reads it: anchors and merges resolved, variables filled in. Must not be more lenient than Docker: a missing variable
-// that is required with `:?` is an error.
+// docker-compose.yml as Docker reads it: anchors and merges resolved, variables filled in. Must not be more
+// lenient than Docker: a missing variable that is required with `:?` is an error.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

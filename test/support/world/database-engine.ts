@@ -1,4 +1,5 @@
-// An operator engine for tests without Temporal: performs actions that are on record at once, by the real statements. Checks change nothing.
+// An operator engine for tests without Temporal: performs actions that are on record at once, by the real
+// statements. Checks change nothing.
 import { actionSpec } from '../../../src/accounts/operators/action-table.ts';
 import { createOperatorActions } from '../../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../../src/operations/engine.ts';

@@ -18,8 +18,8 @@ export interface TestDatabase {
 }
 
 /**
- * A separate database with all migrations applied. Drop it in afterAll. With `migrate` another set of migrations
- * is applied, in this database only; with null none at all: an empty database.
+ * A separate database with all migrations applied. Drop it in afterAll. With `migrate` another set of
+ * migrations is applied, in this database only; with null none at all: an empty database.
  */
 export async function createTestDatabase(
   options: { readonly migrate?: Migrate | null; readonly template?: Template } = {},

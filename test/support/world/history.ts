@@ -1,5 +1,5 @@
-// A workflow's history as Temporal stores it: fetched completely, measured, and every payload in it read as text.
-// Must not interpret events beyond what tests ask about.
+// A workflow's history as Temporal stores it: fetched completely, measured, and every payload in it read as
+// text. Must not interpret events beyond what tests ask about.
 import { createRequire } from 'node:module';
 import type { temporal } from '@temporalio/proto';
 import proto from '@temporalio/proto';
@@ -24,7 +24,8 @@ interface ProtoJson {
   readonly fromJson: (type: unknown, json: unknown, options: { ignoreUnknownFields: boolean }) => unknown;
 }
 
-// The SDK's own conversion works only if npm has put a single protobufjs above all of its packages; this one always works.
+// The SDK's own conversion works only if npm has put a single protobufjs above all of its packages; this one
+// always works.
 const requireLikeProto = createRequire(createRequire(import.meta.url).resolve('@temporalio/proto'));
 const { fromJson, toJson } = requireLikeProto('protobufjs/ext/protojson') as ProtoJson;
 const root = patchProtobufRoot(proto) as unknown as { lookupType(name: string): unknown };

@@ -4,7 +4,10 @@ import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely';
 import { openPool } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 
-/** Runs it under the environment's role. A changed table counts as locked; an added row does not, since no other transaction can hold it. */
+/**
+ * Runs it under the environment's role. A changed table counts as locked; an added row does not, since no
+ * other transaction can hold it.
+ */
 export async function locksTakenBy(url: string, act: (db: WorldDb) => Promise<unknown>): Promise<string[]> {
   const statements: CompiledQuery[] = [];
   const pool = openPool({

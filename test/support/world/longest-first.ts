@@ -1,4 +1,5 @@
-// The order of the browser tests: what takes long in a small file begins first, then the largest files, so that all workers end together.
+// The order of the browser tests: what takes long in a small file begins first, then the largest files, so
+// that all workers end together.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** One test visits many pages, or waits for many purchases. */

@@ -1,5 +1,5 @@
-// A way to Postgres that loses answers: a statement is carried out, and the caller never hears of it, as when Postgres or the network dies
-// between a commit and its answer.
+// A way to Postgres that loses answers: a statement is carried out, and the caller never hears of it, as when
+// Postgres or the network dies between a commit and its answer.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface LossyPostgres {

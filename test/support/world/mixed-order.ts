@@ -1,6 +1,7 @@
-// The order of test files in a run. Files with services that mostly wait for timers and servers are spread evenly among those that
-// mostly compute, so that the cores always have work. The plain files come last, together: vitest ends a process when the next file
-// belongs to another project, and the next process must load the Temporal SDK again.
+// The order of test files in a run. Files with services that mostly wait for timers and servers are spread
+// evenly among those that mostly compute, so that the cores always have work. The plain files come last,
+// together: vitest ends a process when the next file belongs to another project, and the next process must
+// load the Temporal SDK again.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Some of these are long: none of them begins at the very end. */

@@ -1,5 +1,5 @@
-// Several processes of the service on a stack's database, Temporal and Redis, each with its own ports and memory, to test what holds
-// across processes. Guarantees that stop() leaves none running.
+// Several processes of the service on a stack's database, Temporal and Redis, each with its own ports and
+// memory, to test what holds across processes. Guarantees that stop() leaves none running.
 import { inject } from 'vitest';
 import { startChild, type Child } from '../../../src/dev/child.ts';
 import { freePort } from '../../../src/dev/ports.ts';
@@ -18,7 +18,10 @@ export interface ProcessOptions {
   onStarted(child: Child): void;
 }
 
-/** What every process of ours needs. Compiled code is kept for the run: compiling our sources again costs a process half a second. */
+/**
+ * What every process of ours needs. Compiled code is kept for the run: compiling our sources again costs a
+ * process half a second.
+ */
 export const processEnv = (): Env => ({ PATH: '/usr/bin:/bin', NODE_COMPILE_CACHE: inject('compileCache') });
 
 /** Resolves with the process's ready line. */
@@ -90,7 +93,9 @@ export function startWorkerProcesses(env: Env, count: number) {
     const running = await Promise.all(Array.from({ length: count }, start));
     let next = 0;
     return {
-      /** Kills one and starts another in its place; resolves once that one works. Each call takes the next. */
+      /**
+       * Kills one and starts another in its place; resolves once that one works. Each call takes the next.
+       */
       replaceOne: async () => {
         const at = next % running.length;
         next += 1;

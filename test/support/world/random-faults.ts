@@ -1,5 +1,6 @@
-// Every process of a service killed or paused at random moments: API, worker, Postgres and one of its backends, Temporal, Redis. All of them
-// belong to the test. Guarantee: once `healed` resolves, each of them runs and none is paused.
+// Every process of a service killed or paused at random moments: API, worker, Postgres and one of its
+// backends, Temporal, Redis. All of them belong to the test. Guarantee: once `healed` resolves, each of them
+// runs and none is paused.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunningServer } from '../../../src/dev/restartable.ts';
@@ -35,7 +36,9 @@ const MAX_PAUSE_MS = 6_000;
 const MAX_BETWEEN_MS = 1_200;
 const HEALED_WITHIN_MS = 90_000;
 
-/** Inflicts so many faults, at most two at a time, and heals each after a random time. Returns what was done. */
+/**
+ * Inflicts so many faults, at most two at a time, and heals each after a random time. Returns what was done.
+ */
 export async function inflict(victims: Victims, random: Random, count: number): Promise<Fault[]> {
   const done: Fault[] = [];
   const underWay = new Map<string, Promise<void>>();

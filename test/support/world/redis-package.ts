@@ -14,8 +14,8 @@ interface BuilderModule {
 }
 
 /**
- * Path of a redis-server that the package has fetched and built, kept in our cache folder. Throws, saying what to
- * install, when there is no package or it cannot do it.
+ * Path of a redis-server that the package has fetched and built, kept in our cache folder. Throws, saying
+ * what to install, when there is no package or it cannot do it.
  */
 export async function redisProgramOfPackage(options: { cacheDir: string; log: ServiceLog }): Promise<string> {
   const downloadDir = join(options.cacheDir, 'redis');

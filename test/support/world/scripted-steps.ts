@@ -1,5 +1,5 @@
-// Workers of one namespace whose steps answer what a test says: for tests of what a workflow makes of its steps' answers. The workflows and the
-// Temporal server are real.
+// Workers of one namespace whose steps answer what a test says: for tests of what a workflow makes of its
+// steps' answers. The workflows and the Temporal server are real.
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { Context } from '@temporalio/activity';

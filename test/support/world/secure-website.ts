@@ -1,4 +1,5 @@
-// A company's website over https at a literal address of this machine, with a certificate that a child process can be made to trust.
+// A company's website over https at a literal address of this machine, with a certificate that a child
+// process can be made to trust.
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-// The services that other tests rely on: separate databases, made from one migrated template, and services that answer.
+// The services that other tests rely on: separate databases, made from one migrated template, and services
+// that answer.
 import { Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
-// Real Postgres, Temporal and Redis for tests: those named by the environment, otherwise temporary ones of our own in a
-// temporary folder. Guarantees that no end of the run leaves a process or a file behind; a
+// Real Postgres, Temporal and Redis for tests: those named by the environment, otherwise temporary ones of
+// our own in a temporary folder. Guarantees that no end of the run leaves a process or a file behind; a
 // service that cannot be started is an error, never a skip. The only place where tests read the environment.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -67,7 +67,10 @@ export function startTestPostgres(
   });
 }
 
-/** An eighth of the servers' default, so that a test reaches it in seconds; no purchase reaches it without a thousand calls. */
+/**
+ * An eighth of the servers' default, so that a test reaches it in seconds; no purchase reaches it without a
+ * thousand calls.
+ */
 export const FRESH_HISTORY_AFTER_EVENTS = 512;
 
 /** A Temporal server in memory, or with its data below `folder` when `persistent`. */
@@ -86,7 +89,9 @@ export function startTestTemporal(
   });
 }
 
-/** `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either. */
+/**
+ * `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either.
+ */
 export async function redisProgram(log: ServiceLog = quietLog): Promise<string> {
   const { pathEnv, cacheDir } = machine();
   return (await findProgram('redis-server', pathEnv)) ?? redisProgramOfPackage({ cacheDir, log });
@@ -102,8 +107,9 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
 }
 
 /**
- * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `inMemory`: Postgres may live there. Each test file has a
- * database of its own, for which Postgres makes and removes a thousand files.
+ * Starts whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. `inMemory`:
+ * Postgres may live there. Each test file has a database of its own, for which Postgres makes and removes a
+ * thousand files.
  */
 export async function startTestServices({ inMemory = true } = {}): Promise<TestServices> {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;

@@ -1,6 +1,7 @@
-// The whole service for a test file: its own database, Temporal namespaces, supplier simulator, API and worker, on the shared servers.
-// `processes: 'own'` runs API and worker as child processes that a test may kill; the default runs them in the test's process, faster.
-// Guarantees that close() leaves nothing running and no file behind, and that a start which fails or is killed leaves none either.
+// The whole service for a test file: its own database, Temporal namespaces, supplier simulator, API and
+// worker, on the shared servers. `processes: 'own'` runs API and worker as child processes that a test may
+// kill; the default runs them in the test's process, faster. Guarantees that close() leaves nothing running
+// and no file behind, and that a start which fails or is killed leaves none either.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -42,7 +43,9 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly supplier?: Partial<EsimAccessSimulatorOptions>;
   readonly gateway?: Partial<PaystackSimulatorOptions>;
-  /** Servers of the test's own, to kill or restart; the shared ones otherwise. `databaseUrl` must be migrated. */
+  /**
+   * Servers of the test's own, to kill or restart; the shared ones otherwise. `databaseUrl` must be migrated.
+   */
   readonly databaseUrl?: string;
   readonly temporalAddress?: string;
   /** What `writeBundle` wrote. */
@@ -299,7 +302,10 @@ function inThisProcess(context: ProcessContext, closers: (() => Promise<unknown>
 
 let kept: Promise<NativeConnection> | undefined;
 
-/** The SDK's native half ends with its last connection, and serves no metrics when it starts again: one connection stays as long as the process. */
+/**
+ * The SDK's native half ends with its last connection, and serves no metrics when it starts again: one
+ * connection stays as long as the process.
+ */
 async function keepRuntime({ secrets, logger }: ProcessContext): Promise<void> {
   installRuntime(logger);
   kept ??= NativeConnection.connect(connectionOptions(secrets.temporal));

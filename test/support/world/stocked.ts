@@ -1,4 +1,5 @@
-// A migrated database that already has the catalogue of a stack's supplier, so that no stack has to import it.
+// A migrated database that already has the catalogue of a stack's supplier, so that no stack has to import
+// it.
 import { rm } from 'node:fs/promises';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
 import type { WorldDatabase } from '../../../src/platform/database/tables.ts';

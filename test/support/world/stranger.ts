@@ -1,5 +1,5 @@
-// A stranger who reaches Temporal: starts workflows, sends signals and updates, schedules activities on our task queues and takes tasks from them. Has neither
-// Postgres nor our secrets.
+// A stranger who reaches Temporal: starts workflows, sends signals and updates, schedules activities on our
+// task queues and takes tasks from them. Has neither Postgres nor our secrets.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -18,7 +18,10 @@ export interface Stranger {
   update(workflowId: string, name: string, arg: unknown): Promise<unknown>;
   /** With an argument, although our signals have none. */
   signal(workflowId: string, name: string, arg: unknown): Promise<void>;
-  /** Schedules an activity on a task queue, by a workflow of the stranger's own. Answers its result, or the message of its failure. */
+  /**
+   * Schedules an activity on a task queue, by a workflow of the stranger's own. Answers its result, or the
+   * message of its failure.
+   */
   schedule(taskQueue: string, activity: string, ...args: unknown[]): Promise<unknown>;
   /** Handles the tasks of a queue instead of our worker, until the returned function is called. */
   takeTasks(taskQueue: string, activities: object): Promise<() => Promise<void>>;

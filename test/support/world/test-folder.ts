@@ -1,6 +1,6 @@
-// Temporary folders for tests that are removed when the test process ends in any way.
-// A small shell in its own session waits on a pipe from here and removes the folder when the pipe closes: a test
-// runner that is interrupted exits at once, without a chance to clean up itself.
+// Temporary folders for tests that are removed when the test process ends in any way. A small shell in its
+// own session waits on a pipe from here and removes the folder when the pipe closes: a test runner that is
+// interrupted exits at once, without a chance to clean up itself.
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, realpath, stat, statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
@@ -8,7 +8,10 @@ import { dirname, join } from 'node:path';
 
 const EXECUTE_FOR_OTHERS = 0o001;
 
-/** Servers that work in the folder are being ended at the same moment: what they still write is removed in a second pass. */
+/**
+ * Servers that work in the folder are being ended at the same moment: what they still write is removed in a
+ * second pass.
+ */
 const JANITOR = [
   "trap '' INT HUP TERM",
   'read -r word',
@@ -17,8 +20,8 @@ const JANITOR = [
 ].join('; ');
 
 /**
- * A new temporary folder, one that other system users can enter (Postgres under root is one). `inMemory`: for what makes and removes many files, if
- * the system has room for it.
+ * A new temporary folder, one that other system users can enter (Postgres under root is one). `inMemory`: for
+ * what makes and removes many files, if the system has room for it.
  */
 export async function makeTestFolder({ inMemory = false } = {}): Promise<string> {
   const parent = (inMemory ? await memoryFolder() : undefined) ?? (await enterableTemporaryFolder());
@@ -47,7 +50,9 @@ async function memoryFolder(): Promise<string | undefined> {
   return freeBytes >= ENOUGH_BYTES ? MEMORY : undefined;
 }
 
-/** The system's temporary folder, unless that is a private one of root's, which Postgres's user cannot enter. */
+/**
+ * The system's temporary folder, unless that is a private one of root's, which Postgres's user cannot enter.
+ */
 async function enterableTemporaryFolder(): Promise<string> {
   if (process.getuid?.() !== 0) return tmpdir();
   for (let folder = await realpath(tmpdir()); folder !== dirname(folder); folder = dirname(folder)) {

@@ -1,4 +1,5 @@
-// A TLS proxy in front of a server that uses plain text: it accepts only callers with a client certificate that it knows, as a production Temporal does.
+// A TLS proxy in front of a server that uses plain text: it accepts only callers with a client certificate
+// that it knows, as a production Temporal does.
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// A collector of traces: accepts OTLP as JSON over HTTP on loopback and keeps every span, and every byte unchanged.
+// A collector of traces: accepts OTLP as JSON over HTTP on loopback and keeps every span, and every byte
+// unchanged.
 import { startAnsweringServer } from '../vendors/answering-server.ts';
 
 export interface CollectedSpan {

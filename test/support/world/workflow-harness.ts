@@ -1,5 +1,6 @@
-// Purchases started directly in the engine, each with its own timings: workflow tests choose how long a purchase waits without a stack
-// for every pace. Real engine, worker, Postgres and supplier; only HTTP is left out.
+// Purchases started directly in the engine, each with its own timings: workflow tests choose how long a
+// purchase waits without a stack for every pace. Real engine, worker, Postgres and supplier; only HTTP is
+// left out.
 import { afterAll } from 'vitest';
 import { connectClient } from '../../../src/platform/temporal/connect.ts';
 import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
@@ -81,7 +82,10 @@ export interface WorkflowHarness {
   close(): Promise<void>;
 }
 
-/** A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; in any case everything is closed. */
+/**
+ * A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; in any
+ * case everything is closed.
+ */
 export async function startWorkflows(
   options: StackOptions = {},
   account: AccountOptions = {},
@@ -193,7 +197,10 @@ export async function untilRow(
   return row!;
 }
 
-/** Ids of this namespace's workflows that a visibility query finds, once `good` accepts them: visibility lags behind. */
+/**
+ * Ids of this namespace's workflows that a visibility query finds, once `good` accepts them: visibility lags
+ * behind.
+ */
 export function untilListed(
   stack: Stack,
   query: string,

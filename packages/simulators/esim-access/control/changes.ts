@@ -1,4 +1,6 @@
-/** What the control interface may change besides faults. A bad body is a ControlError, and nothing is written. */
+/**
+ * What the control interface may change besides faults. A bad body is a ControlError, and nothing is written.
+ */
 import { z } from 'zod';
 import { AMOUNT, checked, ControlError, FLAG } from '../../kit/control.ts';
 import type { SupplierContext } from '../context.ts';
@@ -84,7 +86,9 @@ function requirePackage({ catalogue }: SupplierContext, code: string): string {
   return entry.item.packageCode;
 }
 
-/** `PUT /packages/{code}` with `{price?, withdrawn?}` in place of the catalogue's; adds to an earlier change. */
+/**
+ * `PUT /packages/{code}` with `{price?, withdrawn?}` in place of the catalogue's; adds to an earlier change.
+ */
 export function changePackage(context: SupplierContext, code: string, body: unknown) {
   const packageCode = requirePackage(context, code);
   const known = context.storage.overrides.get(packageCode) ?? { price: null, withdrawn: false };

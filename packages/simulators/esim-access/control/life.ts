@@ -1,6 +1,6 @@
 /**
- * What a traveller, the network and time do to one eSIM, on command. An action that the eSIM's state does not allow is 409, and nothing is written. An eSIM is
- * named by its esimTranNo, since an ICCID may be used again.
+ * What a traveller, the network and time do to one eSIM, on command. An action that the eSIM's state does not
+ * allow is 409, and nothing is written. An eSIM is named by its esimTranNo, since an ICCID may be used again.
  */
 import { z } from 'zod';
 import { checked, ControlError, oneOf, whole, type RouteRow } from '../../kit/control.ts';

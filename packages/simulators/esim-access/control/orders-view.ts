@@ -1,4 +1,7 @@
-/** What the supplier really holds, for scripts: orders and top-ups with the state of their eSIMs, without activation code, PIN or PUK. */
+/**
+ * What the supplier really holds, for scripts: orders and top-ups with the state of their eSIMs, without
+ * activation code, PIN or PUK.
+ */
 import type { SupplierContext } from '../context.ts';
 import { withState } from '../esim-state.ts';
 import type { EsimRow, OrderRow, TopUpRow } from '../storage.ts';

@@ -168,7 +168,9 @@ const ENDED: ReadonlySet<string> = new Set([
   'USED_EXPIRED',
   'GETTING_RESOURCE',
 ]);
-/** The SM-DP+ status describes the phone. Suspending or revoking the eSIM at the network does not change it. */
+/**
+ * The SM-DP+ status describes the phone. Suspending or revoking the eSIM at the network does not change it.
+ */
 const ON_THE_PHONE: ReadonlySet<string | null> = new Set(['DOWNLOAD', 'INSTALLATION', 'DISABLED', 'DELETED']);
 
 /** Writes an eSIM's new state; `refund` goes back to the balance in the same transaction. */

@@ -1,6 +1,6 @@
 /**
- * The vendor's webhooks, message by message, unsigned. ORDER_STATUS has no ICCID; a revoked eSIM is spelled REVOKED here (REVOKE in answers);
- * times end in Z.
+ * The vendor's webhooks, message by message, unsigned. ORDER_STATUS has no ICCID; a revoked eSIM is spelled
+ * REVOKED here (REVOKE in answers); times end in Z.
  */
 import { randomUUID } from 'node:crypto';
 import type { FoundEsim } from '../esim-state.ts';
@@ -58,7 +58,10 @@ export function smdpEvent(esim: FoundEsim, stage: { smdpStatus: string; esimStat
 /** What an installation goes through, in order. */
 export const INSTALL_STAGES = ['DOWNLOAD', 'INSTALLATION', 'ENABLED'] as const;
 
-/** The messages of an installation after stage `from` (RELEASED: all of them) until the one that the eSIM is in. */
+/**
+ * The messages of an installation after stage `from` (RELEASED: all of them) until the one that the eSIM is
+ * in.
+ */
 export function installation(esim: FoundEsim, from: string, nowMs: number) {
   const { smdpStatus: until, esimStatus: status } = esim.state;
   const stages = INSTALL_STAGES.slice(

@@ -1,4 +1,7 @@
-/** Decides which webhooks are due. What is due later is stored, and sent after a restart too. Does nothing while no URL is saved. */
+/**
+ * Decides which webhooks are due. What is due later is stored, and sent after a restart too. Does nothing
+ * while no URL is saved.
+ */
 import { createAlarm } from '../../kit/clock.ts';
 import type { FaultBoard } from '../../kit/faults.ts';
 import { momentsOf, withState, type Moment } from '../esim-state.ts';
@@ -99,7 +102,10 @@ export function createWebhookScheduler(options: {
     orderPlanned: (orderNo: string, allocatedAtMs: number | null): void => {
       if (allocatedAtMs !== null && url() !== '') plan('ALLOCATED', orderNo, allocatedAtMs);
     },
-    /** A call or the control interface changed an eSIM. `batch`: its messages, where the two rows do not show them. */
+    /**
+     * A call or the control interface changed an eSIM. `batch`: its messages, where the two rows do not show
+     * them.
+     */
     esimChanged: (
       before: EsimRow,
       after: EsimRow,

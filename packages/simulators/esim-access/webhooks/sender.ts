@@ -1,4 +1,7 @@
-/** Posts webhooks to the saved URL: best effort, a few attempts, and the disorder that the faults ask for. Never throws. */
+/**
+ * Posts webhooks to the saved URL: best effort, a few attempts, and the disorder that the faults ask for.
+ * Never throws.
+ */
 import {
   createPool,
   DELAY_MS,

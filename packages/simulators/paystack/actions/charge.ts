@@ -1,6 +1,7 @@
 /**
- * What can happen to a charge: money comes (once, twice, too little, late), it is declined, left, expires, or is taken back. Each is part of
- * its caller's transaction. A payment is either received, and then on the statement, or returned, and then nowhere.
+ * What can happen to a charge: money comes (once, twice, too little, late), it is declined, left, expires, or
+ * is taken back. Each is part of its caller's transaction. A payment is either received, and then on the
+ * statement, or returned, and then nowhere.
  */
 import type { GatewayContext } from '../context.ts';
 import { INTEGRATION_ID, transactionData, transferCustomer } from '../present/transaction.ts';
@@ -69,8 +70,9 @@ function emitRejected(
 }
 
 /**
- * Money comes. By the fault `shortTransfer`, a transfer of a wrong amount, a late one or a second one goes back at once. What is kept makes
- * the charge a success, whatever it was before, and adds to what came earlier.
+ * Money comes. By the fault `shortTransfer`, a transfer of a wrong amount, a late one or a second one goes
+ * back at once. What is kept makes the charge a success, whatever it was before, and adds to what came
+ * earlier.
  */
 export function receive(context: GatewayContext, before: TransactionRow, payment: Payment): TransactionRow {
   const atMs = context.now();
@@ -145,7 +147,10 @@ export function abandon(
   });
 }
 
-/** The time to pay is over: mobile money fails, a transfer account closes. Nothing happens to what has been paid, failed or left. */
+/**
+ * The time to pay is over: mobile money fails, a transfer account closes. Nothing happens to what has been
+ * paid, failed or left.
+ */
 export function expire(context: GatewayContext, row: TransactionRow): TransactionRow {
   if (row.status !== 'pending' && row.status !== 'ongoing') return row;
   if (row.channel === 'mobile_money') return decline(context, row, 'Transaction was not completed in time');

@@ -1,6 +1,7 @@
 /**
- * The life of a refund (pending, processing, then processed, failed or needs-attention) and of a dispute. Refunds under way and done never
- * exceed what came; a failed one is credited back, so its amount may be refunded again.
+ * The life of a refund (pending, processing, then processed, failed or needs-attention) and of a dispute.
+ * Refunds under way and done never exceed what came; a failed one is credited back, so its amount may be
+ * refunded again.
  */
 import type { GatewayContext } from '../context.ts';
 import { disputeData, refundEventData } from '../present/refund.ts';
@@ -26,7 +27,9 @@ export function transactionOf(
   return row;
 }
 
-/** Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails. */
+/**
+ * Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails.
+ */
 export function moveRefund(
   context: GatewayContext,
   before: RefundRow,

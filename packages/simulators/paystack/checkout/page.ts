@@ -1,4 +1,7 @@
-/** The hosted checkout page as HTML. It works without scripts; the policy lets it load nothing, and post only to itself. */
+/**
+ * The hosted checkout page as HTML. It works without scripts; the policy lets it load nothing, and post only
+ * to itself.
+ */
 import { createHash } from 'node:crypto';
 
 const STYLE = `
@@ -38,8 +41,8 @@ function escapeHtml(text: string): string {
 }
 
 /**
- * The page's Content-Security-Policy. A browser applies `form-action` to redirects after a form too, so the merchant's own origins are
- * named.
+ * The page's Content-Security-Policy. A browser applies `form-action` to redirects after a form too, so the
+ * merchant's own origins are named.
  */
 export function policyOf(urls: readonly (string | null | undefined)[]): string {
   const hash = createHash('sha256').update(STYLE).digest('base64');

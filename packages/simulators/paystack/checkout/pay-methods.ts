@@ -1,4 +1,7 @@
-/** The ways to pay that the hosted page offers, and what each does. The test cards are those of the vendor's documentation. */
+/**
+ * The ways to pay that the hosted page offers, and what each does. The test cards are those of the vendor's
+ * documentation.
+ */
 import { shareOf, type Payment } from '../actions/charge.ts';
 import type { Payer, TransactionRow } from '../storage.ts';
 

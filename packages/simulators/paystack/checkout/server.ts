@@ -1,6 +1,6 @@
 /**
- * The hosted checkout page over HTTP: GET shows it, POST pays, fails or leaves, and the browser goes back to the merchant. Redirects only to
- * addresses that came with the charge.
+ * The hosted checkout page over HTTP: GET shows it, POST pays, fails or leaves, and the browser goes back to
+ * the merchant. Redirects only to addresses that came with the charge.
  */
 import type { Context } from 'koa';
 import { answer, BodyTooLargeError, readBody } from '../../kit/server.ts';
@@ -30,7 +30,10 @@ function callbackOf(row: TransactionRow): string | undefined {
   return url.href;
 }
 
-/** Where a customer who gives up is sent: `cancel_action` of the metadata, where it is an address, else back to the merchant. */
+/**
+ * Where a customer who gives up is sent: `cancel_action` of the metadata, where it is an address, else back
+ * to the merchant.
+ */
 function cancelOf(row: TransactionRow): string | undefined {
   const wanted = metadataObject(row.metadata)['cancel_action'];
   return typeof wanted === 'string' && isWebAddress(wanted) ? wanted : callbackOf(row);

@@ -1,4 +1,7 @@
-/** What the control interface may do to a charge or a refund. A request that makes no sense is a ControlError and changes nothing. */
+/**
+ * What the control interface may do to a charge or a refund. A request that makes no sense is a ControlError
+ * and changes nothing.
+ */
 import { z } from 'zod';
 import { AMOUNT, checked, ControlError, oneOf, whole } from '../../kit/control.ts';
 import { abandon, decline, receive, reverse } from '../actions/charge.ts';

@@ -46,7 +46,10 @@ function momentOf(query: URLSearchParams, name: 'from' | 'to'): number | undefin
 
 const STATEMENT_COLUMNS = ['kind', 'reference', 'amountMinor', 'currency', 'feesMinor', 'at'] as const;
 
-/** Every movement of the merchant's balance in [from, to), as JSON or CSV. What was returned to its sender was never the merchant's. */
+/**
+ * Every movement of the merchant's balance in [from, to), as JSON or CSV. What was returned to its sender was
+ * never the merchant's.
+ */
 function statementOf({ statement }: GatewayContext, query: URLSearchParams): unknown {
   const atMs = { from: momentOf(query, 'from'), before: momentOf(query, 'to') };
   const format = query.get('format') ?? 'json';

@@ -1,4 +1,7 @@
-/** POST /charge, POST /charge/submit_otp, GET /charge/{reference}: direct charges by bank transfer and mobile money. */
+/**
+ * POST /charge, POST /charge/submit_otp, GET /charge/{reference}: direct charges by bank transfer and mobile
+ * money.
+ */
 import { digestHex } from '../../kit/seeded.ts';
 import type { GatewayContext } from '../context.ts';
 import { receive, withMoment } from '../actions/charge.ts';

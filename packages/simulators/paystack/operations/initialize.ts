@@ -1,4 +1,7 @@
-/** POST /transaction/initialize: a charge that a person pays on the hosted page. Verify says `abandoned` until the page is opened. */
+/**
+ * POST /transaction/initialize: a charge that a person pays on the hosted page. Verify says `abandoned` until
+ * the page is opened.
+ */
 import type { GatewayContext } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { optionalUrl, type Params } from '../params.ts';

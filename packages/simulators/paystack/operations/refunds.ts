@@ -1,6 +1,6 @@
 /**
- * POST /refund, GET /refund, GET /refund/{id}, POST /refund/retry_with_customer_details/{id}, GET /dispute. Asking for a refund twice makes
- * two: the gateway has no key to recognise a repeat.
+ * POST /refund, GET /refund, GET /refund/{id}, POST /refund/retry_with_customer_details/{id}, GET /dispute.
+ * Asking for a refund twice makes two: the gateway has no key to recognise a repeat.
  */
 import type { GatewayContext } from '../context.ts';
 import { emitRefund, moveRefund, planRefund, refundable, transactionOf } from '../actions/refund.ts';
@@ -121,7 +121,9 @@ export function listRefunds(context: GatewayContext, { query }: ApiRequest) {
   };
 }
 
-/** `/refund/retry_with_customer_details/{id}`: the customer's bank account, for a refund that needs attention. */
+/**
+ * `/refund/retry_with_customer_details/{id}`: the customer's bank account, for a refund that needs attention.
+ */
 export function retryRefund(context: GatewayContext, { id, body }: ApiRequest) {
   const refund = requireRefund(context, id);
   const account = objectIn(body, 'refund_account_details');

@@ -1,4 +1,7 @@
-/** GET /transaction, /transaction/verify/{reference}, /transaction/{id}, /transaction/timeline/{id or reference}. */
+/**
+ * GET /transaction, /transaction/verify/{reference}, /transaction/{id}, /transaction/timeline/{id or
+ * reference}.
+ */
 import type { GatewayContext } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
 import { pageNumber, timeOf } from '../params.ts';

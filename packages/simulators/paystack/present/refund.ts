@@ -1,4 +1,7 @@
-/** Refunds and disputes as the API and the webhooks show them. Amounts are numbers in some events and strings in others, as in the vendor's examples. */
+/**
+ * Refunds and disputes as the API and the webhooks show them. Amounts are numbers in some events and strings
+ * in others, as in the vendor's examples.
+ */
 import { digestHex } from '../../kit/seeded.ts';
 import type { GatewayContext } from '../context.ts';
 import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';

@@ -1,4 +1,7 @@
-/** A transaction as the API and the webhooks show it. `amount` is what came once money did, `requested_amount` what was requested. */
+/**
+ * A transaction as the API and the webhooks show it. `amount` is what came once money did, `requested_amount`
+ * what was requested.
+ */
 import { digestHex, hash32 } from '../../kit/seeded.ts';
 import type { GatewayContext } from '../context.ts';
 import type { TransactionRow } from '../storage.ts';
@@ -132,8 +135,8 @@ const VARIANTS: Record<string, readonly unknown[]> = {
 const NO_METADATA: readonly unknown[] = ['', null, 0, {}];
 
 /**
- * The same answer in one of the shapes that the gateway's answers are known to drift into: the same one every time for the same transaction. No
- * amount, status or reference changes.
+ * The same answer in one of the shapes that the gateway's answers are known to drift into: the same one every
+ * time for the same transaction. No amount, status or reference changes.
  */
 function drifted(data: Record<string, unknown>, id: number): Record<string, unknown> {
   const pick = (name: string, variants: readonly unknown[]) =>

@@ -1,4 +1,7 @@
-/** The OpenAPI documents, made from the route table: the schemas and the error rules are those of the running service. */
+/**
+ * The OpenAPI documents, made from the route table: the schemas and the error rules are those of the running
+ * service.
+ */
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
@@ -50,7 +53,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   return [...codes];
 }
 
-/** What each key rule may refuse with. Where members of an account are let in, their session and their membership are checked. */
+/**
+ * What each key rule may refuse with. Where members of an account are let in, their session and their
+ * membership are checked.
+ */
 const AUTHENTICATION_CODES: Readonly<Record<KeyRule, (route: Route) => readonly ErrorCode[]>> = {
   required: ({ keyErrors }) =>
     keyErrors === 'wallet'
@@ -125,7 +131,10 @@ export function makeOpenApiDocument(
   return generateDocument(registry, { routes, examples, info, tags: TAGS });
 }
 
-/** The document of everything under /ops. Separate, because the merchants' document is public and kept stable for their programs. */
+/**
+ * The document of everything under /ops. Separate, because the merchants' document is public and kept stable
+ * for their programs.
+ */
 export function makeOpsDocument(contents: Contents): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', PERSON_SECURITY_SCHEME, {

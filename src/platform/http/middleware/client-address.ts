@@ -5,7 +5,10 @@ import { requireRanges, resolveClientAddress } from '../addresses.ts';
 import { ClientGone } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
-/** `trustedProxies`: addresses or CIDR ranges. Throws on an entry that is neither, so that a typing error shows at start. */
+/**
+ * `trustedProxies`: addresses or CIDR ranges. Throws on an entry that is neither, so that a typing error
+ * shows at start.
+ */
 export function findClientAddress(trustedProxies: readonly string[]): Middleware {
   const isTrusted = requireRanges(trustedProxies);
   const direct = directAddresses(isTrusted);
@@ -28,7 +31,10 @@ export function findClientAddress(trustedProxies: readonly string[]): Middleware
 
 const PEERS_KEPT = 10_000;
 
-/** Remembers peers that are no proxies: theirs is the client's address, and their forwarding headers are ignored. */
+/**
+ * Remembers peers that are no proxies: theirs is the client's address, and their forwarding headers are
+ * ignored.
+ */
 function directAddresses(isTrusted: (address: string) => boolean): (peer: string) => string | undefined {
   const known = new LRUCache<string, string>({ max: PEERS_KEPT });
   return (peer) => {

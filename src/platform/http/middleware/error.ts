@@ -1,6 +1,7 @@
 /**
- * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
- * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
+ * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request
+ * once. Headers set on the way in (request id, rate limit) stay. Texts of unknown errors go to the log with
+ * the request id, never to the caller.
  */
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
@@ -112,8 +113,9 @@ const MAX_DEPTH = 4;
 const MAX_CHARACTERS = 500;
 
 /**
- * Why something failed, in one line for the log: the messages of the chain of causes, outermost first. Never throws, never empty. Words longer than
- * the line are left out whole: the log's redaction does not recognise half a secret.
+ * Why something failed, in one line for the log: the messages of the chain of causes, outermost first. Never
+ * throws, never empty. Words longer than the line are left out whole: the log's redaction does not recognise
+ * half a secret.
  */
 function causeText(error: unknown): string {
   const words: string[] = [];

@@ -10,8 +10,8 @@ import type { Route, Match } from '../route.ts';
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Comes early, because the kind of key, the error body and the limits all depend on the route. Refuses nothing itself: a caller is checked and
- * counted before hearing that a path does not exist (refuseUnknown).
+ * Comes early, because the kind of key, the error body and the limits all depend on the route. Refuses
+ * nothing itself: a caller is checked and counted before hearing that a path does not exist (refuseUnknown).
  */
 export function findRoute(routes: readonly Route[]): Middleware {
   const read = remember(targetReader(routes));
@@ -39,8 +39,8 @@ const REMEMBERED_TARGETS = 2_000;
 const MAX_REMEMBERED_CHARACTERS = 256;
 
 /**
- * Matching and parsing a URL takes a tenth of a cached read (promise L3), and the same URLs come again and again (docs/decisions/0040). Only GETs are
- * remembered: other requests are rarer, and would push these out.
+ * Matching and parsing a URL takes a tenth of a cached read (promise L3), and the same URLs come again and
+ * again (docs/decisions/0040). Only GETs are remembered: other requests are rarer, and would push these out.
  */
 function remember(read: ReadTarget): ReadTarget {
   const known = new LRUCache<string, Target>({ max: REMEMBERED_TARGETS });
@@ -82,8 +82,9 @@ export function refuseUnknown(): Middleware {
 }
 
 /**
- * The router only matches. It does not dispatch, because all routes share one chain of middleware, and because a literal path must win over one
- * with a parameter for every method: `GET /api/esim/buy` is a wrong method, not an eSIM called "buy".
+ * The router only matches. It does not dispatch, because all routes share one chain of middleware, and
+ * because a literal path must win over one with a parameter for every method: `GET /api/esim/buy` is a wrong
+ * method, not an eSIM called "buy".
  */
 export function compileRoutes(routes: readonly Route[]): (method: string, path: string) => Match {
   const router = new Router({ sensitive: true, strict: true });

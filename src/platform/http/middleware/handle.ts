@@ -1,4 +1,7 @@
-/** Innermost: hands the validated request to its route and sends what comes back. What is logged meanwhile is about this request. */
+/**
+ * Innermost: hands the validated request to its route and sends what comes back. What is logged meanwhile is
+ * about this request.
+ */
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, visitorOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { Answer, ErrorAnswer } from '../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Idempotency-Key on POST: the same request again gets the first answer again, byte for byte. Only looks up and hands over; what is
- * kept, for how long, and whether a purchase began at all is decided behind the use cases, in Postgres.
+ * Idempotency-Key on POST: the same request again gets the first answer again, byte for byte. Only looks up
+ * and hands over; what is kept, for how long, and whether a purchase began at all is decided behind the use
+ * cases, in Postgres.
  */
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../../domain/account.ts';
@@ -84,8 +85,8 @@ function tagOf(ctx: RequestKoa, key: string): IdempotencyContext {
 }
 
 /**
- * Returns the answer to give instead, where another request with this key was answered first. The purchase has happened whether or not
- * its answer can be kept: a failure here is logged, and a retry reads the rows.
+ * Returns the answer to give instead, where another request with this key was answered first. The purchase
+ * has happened whether or not its answer can be kept: a failure here is logged, and a retry reads the rows.
  */
 async function storeAnswer(
   { requestId }: RequestState,

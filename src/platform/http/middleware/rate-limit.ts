@@ -1,6 +1,7 @@
 /**
- * Counts requests and says so: three X-RateLimit-* headers on every answer that was counted, errors included. With a key the bucket
- * is account and environment; without one it is the client address; failed authentications have a bucket of their own.
+ * Counts requests and says so: three X-RateLimit-* headers on every answer that was counted, errors included.
+ * With a key the bucket is account and environment; without one it is the client address; failed
+ * authentications have a bucket of their own.
  */
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
@@ -14,7 +15,10 @@ export interface RateLimits {
   readonly failedAuthPerMinute: number;
 }
 
-/** Counts an identified caller or a public one, but no vendor: what it brings must not be lost. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
+/**
+ * Counts an identified caller or a public one, but no vendor: what it brings must not be lost.
+ * RATE_LIMIT_EXCEEDED with the seconds until the window ends.
+ */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
   return (ctx, next) => {
     if (routeOf(ctx)?.key === 'vendor') return next(ctx);

@@ -1,4 +1,7 @@
-/** Reads the body of routes that take one, as JSON or as bytes. A body that is sent to another route is never read. */
+/**
+ * Reads the body of routes that take one, as JSON or as bytes. A body that is sent to another route is never
+ * read.
+ */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { DomainError } from '../../../domain/errors.ts';
@@ -15,7 +18,10 @@ const JSON_CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What bodies may hold: JSON bodies each; bodies that are taken as bytes have a limit of their own each, and this one together. */
+/**
+ * What bodies may hold: JSON bodies each; bodies that are taken as bytes have a limit of their own each, and
+ * this one together.
+ */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly maxEventBytesInFlight: number;
@@ -44,7 +50,10 @@ async function takeJson(
   return next(ctx);
 }
 
-/** Bytes count as they arrive and until they are handled: to announce a large body takes nothing away from others. */
+/**
+ * Bytes count as they arrive and until they are handled: to announce a large body takes nothing away from
+ * others.
+ */
 async function takeBytes(
   ctx: RequestKoa,
   next: Next,

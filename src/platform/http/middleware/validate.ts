@@ -1,6 +1,7 @@
 /**
- * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found. Everything else that is
- * wrong is one refusal that names every wrong field; where docs/API.md has its own message for missing fields, it comes first.
+ * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found.
+ * Everything else that is wrong is one refusal that names every wrong field; where docs/API.md has its own
+ * message for missing fields, it comes first.
  */
 import type { z } from 'zod';
 import { DomainError, problemsText } from '../../../domain/errors.ts';
