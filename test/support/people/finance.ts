@@ -16,7 +16,7 @@ export async function commander(
   stack: Pick<Stack, 'accounts' | 'apiUrl' | 'call'>,
   role: Role = 'FINANCE',
 ): Promise<Person & { readonly env: FinanceEnv }> {
-  const person = await signedIn(stack, role);
+  const person = await signedIn(stack, role, {});
   return { ...person, env: await envOf(stack.apiUrl, person.token) };
 }
 

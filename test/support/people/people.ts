@@ -22,29 +22,35 @@ let made = 0;
 
 /**
  * Signs in. One address may sign in only a few times a minute, so each attempt has its own address, on a
- * stack that trusts 127.0.0.1 as a proxy (`SIGN_IN_ENV`).
+ * stack that trusts 127.0.0.1 as a proxy (`SIGN_IN_ENV`). Other stacks refuse the header.
  */
 export function signIn(
   stack: Pick<Stack, 'call'>,
   credentials: { readonly email: string; readonly password: string; readonly code?: string },
+  headers: Record<string, string> = fromElsewhere(),
 ): Promise<Answer> {
+  return stack.call('POST', '/ops/sessions', { body: credentials, headers });
+}
+
+function fromElsewhere() {
   tries += 1;
-  return stack.call('POST', '/ops/sessions', {
-    body: credentials,
-    headers: { 'X-Forwarded-For': `127.7.${Math.trunc(tries / 250)}.${(tries % 250) + 1}` },
-  });
+  return { 'X-Forwarded-For': `127.7.${Math.trunc(tries / 250)}.${(tries % 250) + 1}` };
 }
 
 export const SIGN_IN_ENV = { SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
 let tries = 0;
 
 /** A person who has signed in, and was made long ago: those of today cannot approve each other's actions. */
-export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Role): Promise<Person> {
+export async function signedIn(
+  stack: Pick<Stack, 'accounts' | 'call'>,
+  role: Role,
+  headers?: Record<string, string>,
+): Promise<Person> {
   made += 1;
   const email = `${role.toLowerCase()}-${made}@operator.example`;
   const hash = await passwords.hash(PASSWORD);
   const personId = await prepareOperator(stack.accounts, { email, name: `${role} ${made}`, role, hash });
-  const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }));
+  const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }, headers));
   if (typeof token !== 'string') throw new Error(`${email} could not sign in`);
   return {
     personId,
