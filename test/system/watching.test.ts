@@ -1,5 +1,5 @@
 // Alerts and dashboard match the service: every metric and label they name exists in a running service, every
-// alert has its section in docs/OPERATIONS.md, and the metrics match the rows.
+// alert has its section in docs/ALERTS.md, and the metrics match the rows.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
