@@ -1,7 +1,7 @@
 /**
- * Where the API is, and the session that a command acts with. Only the user who signed in can read its file.
+ * Where the API is, and the session that a command acts with. Only this user of the machine can read it.
  */
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readClientSettings, readDevSettings } from '../app/config/config.ts';
 import { OperatorMistake } from '../platform/command.ts';
@@ -9,7 +9,7 @@ import type { Cli } from './context.ts';
 
 export interface Installation {
   readonly url: string;
-  /** Of its session. */
+  /** Where the session is kept. */
   readonly file: string;
 }
 
@@ -45,10 +45,10 @@ export const sessionEnded = ({ url }: Installation): OperatorMistake =>
 
 export async function keepToken({ url, file }: Installation, token: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  // The mode is set before there is anything to read.
-  await writeFile(file, '', { mode: 0o600 });
-  await chmod(file, 0o600);
-  await writeFile(file, `${JSON.stringify({ url, token })}\n`);
+  // Whole or not at all, and never readable by others.
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, `${JSON.stringify({ url, token })}\n`, { mode: 0o600 });
+  await rename(fresh, file);
 }
 
 export const forgetToken = ({ file }: Installation): Promise<void> => rm(file, { force: true });

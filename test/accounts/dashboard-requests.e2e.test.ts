@@ -188,9 +188,12 @@ describe('operators', () => {
     expect((await signIn(browser, email, oneTime)).status).toBe(200);
     expect(data(await me(browser))).toMatchObject({ operator: { mustChangePassword: true } });
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(403);
-    expect(
-      (await browser.call('POST', '/auth/me/second-factor', { body: { password: oneTime } })).status,
-    ).toBe(403);
+    for (const [method, path, body] of [
+      ['POST', '/auth/me/second-factor', { password: oneTime }],
+      ['POST', '/auth/me/second-factor/confirm', { code: '000000' }],
+      ['DELETE', '/auth/me/second-factor', { password: oneTime }],
+    ] as const)
+      expect((await browser.call(method, path, { body })).status, `${method} ${path}`).toBe(403);
     const change = { currentPassword: oneTime, newPassword: USER_PASSWORD };
     expect((await browser.call('POST', '/auth/me/password', { body: change })).status).toBe(200);
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);

@@ -171,3 +171,13 @@ it('ends with the session that let it in, with the person’s access, and when i
   expect(codeIn(await me(token))).toEqual([401, 'INVALID_TOKEN']);
   expect(codeIn(await take(disabled.deviceCode))).toEqual([404, 'NOT_FOUND']);
 });
+
+it('is not approved by a session that has ended since its request began', async () => {
+  const { deviceCode, userCode } = await ask();
+  const { session, browser } = await ops.sessions.authenticate(FINANCE, '127.0.0.1');
+  await sql`delete from accounts.user_sessions where user_id = ${personOf('FINANCE')}`.execute(books.owner);
+  await expect(ops.deviceLogins.approve(session, userCode, browser)).rejects.toMatchObject({
+    code: 'INVALID_TOKEN',
+  });
+  expect((await take(deviceCode)).status).toBe(202);
+});

@@ -1,8 +1,14 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import {
+  DONE,
+  dataAnswer,
+  dataJson,
+  dataSchema,
+  doneSchema,
+  isoTime,
+} from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
-import { toJson } from '../../platform/http/json.ts';
 import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
@@ -53,7 +59,7 @@ const askRoute = defineOpenRoute({
   },
   async handle({ cases, clientAddress, body }) {
     const data = await cases.deviceLogins.ask({ ...body, address: clientAddress });
-    return { status: 201, body: toJson({ success: true, data }) };
+    return dataAnswer(data, 201);
   },
 });
 
@@ -83,7 +89,7 @@ const takeRoute = defineOpenRoute({
   },
   async handle({ cases, body }) {
     const opened = await cases.deviceLogins.redeem(body.deviceCode);
-    if (!opened) return { status: 202, body: toJson({ success: true, data: { status: 'waits' } }) };
+    if (!opened) return dataAnswer({ status: 'waits' }, 202);
     return {
       status: 201,
       body: dataJson(sessionSchema, { token: opened.token, ...presentSession(opened.session) }),
@@ -102,7 +108,7 @@ const codeBody = z
   .meta({ id: 'DeviceLoginCode' });
 const CODE = {
   method: 'POST',
-  // All of the dashboard's pages take it; with a one-time password nobody has it.
+  // Every role has it; with a one-time password nothing is permitted.
   permission: 'see',
   takesSecret: true,
   body: codeBody,
@@ -132,10 +138,7 @@ const previewRoute = defineOpsRoute({
   async handle({ cases, body }) {
     const found = await cases.deviceLogins.preview(body.userCode);
     const { machine: name, address, created_at: createdAt, expires_at: expiresAt } = found;
-    return {
-      status: 200,
-      body: toJson({ success: true, data: { machine: name, address, createdAt, expiresAt } }),
-    };
+    return dataAnswer({ machine: name, address, createdAt, expiresAt });
   },
 });
 
@@ -151,9 +154,9 @@ const approveRoute = defineOpsRoute({
       'Only if you started that command. It then acts under your name until your present session would end. A code works once. Recorded ' +
       'in the audit log.',
   },
-  async handle({ cases, session, clientAddress: from, body }) {
-    await cases.deviceLogins.approve(session, { userCode: body.userCode, from });
-    return { status: 200, body: toJson({ success: true, data: { done: true } }) };
+  async handle({ cases, session, browser, body }) {
+    await cases.deviceLogins.approve(session, body.userCode, browser);
+    return { status: 200, body: DONE };
   },
 });
 

@@ -3,7 +3,7 @@
  * has signed in types the short one, and the command then gets a session of that person, once.
  */
 import { hash, randomBytes, randomInt } from 'node:crypto';
-import type { Session } from '../../domain/callers.ts';
+import { unknownSession, type BrowserRequest, type Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { writeAudit } from '../store/audit.ts';
 import {
@@ -14,15 +14,14 @@ import {
   takeDeviceLogin,
   type DeviceLoginRow,
 } from '../store/device-logins.ts';
-import type { UserDeps } from '../users/better-auth-calls.ts';
+import { holdSession } from '../store/users.ts';
+import { tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
 import { openSession, type Opened } from './sessions.ts';
 
 /** Long enough to sign in first. */
 export const DEVICE_CODE_MS = 10 * 60_000;
 export const DEVICE_POLL_SECONDS = 3;
-/**
- * Without vowels, so that no word appears, and without letters that look or sound alike: 25 billion codes.
- */
+/** Those of RFC 8628: no vowels, so that no word appears. 25 billion codes. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LETTERS = 8;
 const DEVICE_CODE_BYTES = 32;
@@ -55,13 +54,16 @@ async function ask(
 
 /** Lets the command in as this person. Throws NOT_FOUND. */
 async function approve(
-  { db, clock }: UserDeps,
+  { db, clock, publicUrl }: UserDeps,
   session: Session,
-  { userCode, from }: { readonly userCode: string; readonly from: string },
+  userCode: string,
+  { cookie, clientAddress: from }: BrowserRequest,
 ): Promise<void> {
   const { device_sha256: device, machine, address } = await preview({ db, clock }, userCode);
   const { personId, email } = session.person;
   await db.transaction().execute(async (trx) => {
+    // Since the request began, the session may have ended with a new password, and all approvals with it.
+    if (!(await holdSession(trx, personId, tokenOf(cookie, publicUrl)))) throw unknownSession();
     // The command's session ends with the one that let it in, so that no chain of them outlives a password.
     const approval = { approved_by: personId, session_until: session.expiresAt };
     if (!(await approveDeviceLogin(trx, device, approval))) throw unknownCode();
@@ -86,11 +88,13 @@ async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | unde
     await notePoll(db, deviceSha256, now);
     return undefined;
   }
-  return openSession(deps, personId, { address, until, take: () => takeDeviceLogin(db, deviceSha256) }).catch(
-    (error: unknown) => {
-      throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
-    },
-  );
+  return openSession(deps, personId, {
+    address,
+    until,
+    take: (trx) => takeDeviceLogin(trx, deviceSha256),
+  }).catch((error: unknown) => {
+    throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
+  });
 }
 
 /** Who asks with this code. Throws NOT_FOUND. */

@@ -73,8 +73,8 @@ async function signInProgram(
 
 /**
  * For an operator whom the caller has checked, second factor included. It ends at `until`, or when others do.
- * `take` uses up what lets the person in: what ends all sessions of the person meanwhile ends that, or this.
- * Throws UNAUTHORIZED where the person may not sign in, or it was used up before.
+ * `take` spends the approval once the session exists: what ends all sessions of the person meanwhile ends one
+ * of the two. Throws UNAUTHORIZED where the person may not sign in, or the approval is spent or void.
  */
 export async function openSession(
   deps: UserDeps,
@@ -83,19 +83,24 @@ export async function openSession(
     address,
     until,
     take,
-  }: { readonly address: string; readonly until: Date; readonly take: () => Promise<boolean> },
+  }: { readonly address: string; readonly until: Date; readonly take: (trx: AccountsDb) => Promise<boolean> },
 ): Promise<Opened> {
   const { internalAdapter } = await deps.auth.$context;
   const person = await findPerson(deps.db, { id: userId });
+  // findSession ends a session twelve hours after this.
   const createdAt = new Date(until.getTime() - SESSION_MS);
   const session = { ipAddress: address, userAgent: purposeOf({ isProgram: true }), createdAt };
   // null where the person may not sign in at this moment.
   const made = person && (await internalAdapter.createSession(userId, false, session, true));
-  const isTaken = await take();
-  if (made && !isTaken) await dropSession(deps.db, made.token);
-  if (!made || !isTaken) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
-  const entry = { actor: person.email, action: 'session.open', subject: userId, detail: { address } };
-  await writeAudit(deps.db, entry);
+  if (!made) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+  const isTaken = await deps.db.transaction().execute(async (trx) => {
+    const entry = { actor: person.email, action: 'session.open', subject: userId, detail: { address } };
+    return (await take(trx)) && writeAudit(trx, entry).then(() => true);
+  });
+  if (!isTaken) {
+    await dropSession(deps.db, made.token);
+    throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
+  }
   return opened(deps, made.token, address);
 }
 

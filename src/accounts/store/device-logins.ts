@@ -19,7 +19,11 @@ export function findDeviceLogin(
   which: { readonly deviceSha256: Buffer } | { readonly codeSha256: Buffer },
   now: Date,
 ): Promise<DeviceLoginRow | undefined> {
-  const open = db.selectFrom('device_logins').selectAll().where('expires_at', '>', now);
+  const open = db
+    .selectFrom('device_logins')
+    .selectAll()
+    .where('expires_at', '>', now)
+    .where((eb) => eb.or([eb('session_until', 'is', null), eb('session_until', '>', now)]));
   const found =
     'deviceSha256' in which
       ? open.where('device_sha256', '=', which.deviceSha256)

@@ -183,8 +183,25 @@ export async function deleteLinks(db: AccountsDb, userId: string): Promise<void>
   await db.deleteFrom('user_verifications').where('value', '=', userId).execute();
 }
 
-/** All of a user, or all but the one with this token; and commands that the user let in and that wait. */
+/** Whether this session of the user is open still. Until the transaction ends, nothing else ends it. */
+export async function holdSession(trx: AccountsDb, userId: string, token: string): Promise<boolean> {
+  await lockUser(trx, userId);
+  const found = await trx
+    .selectFrom('user_sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('token', '=', token)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+const lockUser = (trx: AccountsDb, userId: string) =>
+  trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
+
+/** All of a user, or all but the one with this token; and the device logins that the user has approved. */
 export async function endSessions(db: AccountsDb, userId: string, except = ''): Promise<void> {
+  if (!db.isTransaction) return db.transaction().execute((trx) => endSessions(trx, userId, except));
+  await lockUser(db, userId);
   await db.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
   await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', except).execute();
 }

@@ -122,10 +122,14 @@ export async function addSecondFactor(
 /** Ends the user's other sessions, which began without it. */
 export async function confirmSecondFactor(
   { auth, db, clock, publicUrl }: UserDeps,
-  { user }: UserSession,
+  session: UserSession,
   code: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
+  refuseOneTime(session);
+  const { user } = session;
+  // better-auth does not count codes that are sent with a session: they must not be a way to guess one in use.
+  if (user.hasSecondFactor) return refuseField('code', 'is wrong, or there is no second factor to confirm');
   const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
@@ -146,10 +150,12 @@ export async function confirmSecondFactor(
  */
 export async function removeSecondFactor(
   deps: UserDeps,
-  { user }: UserSession,
+  session: UserSession,
   { password, code }: { readonly password: string; readonly code?: string | undefined },
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
+  refuseOneTime(session);
+  const { user } = session;
   const { auth, db, publicUrl } = deps;
   const headers = sessionHeaders(browser, publicUrl);
   if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');

@@ -33,7 +33,7 @@ export function composeOps(
   const shared = { accounts, configuredRates: config.rates.fixed };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),
-    deviceLogins: bindAll({ ...deps, publicUrl: config.publicUrl }, deviceLoginUseCases),
+    deviceLogins: bindAll(deps, deviceLoginUseCases),
     people: bindAll(deps, peopleUseCases),
     temporalUi: temporalUiOf(config),
     worlds: {

@@ -53,19 +53,31 @@ ends, or for 30 minutes without a command.`,
   });
 }
 
+const NOT_LET_IN = 'The code was not approved in time, or was used: run the command again';
+
 /** Polls at the interval that the service asks for. */
 async function untilLetIn(
   ops: ReturnType<typeof connectTo>,
-  { deviceCode, intervalSeconds }: { readonly deviceCode: string; readonly intervalSeconds: number },
+  {
+    deviceCode,
+    intervalSeconds,
+    expiresInSeconds,
+  }: {
+    readonly deviceCode: string;
+    readonly intervalSeconds: number;
+    readonly expiresInSeconds: number;
+  },
 ) {
+  const endsAtMs = performance.now() + expiresInSeconds * 1_000;
   for (;;) {
+    if (performance.now() > endsAtMs) throw new OperatorMistake(NOT_LET_IN);
     await sleep(intervalSeconds * 1_000);
     const taken = await dataOf(ops.POST('/ops/device-logins/token', { body: { deviceCode } })).catch(
       (error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
         // Too fast, or away for a moment.
         if (error.status === 429 || error.status === 0 || error.status >= 500) return undefined;
-        throw new OperatorMistake('Nobody let this machine in within 10 minutes: run the command again');
+        throw error.status === 404 ? new OperatorMistake(NOT_LET_IN) : error;
       },
     );
     if (taken && 'token' in taken) return taken;

@@ -194,7 +194,10 @@ async function askForRepairs({
       continue;
     }
     const question = `${verb} ${possible === 1 ? '1 item' : `${possible} items`}?`;
-    if (!(await isConfirmed(out, yes, question))) return 1;
+    if (!(await isConfirmed(out, yes, question))) {
+      out.json(results);
+      return 1;
+    }
     const body = { ...asked, reason: reason ?? '' };
     const repair = await dataOf(ops.POST('/ops/batch-repairs', { body }));
     results.push(repair);
