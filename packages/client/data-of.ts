@@ -1,6 +1,6 @@
 type DataIn<Body> = Extract<Body, { readonly data: unknown }>['data'];
 
-/** The body of an answer. Refusals are thrown before (client.ts). */
+/** The body of an answer. Refusals are thrown before (index.ts). */
 export async function bodyOf<Body>(
   answer: Promise<{ readonly data?: Body | undefined }>,
 ): Promise<NonNullable<Body>> {

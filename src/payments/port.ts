@@ -1,5 +1,5 @@
 /**
- * The payment gateway that takes money from buyers. After an unknown outcome we ask with the find-twin and
+ * The payment gateway that takes money from buyers. After an unknown outcome we ask with the lookup and
  * never assume. Only its answers count as money: an event is a reason to ask, never a proof. Amounts are
  * minor units (hundredths) of any currency that it takes.
  */

@@ -137,7 +137,7 @@ it('lets in a command by its code, once the person has seen which machine asks',
   await type(asked['userCode'] ?? '');
   await page.getByText('adas-laptop').waitFor();
   expect(await graveFaults(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Let it in' }).click();
+  await page.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Go back to the command').waitFor();
   const { deviceCode } = asked;
   const taken = await stack.call('POST', '/ops/device-logins/token', { body: { deviceCode } });

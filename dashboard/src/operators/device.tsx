@@ -33,12 +33,12 @@ export function DevicePage() {
             ]}
           />
           <Text size="sm">
-            It will act under your name. Confirm only if you started this command yourself, just now.
+            The command on this machine will act as you. Approve it only if you started it yourself, just now.
           </Text>
           {approval.error && <Failed error={approval.error} />}
           <Group>
             <Button loading={approval.isPending} onClick={() => approval.mutate(result.userCode)}>
-              Let it in
+              Approve
             </Button>
             <Button
               variant="default"

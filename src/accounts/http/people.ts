@@ -156,7 +156,6 @@ const ONE = `${PEOPLE}/{personId}`;
 
 const personId = idParameter('user', 'The `personId` of a person', 'No such person');
 
-/** Of the session that is open. */
 /** An item of the list is what it shows. */
 const asItIs = (item: Wire<z.output<typeof person>>) => item;
 

@@ -28,7 +28,7 @@ type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
 
 export type FinanceWorld = ReturnType<typeof composeFinance>;
 
-/** A batch works on eight items at a time. */
+/** A command acts on eight items at a time. */
 const CONNECTIONS = 8;
 /** A person waits, and lists are longer than a buyer's. */
 const STATEMENT_TIMEOUT_MS = 30_000;

@@ -21,7 +21,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
 /** A host name, without a port. */
 export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);
 
-/** Of a vendor that takes real money: a third party on the way must not read or change what we send. */
+/** https, or http on this machine: nobody on the way reads or changes what is sent. */
 export const secureUrl = z.string().refine((value) => {
   const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));

@@ -1,5 +1,5 @@
 /**
- * Checks the key: is it one, and may it be used from this address. A key that is sent is always checked, on
+ * Who the caller is: an API key, an operator's token or cookie, a user's cookie. A key that is sent is always checked, on
  * public routes too. What fails here counts against the client address, never against the account, so a thief
  * cannot use up its owner's limit.
  */

@@ -16,7 +16,7 @@ export interface RateLimits {
 }
 
 /**
- * Counts an identified caller or a public one, but no vendor: what it brings must not be lost.
+ * Counts every request, except a vendor's: its events must not be lost.
  * RATE_LIMIT_EXCEEDED with the seconds until the window ends.
  */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
