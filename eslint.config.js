@@ -59,6 +59,18 @@ export default tseslint.config(
     // A page is markup: it is long where the page is.
     files: ['dashboard/**/*.tsx'],
     rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@tanstack/react-router',
+              importNames: ['Navigate'],
+              message: 'Take GoTo: it navigates once.',
+            },
+          ],
+        },
+      ],
       'max-lines-per-function': ['error', { max: 200, skipBlankLines: true, skipComments: true }],
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
       // TanStack Router's redirects and notFound are thrown as they are.

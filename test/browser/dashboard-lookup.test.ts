@@ -47,9 +47,9 @@ afterAll(async () => {
   await stack.close();
 });
 
-async function signIn(email: string, password: string, viewport = DESK): Promise<Page> {
+async function signIn(email: string, password: string, viewport = DESK, at = ''): Promise<Page> {
   const page = await (await browser.newContext({ viewport })).newPage();
-  await page.goto(`${stack.apiUrl}/dashboard`);
+  await page.goto(`${stack.apiUrl}/dashboard${at}`);
   await page.getByLabel('E-mail address').fill(email);
   await page.locator('input[type=password]').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -62,6 +62,17 @@ async function search(page: Page, text: string): Promise<void> {
   await box.fill(text);
   await box.press('Enter');
 }
+
+it.each([
+  ['an operator', () => [ada.email, PASSWORD, '/operators/test/device'] as const],
+  ['a merchant', () => [merchant.email, USER_PASSWORD, `/m/${merchant.accountId}/test/esims`] as const],
+])('a link that %s opens without a session leads there after signing in', async (_who, given) => {
+  const [email, password, at] = given();
+  const page = await signIn(email, password, DESK, at);
+  await page.waitForURL(`**/dashboard${at}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.context().close();
+});
 
 describe('operators', () => {
   it('find purchases by what the supplier calls them, differences, endpoints, messages, keys and users', async () => {

@@ -2,7 +2,8 @@ import { Alert, Anchor, Box, Button, Code, Group, SimpleGrid, Stack, Text, TextI
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { Navigate, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { GoTo } from '../ui/go-to.tsx';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
@@ -44,7 +45,7 @@ export function OwnLoginAlone() {
   useEffect(() => {
     if (path !== undefined) void navigate({ href: `/dashboard${path}`, replace: true });
   }, [path, navigate]);
-  if (isSignedOut(query.error)) return <Navigate to="/sign-in" />;
+  if (isSignedOut(query.error)) return <GoTo to="/sign-in" />;
   if (path !== undefined) return null;
   return (
     <CardPage title="Your login">

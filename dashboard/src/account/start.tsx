@@ -1,4 +1,5 @@
-import { Navigate, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { GoTo } from '../ui/go-to.tsx';
 import { useEffect } from 'react';
 import { isSignedOut, homePathOf, useCurrentUser } from '../app/session.ts';
 import { QueryView } from '../ui/parts.tsx';
@@ -11,6 +12,6 @@ export function Start() {
   useEffect(() => {
     if (user) void navigate({ href: `/dashboard${homePathOf(user)}`, replace: true });
   }, [user, navigate]);
-  if (isSignedOut(query.error)) return <Navigate to="/sign-in" />;
+  if (isSignedOut(query.error)) return <GoTo to="/sign-in" />;
   return <QueryView query={query}>{() => null}</QueryView>;
 }

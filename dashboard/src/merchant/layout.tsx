@@ -1,9 +1,10 @@
 import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
-import { Link, Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser, type CurrentUser } from '../app/session.ts';
 import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
+import { SignInFirst } from '../ui/go-to.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
@@ -13,9 +14,7 @@ import { useMembership, usePlace } from './place.ts';
 
 export function MerchantLayout() {
   const query = useCurrentUser();
-  const { pathname } = useLocation();
-  if (isSignedOut(query.error) && !query.data)
-    return <Navigate to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
   return <QueryView query={query}>{(user) => <Shell user={user} />}</QueryView>;
 }
 

@@ -1,5 +1,6 @@
 import { Stack, Text } from '@mantine/core';
-import { Navigate, useSearch, type LinkProps } from '@tanstack/react-router';
+import { useSearch, type LinkProps } from '@tanstack/react-router';
+import { GoTo } from '../ui/go-to.tsx';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
@@ -58,7 +59,7 @@ function Results({ text }: { readonly text: string }) {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
         const page = pageOf(only, place);
-        if (more.length === 0 && page) return <Navigate {...page} replace />;
+        if (more.length === 0 && page) return <GoTo key={text} {...page} replace />;
         return (
           <Rows
             label="Found"

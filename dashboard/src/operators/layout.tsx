@@ -1,8 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { Navigate, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
+import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser } from '../app/session.ts';
 import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
+import { GoTo, SignInFirst } from '../ui/go-to.tsx';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
@@ -11,21 +12,15 @@ import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
-// One element for all renders: each new one would navigate again, and the page that is being loaded would
-// never come.
-const TO_OWN_LOGIN = <Navigate to="/settings" />;
-
 export function OperatorLayout() {
   const query = useCurrentUser();
-  const { pathname } = useLocation();
-  if (isSignedOut(query.error) && !query.data)
-    return <Navigate to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
   return (
     <QueryView query={query}>
       {({ operator }) => {
         if (!operator) return <Empty>These pages are for operators only.</Empty>;
         // Until then the service refuses all requests of these pages.
-        return operator.mustChangePassword ? TO_OWN_LOGIN : <Shell />;
+        return operator.mustChangePassword ? <GoTo to="/settings" /> : <Shell />;
       }}
     </QueryView>
   );

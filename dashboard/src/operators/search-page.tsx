@@ -1,6 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Navigate, useSearch, type LinkProps } from '@tanstack/react-router';
+import { useSearch, type LinkProps } from '@tanstack/react-router';
+import { GoTo } from '../ui/go-to.tsx';
 import { searchQuery, type Found } from './data.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
@@ -34,7 +35,7 @@ function Results({ text }: { readonly text: string }) {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
-          return <Navigate {...pageOf(only, environment)} replace />;
+          return <GoTo key={only.id} {...pageOf(only, environment)} replace />;
         return (
           <>
             {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
