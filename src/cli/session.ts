@@ -3,14 +3,15 @@
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { readClientSettings, readDevSettings } from '../app/config/config.ts';
 import { OperatorMistake } from '../platform/command.ts';
 import type { Cli } from './context.ts';
 
 export interface Installation {
   readonly url: string;
-  /** Where the session is kept. */
-  readonly file: string;
+  /** Where a session may be kept: the user's own first, which `login` writes, then that of `npm start`. */
+  readonly files: readonly [string, ...string[]];
 }
 
 const SESSION_FILE = 'session.json';
@@ -25,25 +26,45 @@ export const sandboxSessionFile = (dataDir: string): string => join(dataDir, SES
 export async function findInstallation(cli: Cli, given: string | undefined): Promise<Installation> {
   const { url, configDir } = readClientSettings(cli.env);
   const named = given ?? url;
-  if (named !== undefined) return { url: named.replace(/\/+$/, ''), file: join(configDir, SESSION_FILE) };
+  const own = join(configDir, SESSION_FILE);
+  if (named !== undefined) return { url: named.replace(/\/+$/, ''), files: [own] };
   const running = await cli.findRunning();
   if (!running) throw new OperatorMistake(NOWHERE);
-  return { url: running.apiUrl, file: sandboxSessionFile(readDevSettings(cli.env).dataDir) };
+  return { url: running.apiUrl, files: [own, sandboxSessionFile(readDevSettings(cli.env).dataDir)] };
 }
 
 /** Throws OperatorMistake, which says how to sign in. */
-export async function readToken({ url, file }: Installation): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  const kept = text === undefined ? undefined : (JSON.parse(text) as { url: string; token: string });
-  // A session is sent to nobody but the installation that gave it.
-  if (kept?.url !== url) throw new OperatorMistake(`You are not signed in at ${url}: ${HOW}`);
+export async function readToken(installation: Installation): Promise<string> {
+  const kept = await findKept(installation);
+  if (!kept) throw new OperatorMistake(`You are not signed in at ${installation.url}: ${HOW}`);
   return kept.token;
+}
+
+async function findKept({ url, files }: Installation): Promise<{ token: string; file: string } | undefined> {
+  for (const file of files) {
+    const kept = await readFile(file, 'utf8').then(parseKept, () => undefined);
+    // A session is sent to nobody but the installation that gave it.
+    if (kept?.url === url) return { token: kept.token, file };
+  }
+  return undefined;
+}
+
+/** Undefined for what is no session. */
+const parseKept = (text: string) => KEPT.safeParse(parseJson(text)).data;
+const KEPT = z.object({ url: z.string(), token: z.string() });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export const sessionEnded = ({ url }: Installation): OperatorMistake =>
   new OperatorMistake(`Your session at ${url} has ended: ${HOW}`);
 
-export async function keepToken({ url, file }: Installation, token: string): Promise<void> {
+export async function keepToken({ url, files: [file] }: Installation, token: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // Whole or not at all, and never readable by others.
   const fresh = `${file}.${process.pid}`;
@@ -51,4 +72,7 @@ export async function keepToken({ url, file }: Installation, token: string): Pro
   await rename(fresh, file);
 }
 
-export const forgetToken = ({ file }: Installation): Promise<void> => rm(file, { force: true });
+export async function forgetToken(installation: Installation): Promise<void> {
+  const kept = await findKept(installation);
+  if (kept) await rm(kept.file, { force: true });
+}

@@ -143,7 +143,7 @@ async function leaveSession(url: string, dataDir: string, { email, password }: L
   const ops = connectOps({ baseUrl: url });
   try {
     const { token } = await dataOf(ops.POST('/ops/sessions', { body: { email, password } }));
-    await keepToken({ url, file: sandboxSessionFile(dataDir) }, token);
+    await keepToken({ url, files: [sandboxSessionFile(dataDir)] }, token);
   } catch (error) {
     // Such as where operators may not come from this machine.
     log.warn(

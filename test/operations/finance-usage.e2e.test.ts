@@ -1,6 +1,6 @@
 // Help and usage errors of finance's command line: it exits with its documented code, says what is wrong, and
 // does nothing.
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
@@ -90,9 +90,16 @@ it('finance’s command line exits with 2 in a shell as well, and with 1 for an 
   expect(gone).toEqual({ code: 1, stdout: '', stderr: 'http://127.0.0.1:9 cannot be reached\n' });
 });
 
+async function broken() {
+  const env = await envOf(stack.apiUrl);
+  await writeFile(join(env['XDG_CONFIG_HOME'] ?? '', 'simway/session.json'), '');
+  return env;
+}
+
 it.each([
   ['without a session', () => envOf(stack.apiUrl)],
   ['with one of another installation', () => Promise.resolve({ ...ada, SIMWAY_URL: 'http://127.0.0.1:9' })],
+  ['with a file that is no session', () => broken()],
   ['with one that has ended', () => envOf(stack.apiUrl, `ops_${'a'.repeat(43)}`)],
 ])('a command %s says how to sign in', async (_what, environment) => {
   const { code, stdout, stderr } = await hereFinance(await environment(), 'stuck');

@@ -128,7 +128,7 @@ export async function confirmSecondFactor(
 ): Promise<{ cookies: string[] }> {
   refuseOneTime(session);
   const { user } = session;
-  // better-auth does not count codes that are sent with a session: they must not be a way to guess one in use.
+  // better-auth does not count codes that are sent with a session: one in use must not be guessed here.
   if (user.hasSecondFactor) return refuseField('code', 'is wrong, or there is no second factor to confirm');
   const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api

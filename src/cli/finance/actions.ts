@@ -234,7 +234,7 @@ function addSecondPerson(group: FinanceGroup, name: Verb, summary: string): void
         : await findPending(ops, id);
       if (isDryRun || !yes) {
         const preview = await (isRepair
-          ? previewRepair(ops, id)
+          ? previewRepair(ops, name, id)
           : previewSecond(ops, name, { actionId, transactionId }));
         const ended = await confirmPreview(out, preview, { isDryRun, question });
         if (ended !== undefined) return ended;
@@ -285,8 +285,12 @@ async function previewSecond(ops: Ops, name: Verb, { actionId, transactionId }: 
 const readRepair = (ops: Ops, repairId: string) =>
   dataOf(ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId } } }));
 
-async function previewRepair(ops: Ops, repairId: string): Promise<Preview> {
+async function previewRepair(ops: Ops, name: Verb, repairId: string): Promise<Preview> {
   const { action, items, totals } = await readRepair(ops, repairId);
+  if (name === 'decline') {
+    const detail = `declines ${action} on ${items.length} items`;
+    return { transactionId: repairId, outcome: 'would-do', detail, lines: NOTHING_MOVES };
+  }
   const moved = totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
   const lines = items.map(({ transactionId, preview }) => `${transactionId}  ${preview}`);
   const detail = `${action} on ${items.length} items${moved === '' ? '' : `, ${moved}`}`;

@@ -14,8 +14,8 @@ export function addLoginCommands({ cli, parent }: FinanceGroup): void {
   addCommand(parent, {
     syntax: 'login',
     summary: 'Signs in: you let this machine in at the dashboard',
-    help: `Shows a code. Sign in at the dashboard, type the code there, and this machine may act as you until your session there
-ends, or for 30 minutes without a command.`,
+    help: `Shows a code. Sign in at the dashboard, type the code there, and this machine may act as you: for 12 hours after you
+signed in, or until 30 minutes without a command. Signing out at the dashboard does not end it; logout does.`,
     options: OPTIONS,
     run: async ({ url }) => {
       const installation = await findInstallation(cli, url);

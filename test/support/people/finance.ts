@@ -24,7 +24,7 @@ export async function commander(
 export async function envOf(url: string, token?: string): Promise<FinanceEnv> {
   const home = await makeTestFolder();
   await mkdir(join(home, 'simway'));
-  if (token !== undefined) await keepToken({ url, file: join(home, 'simway/session.json') }, token);
+  if (token !== undefined) await keepToken({ url, files: [join(home, 'simway/session.json')] }, token);
   return { SIMWAY_URL: url, XDG_CONFIG_HOME: home };
 }
 
