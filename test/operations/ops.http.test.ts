@@ -499,8 +499,7 @@ describe('the OpenAPI document', () => {
 
 test('refuses to approve what nobody who is known asked for', async () => {
   await reset();
-  await sql`delete from accounts.sessions where person_id = ${personOf('ASKER')}`.execute(books.owner);
-  await sql`delete from accounts.people where id = ${personOf('ASKER')}`.execute(books.owner);
+  await sql`delete from accounts.operators where user_id = ${personOf('ASKER')}`.execute(books.owner);
   const reply = await api.ask(`/ops/actions/${ACTION}/approve`, {
     ...as('FINANCE'),
     method: 'POST',

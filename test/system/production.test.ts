@@ -3,7 +3,7 @@
 // checks succeed. Only addresses differ.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, readFile, readdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
@@ -52,7 +52,13 @@ beforeAll(async () => {
   image = join(folder, 'app');
   await mkdir(image);
   for (const name of COPIED) await cp(join(CHECKOUT, name), join(image, name), { recursive: true });
-  await symlink(join(CHECKOUT, 'node_modules'), join(image, 'node_modules'));
+  // As npm makes it there: our own package is the image's, not the checkout's.
+  await mkdir(join(image, 'node_modules'));
+  for (const name of await readdir(join(CHECKOUT, 'node_modules')))
+    await symlink(
+      name === 'simway-client' ? '../packages/client' : join(CHECKOUT, 'node_modules', name),
+      join(image, 'node_modules', name),
+    );
   older = await createTestDatabase();
   database = await createTestDatabase({ migrate: null });
   values = Object.fromEntries(

@@ -45,7 +45,6 @@ const askedSchema = dataSchema(
 const askRoute = defineOpenRoute({
   ...OPEN,
   path: PATH,
-  takesSecret: true,
   body: askBody,
   errors: [],
   responses: { 201: { description: 'Show the code, and wait for the person', schema: askedSchema } },
@@ -73,6 +72,7 @@ const waitingSchema = dataSchema(z.object({ status: z.literal('waits') }), 'Devi
 const takeRoute = defineOpenRoute({
   ...OPEN,
   path: `${PATH}/token`,
+  isPolled: true,
   body: takeBody,
   errors: ['NOT_FOUND'],
   responses: {

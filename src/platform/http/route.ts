@@ -152,6 +152,8 @@ export interface RouteDefinition<
   readonly memberPermission?: MemberPermission;
   /** A password or a code that could be guessed: requests count as tries to sign in. */
   readonly takesSecret?: true;
+  /** On `login`: asked again and again with a secret too long to guess. Counts as a public request. */
+  readonly isPolled?: true;
   /** Absent: live, or test while live is switched off. A key's own environment always comes first. */
   readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */

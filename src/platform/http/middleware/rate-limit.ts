@@ -42,7 +42,7 @@ function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string
   const address = addressBucket(clientAddress);
   // Guesses at both sign-ins count together; sign-ups and links by mail count apart.
   if (
-    (route?.key === 'login' && route.takesSecret) ||
+    (route?.key === 'login' && !route.isPolled) ||
     (route?.key === 'anybody' && route.path.startsWith('/auth/sessions'))
   )
     return [`login:${address}`, LOGINS_PER_MINUTE];
