@@ -1,7 +1,7 @@
 /**
- * Who the caller is: an API key, an operator's token or cookie, a user's cookie. A key that is sent is always checked, on
- * public routes too. What fails here counts against the client address, never against the account, so a thief
- * cannot use up its owner's limit.
+ * Who the caller is: an API key, an operator's token or cookie, a user's cookie. A key that is sent is always
+ * checked, on public routes too. What fails here counts against the client address, never against the
+ * account, so a thief cannot use up its owner's limit.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
