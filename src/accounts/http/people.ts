@@ -3,7 +3,7 @@ import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
 import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { toJson, type Wire } from '../../platform/http/json.ts';
-import { MAX_EMAIL_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { idParameter, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
@@ -14,6 +14,7 @@ import {
   codeField,
   emailField,
   newPasswordField,
+  personNameField,
   passwordField,
   presentSession,
   sessionSchema,
@@ -23,11 +24,7 @@ import {
 
 const roleField = choiceField(ROLES, { description: 'What the person may do', example: 'SUPPORT' });
 
-const nameField = textField({
-  max: MAX_PERSON_NAME_CHARACTERS,
-  description: 'The person’s name',
-  example: 'Ada Lovelace',
-});
+const nameField = personNameField('The person’s name');
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
 const signInBody = z

@@ -10,6 +10,7 @@ import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
   MAX_PASSWORD_CHARACTERS,
+  MAX_PERSON_NAME_CHARACTERS,
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
@@ -25,6 +26,9 @@ export const passwordField = (description: string) =>
   textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
 
 export const newPasswordField = passwordField('At least 12 characters, of any kind, and no common password');
+
+export const personNameField = (description: string) =>
+  textField({ max: MAX_PERSON_NAME_CHARACTERS, description, example: 'Ada Lovelace' });
 
 export const companyNameField = textField({
   max: MAX_ACCOUNT_NAME_CHARACTERS,

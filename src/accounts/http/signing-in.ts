@@ -6,11 +6,7 @@ import { ROLES } from '../../domain/operator-roles.ts';
 import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import {
-  MAX_EMAIL_CHARACTERS,
-  MAX_LINK_TOKEN_CHARACTERS,
-  MAX_PERSON_NAME_CHARACTERS,
-} from '../../platform/http/limits.ts';
+import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
 import { plainRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { UserCases, UserDescription } from '../users/users.ts';
@@ -21,14 +17,11 @@ import {
   emailField,
   mailSentSchema,
   newPasswordField,
+  personNameField,
   passwordField,
 } from './shared.ts';
 
-const nameField = textField({
-  max: MAX_PERSON_NAME_CHARACTERS,
-  description: 'Your name',
-  example: 'Ada Lovelace',
-});
+const nameField = personNameField('Your name');
 
 const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
 

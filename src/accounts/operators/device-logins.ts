@@ -111,7 +111,7 @@ async function preview(
 const unknownCode = (): DomainError =>
   new DomainError(
     'NOT_FOUND',
-    'This code is wrong, was used, or is older than 10 minutes: ask for a new one',
+    `This code is wrong, was used, or is older than ${DEVICE_CODE_MS / 60_000} minutes: ask for a new one`,
   );
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
