@@ -25,23 +25,6 @@ export interface PackageEffect extends Costs {
   readonly largestChangeBps: number;
 }
 
-/** Of the packages on sale, for one type of account in one currency. */
-export interface EffectTotals {
-  readonly accountType: AccountType;
-  readonly currency: AccountCurrency;
-  readonly dearer: number;
-  readonly cheaper: number;
-  readonly unchanged: number;
-  /** Without a price above zero afterwards. They are counted nowhere else. */
-  readonly unsellable: number;
-  readonly belowCost: number;
-  /** null: no package gets dearer. */
-  readonly largestRiseBps: number | null;
-  /** null: no package gets cheaper. */
-  readonly largestFallBps: number | null;
-  readonly lowestMarginBps: number | null;
-}
-
 /** `rates`: those that prices in other currencies are made with; a currency without one is not sold in. */
 export interface PricingTerms {
   readonly before: Terms;
@@ -94,8 +77,11 @@ const marginBps = (price: bigint, cost: bigint): number | null => {
   return change === null ? null : -change;
 };
 
-/** One line for each type of account and currency. */
-export function totalsOf(effects: readonly PackageEffect[]): EffectTotals[] {
+/**
+ * Of the packages on sale, one line for each type of account and currency. `unsellable`: without a price above
+ * zero afterwards, and counted nowhere else. A rise, fall or margin is null where no package has one.
+ */
+export function totalsOf(effects: readonly PackageEffect[]) {
   const all = effects.flatMap(({ prices }) => prices);
   return ACCOUNT_TYPES.flatMap((accountType) =>
     ACCOUNT_CURRENCIES.map((currency) => {

@@ -4,21 +4,6 @@ import type { Environment } from '../domain/account.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { parseRateMicros } from './pricing.ts';
 
-export interface RateChange {
-  readonly at: Date;
-  readonly currency: string;
-  /** null: there was none. */
-  readonly beforeMicros: bigint | null;
-  /** null: as configured. */
-  readonly afterMicros: bigint | null;
-  /** Who set it, or which provider observed it. */
-  readonly by: string;
-  readonly reason: string;
-  /** null: it applied without a second person. */
-  readonly confirmedBy: string | null;
-  readonly confirmReason: string | null;
-}
-
 /** Fits on a screen. */
 const MAX_CHANGES = 20;
 const ACTIONS = ['rate.set', 'rate.confirm'] as const;
@@ -30,7 +15,7 @@ export async function listRateChanges({
 }: {
   readonly accounts: AccountsDb;
   readonly environment: Environment;
-}): Promise<RateChange[]> {
+}) {
   const found = await Promise.all(
     ACTIONS.map((action) =>
       listAuditRows(accounts, { action, environment }, { before: undefined, limit: MAX_CHANGES }),
@@ -43,7 +28,7 @@ export async function listRateChanges({
     .map(changeOf);
 }
 
-function changeOf(row: Awaited<ReturnType<typeof listAuditRows>>[number]): RateChange {
+function changeOf(row: Awaited<ReturnType<typeof listAuditRows>>[number]) {
   const detail = row.detail as Readonly<Record<string, unknown>>;
   const text = (name: string): string | null => {
     const value = detail[name];
@@ -54,10 +39,14 @@ function changeOf(row: Awaited<ReturnType<typeof listAuditRows>>[number]): RateC
   return {
     at: row.at,
     currency: row.subject,
+    /** null: there was none. */
     beforeMicros: parseRateMicros(text('before') ?? '') ?? null,
+    /** null: as configured. */
     afterMicros: parseRateMicros(text('after') ?? '') ?? null,
+    /** Who set it, or which provider observed it. */
     by: isConfirmed ? (text('proposedBy') ?? text('source') ?? '') : row.actor,
     reason: isConfirmed ? (text('proposedReason') ?? '') : reason,
+    /** null: it applied without a second person. */
     confirmedBy: isConfirmed ? row.actor : null,
     confirmReason: isConfirmed ? reason : null,
   };

@@ -2,11 +2,7 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import type { Environment } from '../domain/account.ts';
 
-export interface InstallTokens {
-  /** The token of an eSIM's link: the same for the same nonce. */
-  tokenOf(esimId: string, nonce: Buffer): string;
-  urlOf(token: string): string;
-}
+export type InstallTokens = ReturnType<typeof createInstallTokens>;
 
 /** 192 bits: one of a billion links cannot be guessed at any rate. */
 const TOKEN_BYTES = 24;
@@ -28,17 +24,18 @@ export function createInstallTokens({
   readonly idSecret: Buffer;
   readonly environment: Environment;
   readonly publicUrl: string;
-}): InstallTokens {
+}) {
   const key = Buffer.from(hkdfSync('sha256', idSecret, '', `simway install links 1 ${environment}`, 32));
   return {
-    tokenOf: (esimId, nonce) =>
+    /** The token of an eSIM's link: the same for the same nonce. */
+    tokenOf: (esimId: string, nonce: Buffer): string =>
       createHmac('sha256', key)
         .update(`${esimId}\n`)
         .update(nonce)
         .digest()
         .subarray(0, TOKEN_BYTES)
         .toString('base64url'),
-    urlOf: (token) => `${publicUrl}${INSTALL_PAGE_PATH}/${token}`,
+    urlOf: (token: string): string => `${publicUrl}${INSTALL_PAGE_PATH}/${token}`,
   };
 }
 

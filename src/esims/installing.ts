@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
-import { diagnose, installStateOf, type DiagnosisCode, type InstallState } from './diagnosis.ts';
+import { diagnose, installStateOf } from './diagnosis.ts';
 import { remainingUnits, usageAsOf, withoutInstallData } from './esim-view.ts';
 import { NO_INSTALL_DATA, type OpenInstallData } from './install-data.ts';
 import { installUrl } from './install-links.ts';
@@ -10,26 +10,7 @@ import type { EsimRow } from './store/esims.ts';
 import { findEsimByTokenHash, revokeInstallLink } from './store/install-links.ts';
 
 /** An eSIM, what is likely wrong with it, and what is left on it. Nothing that installs it. */
-export interface EsimCondition {
-  readonly esimId: string;
-  readonly packageName: string;
-  readonly status: EsimRow['status'];
-  readonly smdpStatus: string;
-  readonly code: DiagnosisCode;
-  readonly installState: InstallState;
-  readonly usedBytes: bigint;
-  readonly totalBytes: bigint;
-  /** It was used for the first time, so its validity runs. */
-  readonly isInUse: boolean;
-  /** In `durationUnit`. */
-  readonly remainingUnits: number;
-  readonly durationUnit: string;
-  /** Before the first use: when it lapses without one. */
-  readonly expiredTime: Date | null;
-  readonly apn: string;
-  /** How old usage, state and validity are; null: not known yet. */
-  readonly usageAsOf: Date | null;
-}
+export type EsimCondition = ReturnType<typeof conditionOf>;
 
 /** What installs an eSIM, empty unless its state is READY. Secret: never logged. */
 export interface InstallView extends EsimCondition {
@@ -71,7 +52,7 @@ export async function deleteLink(deps: ReadDeps, principal: Principal, esimId: s
 
 /** The eSIM behind a public link; undefined where none has this token. Throws SERVICE_UNAVAILABLE. */
 export async function findInstallPage(
-  deps: ReadDeps & { readonly pageRefreshes: PageRefreshes },
+  deps: ReadDeps & { readonly pageRefreshes: ReturnType<typeof createPageRefreshes> },
   token: string,
 ): Promise<InstallView | undefined> {
   const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
@@ -80,21 +61,17 @@ export async function findInstallPage(
   return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row);
 }
 
-/**
- * Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored.
- */
-export interface PageRefreshes {
-  lease(esimId: string): boolean;
-}
-
 /** Each entry is an id of 37 characters. One that is forgotten early costs one request to the supplier. */
 const MAX_REMEMBERED = 10_000;
 
-/** `everyMs`: at least so long between two, also while the supplier gives no answer. */
-export function createPageRefreshes(everyMs: number): PageRefreshes {
+/**
+ * Lets one view of a page ask the supplier, and the views at the same time or soon after use what is stored.
+ * `everyMs`: at least so long between two, also while the supplier gives no answer.
+ */
+export function createPageRefreshes(everyMs: number) {
   const leased = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: Math.max(1, everyMs) });
   return {
-    lease: (esimId) => {
+    lease: (esimId: string): boolean => {
       if (leased.has(esimId)) return false;
       leased.set(esimId, true);
       return true;
@@ -109,32 +86,28 @@ function installViewOf(deps: Pick<ReadDeps, 'clock' | 'installData'>, row: EsimR
   return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id };
 }
 
-function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow): EsimCondition {
+function conditionOf({ clock }: Pick<ReadDeps, 'clock'>, row: EsimRow) {
   const facts = {
     status: row.status,
     smdpStatus: row.smdp_status,
     usedBytes: row.order_usage_bytes,
     totalBytes: row.total_volume_bytes,
     activateTime: row.activate_time,
+    /** Before the first use: when it lapses without one. */
     expiredTime: row.expired_time,
+    /** How old usage, state and validity are; null: not known yet. */
     asOf: usageAsOf(row),
   };
   const code = diagnose(facts, clock.now());
-  const { status, smdpStatus, usedBytes, totalBytes, activateTime, expiredTime, asOf } = facts;
   return {
+    ...facts,
     esimId: row.id,
     packageName: row.package_name,
-    status,
-    smdpStatus,
     code,
     installState: installStateOf(facts, code),
-    usedBytes,
-    totalBytes,
-    isInUse: activateTime !== null,
+    /** In `durationUnit`. */
     remainingUnits: remainingUnits(withoutInstallData(row)),
     durationUnit: row.duration_unit,
-    expiredTime,
     apn: row.apn,
-    usageAsOf: asOf,
   };
 }

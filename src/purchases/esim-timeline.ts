@@ -14,20 +14,15 @@ import {
 } from './esim-timeline-rules.ts';
 import { readEsimTimeline, type LifeEventRow } from './store/esim-timeline.ts';
 
-export interface EsimTimeline {
-  readonly esimId: string;
-  /** Oldest first. */
-  readonly lines: readonly EsimTimelineLine[];
-  /** false: the eSIM is older than the events that are kept. */
-  readonly isComplete: boolean;
-}
-
-/** What happened to an account's own eSIM. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
+/**
+ * What happened to an account's own eSIM, oldest first. `isComplete`: it is not older than the events that are
+ * kept. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM.
+ */
 export async function getEsimTimeline(
   deps: Pick<PurchaseDeps, 'db' | 'clock'>,
   principal: Principal,
   esimId: string,
-): Promise<EsimTimeline> {
+) {
   const esim = await requireOwnEsim(deps, principal, esimId);
   const rows = await readEsimTimeline(deps.db, esim);
   const life = rows.life.flatMap((event) => lifeLine(event) ?? []);

@@ -8,7 +8,7 @@ import { getSpending } from './figures/spending.ts';
 import { getStatistics, listTopDestinations } from './figures/statistics.ts';
 import { listTransactions } from './list-transactions.ts';
 import { createQuote } from './quotes.ts';
-import { searchOwn } from './search.ts';
+import { searchOwn } from './store/search.ts';
 import { confirmPayment, getTransaction } from './transactions.ts';
 
 export const purchaseUseCases = {

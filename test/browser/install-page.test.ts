@@ -32,12 +32,12 @@ function shows(changes: Partial<InstallView> = {}): void {
     installState: 'READY',
     usedBytes: 0n,
     totalBytes: 5_368_709_120n,
-    isInUse: false,
+    activateTime: null,
     remainingUnits: 30,
     durationUnit: 'DAY',
     expiredTime: new Date('2027-05-01T12:00:00Z'),
     apn: 'internet',
-    usageAsOf: new Date(Date.now() - 12 * 60_000),
+    asOf: new Date(Date.now() - 12 * 60_000),
     ac: AC,
     smdpAddress: 'rsp.example.com',
     matchingId: 'K2-1A2B3C-4D5E6F',
@@ -175,7 +175,13 @@ it('can be used with the keyboard alone', async () => {
 it.each([
   [
     'installed',
-    { ...NOTHING, installState: 'INSTALLED', code: 'ROAMING_LIKELY_OFF', status: 'ACTIVE', isInUse: true },
+    {
+      ...NOTHING,
+      installState: 'INSTALLED',
+      code: 'ROAMING_LIKELY_OFF',
+      status: 'ACTIVE',
+      activateTime: new Date('2026-12-01T00:00:00Z'),
+    },
     'dark',
   ],
   [

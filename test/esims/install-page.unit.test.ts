@@ -100,7 +100,7 @@ describe('the time of the plan', () => {
   const view: InstallView = {
     ...{ esimId: 'esim-1', packageName: 'Morocco 5GB 30Days', status: 'CREATED', smdpStatus: 'RELEASED' },
     ...{ code: 'NOT_SCANNED', installState: 'READY', usedBytes: 0n, totalBytes: 5_368_709_120n },
-    ...{ isInUse: false, remainingUnits: 30, durationUnit: 'DAY', apn: '', usageAsOf: null },
+    ...{ activateTime: null, remainingUnits: 30, durationUnit: 'DAY', apn: '', asOf: null },
     expiredTime: new Date('2027-05-01T12:00:00Z'),
     ...{ ac: AC, smdpAddress: 'rsp.example.com', matchingId: 'K2-1A2B3C-4D5E6F' },
   };
@@ -118,7 +118,12 @@ describe('the time of the plan', () => {
   test.each([
     ['before it is installed', {}, 'Install by', 'Valid from first use for'],
     ['installed, not yet used', installed, 'Use for the first time by', 'Valid from first use for'],
-    ['in use', { ...installed, code: 'WORKING', isInUse: true }, 'Valid until', 'Time left'],
+    [
+      'in use',
+      { ...installed, code: 'WORKING', activateTime: new Date('2026-12-01T00:00:00Z') },
+      'Valid until',
+      'Time left',
+    ],
   ] as const)('%s', (_what, changes, untilName, timeName) => {
     expect(Object.fromEntries(rowsOf(changes))).toEqual({
       ...{ 'Data left': '5 GB of 5 GB', [untilName]: until, [timeName]: '30 days' },

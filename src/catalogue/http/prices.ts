@@ -153,13 +153,7 @@ const pricesRoute = defineOpsRoute({
   handle: async ({ cases, query }) => dataAnswer(presentPrices(await cases.listPrices(query))),
 });
 
-interface TermsBody {
-  readonly userMarkupPercent: bigint;
-  readonly merchantMarkupPercent: bigint;
-  readonly ngnIncrementPercent: bigint;
-}
-
-const termsOf = (body: TermsBody): PricingTermsRequest => ({
+const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
   userMarkupBps: Number(body.userMarkupPercent),
   merchantMarkupBps: Number(body.merchantMarkupPercent),
   ngnIncrementBps: Number(body.ngnIncrementPercent),

@@ -174,7 +174,7 @@ function planOf(view: InstallView, { plan, locale }: InstallTexts, now: Date): H
   const time = unitsText(view.remainingUnits, view.durationUnit, locale);
   const until = view.expiredTime ? dateText(view.expiredTime, locale) : undefined;
   const untilFirstUse = view.installState === 'READY' ? plan.installBy : plan.firstUseBy;
-  const times: readonly (readonly [string, string | undefined])[] = view.isInUse
+  const times: readonly (readonly [string, string | undefined])[] = view.activateTime
     ? [
         [plan.timeLeft, time],
         [plan.validUntil, until],
@@ -185,11 +185,9 @@ function planOf(view: InstallView, { plan, locale }: InstallTexts, now: Date): H
       ];
   const data = plan.of(bytesText(left, locale), bytesText(view.totalBytes, locale));
   const rows = [[plan.dataLeft, data] as const, ...times];
-  const asOf = view.usageAsOf
+  const asOf = view.asOf
     ? html`<p class="soft">
-        <time datetime="${view.usageAsOf.toISOString()}"
-          >${plan.asOf(ageText(view.usageAsOf, now, locale))}</time
-        >
+        <time datetime="${view.asOf.toISOString()}">${plan.asOf(ageText(view.asOf, now, locale))}</time>
       </p>`
     : none;
   return html`<section>

@@ -102,8 +102,8 @@ function presentDiagnosis(view: EsimCondition): Wire<z.output<typeof diagnosisSc
   return { esimId: id, code, ...TEXTS.en.diagnosis[code], ...presentCondition(view) };
 }
 
-function presentCondition({ status, smdpStatus, usageAsOf }: EsimCondition) {
-  return { esimStatus: status, smdpStatus, usageAsOf: usageAsOf?.toISOString() ?? '' };
+function presentCondition({ status, smdpStatus, asOf }: EsimCondition) {
+  return { esimStatus: status, smdpStatus, usageAsOf: asOf?.toISOString() ?? '' };
 }
 
 const OWN = { params: { esimId }, errors: ['NOT_YOUR_ESIM'] } as const;

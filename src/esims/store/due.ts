@@ -5,10 +5,7 @@
 import { sql } from 'kysely';
 import { CHECK_RETRY_MS, USAGE_RETRY_MS } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { EsimRow } from './esims.ts';
-
-/** As in migrations/world/baseline/esims.ts, literally. */
-const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''");
+import { MOVING, type EsimRow } from './esims.ts';
 
 /** A call costs the same for ten eSIMs as for one: where fewer are due, it takes those that would be soon. */
 const AHEAD_MS = 10 * 60_000;

@@ -34,7 +34,7 @@ export async function findEsimByTransaction(
 }
 
 /** As in migrations/world/baseline/esims.ts, literally. */
-const MOVING = sql<boolean>`status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''`;
+export const MOVING = sql.raw<boolean>("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''");
 
 /** An account's eSIMs that may have changed at the supplier, stalest first. */
 export function findStaleEsims(

@@ -20,7 +20,7 @@ import {
   unnotified,
 } from '../life-rules.ts';
 import type { ProfileFacts, UsageFacts } from '../rules.ts';
-import type { EsimRow } from './esims.ts';
+import { MOVING, type EsimRow } from './esims.ts';
 import { enqueueLifeEvents } from './notify.ts';
 import type { EsimsTable } from './tables.ts';
 
@@ -169,9 +169,6 @@ const dueNotices = (notifiedDays: number, days: number, now: Date, limit: number
     where notified_expiry_days = ${notifiedDays}::smallint and ${MOVING}
       and expired_time > ${now} and expired_time <= ${new Date(now.getTime() + days * DAY_MS)}
     order by expired_time limit ${limit})`;
-
-/** As in migrations/world/baseline/esims.ts, literally. */
-const MOVING = sql.raw("status in ('CREATED', 'ACTIVE', 'SUSPENDED') and esim_tran_no <> ''");
 
 async function lockEsim(trx: WorldDb, esimId: string): Promise<EsimRow | undefined> {
   return trx.selectFrom('esims').selectAll().where('id', '=', esimId).forNoKeyUpdate().executeTakeFirst();

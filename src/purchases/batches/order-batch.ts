@@ -32,7 +32,6 @@ import {
   type BatchCounts,
   type BatchRowCommand,
   type BatchRowView,
-  type BatchStatus,
 } from './rules.ts';
 
 export interface BatchCommand {
@@ -42,20 +41,7 @@ export interface BatchCommand {
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
-export interface BatchView {
-  readonly batchId: string;
-  readonly status: BatchStatus;
-  readonly counts: BatchCounts;
-  readonly totalPrice: Money;
-  readonly createdAt: Date;
-  /** Null while it is not completed. */
-  readonly completedAt: Date | null;
-}
-
-export interface BatchDetails {
-  readonly batch: BatchView;
-  readonly rows: Page<BatchRowView>;
-}
+export type BatchView = ReturnType<typeof viewOf>;
 
 /**
  * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws
@@ -188,7 +174,7 @@ export async function getBatch(
   principal: Principal,
   batchId: string,
   { page, limit }: PageQuery,
-): Promise<BatchDetails> {
+): Promise<{ readonly batch: BatchView; readonly rows: Page<BatchRowView> }> {
   const batch = await requireBatch(deps, principal, batchId);
   const counts = await countRows(deps.db, [batch]);
   const items = await listBatchRows(deps.db, batchId, { from: (page - 1) * limit, limit });
@@ -216,15 +202,16 @@ async function requireBatch(
   return batch;
 }
 
-function viewOf(batch: JobFields, countsOf: ReadonlyMap<string, BatchCounts>): BatchView {
+function viewOf(batch: JobFields, countsOf: ReadonlyMap<string, BatchCounts>) {
   const counts = countsOf.get(batch.id);
   if (!counts) throw new Error(`${batch.id} was not counted`);
   return {
     batchId: batch.id,
     status: batchStatus(counts),
     counts,
-    totalPrice: { amountMinor: batch.total_minor, currency: batch.currency },
+    totalPrice: { amountMinor: batch.total_minor, currency: batch.currency } satisfies Money,
     createdAt: batch.created_at,
+    /** Null while it is not completed. */
     completedAt: batch.closed_at,
   };
 }

@@ -1,5 +1,4 @@
 import type { Principal } from '../../domain/account.ts';
-import type { AccountCurrency } from '../../domain/money.ts';
 import { findOldestUsage } from '../../esims/store/esims.ts';
 import type { PurchaseDeps } from '../deps.ts';
 import { countOwnRegions, readSpending, type SpendingFigures } from '../store/spending.ts';
@@ -12,20 +11,7 @@ export const MAX_SPENDING_DAYS = 366;
 /** As many as a chart shows. */
 const MAX_DESTINATIONS = 10;
 
-export interface Spending extends Days {
-  readonly currency: AccountCurrency;
-  /** No usage of an eSIM that may still change is older; null where none may. */
-  readonly usageAsOf: Date | null;
-  readonly total: SpendingFigures;
-  /** Every day, oldest first. */
-  readonly days: readonly (SpendingFigures & { readonly day: string })[];
-  /** Most purchases first. */
-  readonly topDestinations: readonly {
-    readonly regionCode: string;
-    readonly regionName: string;
-    readonly purchases: bigint;
-  }[];
-}
+export type Spending = Awaited<ReturnType<typeof getSpending>>;
 
 const NOTHING: SpendingFigures = { purchases: 0n, failed: 0n, spentMinor: 0n, dataBytes: 0n, usedBytes: 0n };
 
@@ -36,7 +22,7 @@ export async function getSpending(
   { db, clock, catalogue }: Pick<PurchaseDeps, 'db' | 'clock' | 'catalogue'>,
   { account }: Principal,
   asked: Partial<Days>,
-): Promise<Spending> {
+) {
   const period = daysOf(asked, clock.now(), MAX_SPENDING_DAYS);
   // Before the figures: those may be newer.
   const usageAsOf = await findOldestUsage(db, account.id);
@@ -47,6 +33,7 @@ export async function getSpending(
   return {
     ...period,
     currency: account.currency,
+    /** No usage of an eSIM that may still change is older; null where none may. */
     usageAsOf,
     total: counted.reduce(add, NOTHING),
     days: daysBetween(period).map((day) => ({ day, ...(byDay.get(day) ?? NOTHING) })),

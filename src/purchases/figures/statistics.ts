@@ -1,10 +1,9 @@
 import type { RegionView } from '../../catalogue/memory.ts';
 import type { Principal } from '../../domain/account.ts';
-import type { AccountCurrency } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { findOldestUsage } from '../../esims/store/esims.ts';
 import type { PurchaseDeps } from '../deps.ts';
-import { countByRegion, readStatistics, type Days } from '../store/statistics.ts';
+import { countByRegion, readStatistics, type Days, type StatisticsRow } from '../store/statistics.ts';
 import { dayBefore, daysOf } from './days.ts';
 
 type FigureDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'catalogue'>;
@@ -14,59 +13,45 @@ export const MAX_STATISTICS_DAYS = 367;
 /** `top-destinations` counts today and the 29 days before. */
 const DESTINATION_DAYS = 30;
 
-type Counts<Status extends string> = Readonly<Record<Status, bigint>>;
-
-export interface Statistics extends Days {
-  readonly purchases: {
-    readonly total: bigint;
-    readonly byStatus: Counts<(typeof PURCHASE_STATUSES)[number]>;
-    readonly byPaymentMethod: Readonly<
-      Record<(typeof PAYMENT_METHODS)[number], Counts<(typeof PURCHASE_STATUSES)[number]>>
-    >;
-  };
-  readonly spend: readonly { readonly currency: AccountCurrency; readonly amountMinor: bigint }[];
-  readonly esims: { readonly total: bigint; readonly byStatus: Counts<(typeof ESIM_STATUSES)[number]> };
-  readonly boughtBytes: bigint;
-  readonly usedBytes: bigint;
-  /** No usage of an eSIM that may still change is older; null where none may. */
-  readonly usageAsOf: Date | null;
-}
+export type Statistics = Awaited<ReturnType<typeof getStatistics>>;
 
 /**
  * The account's figures about what it opened on these UTC days; the last 30 days without any. Throws
  * VALIDATION_ERROR.
  */
-export async function getStatistics(
-  { db, clock }: FigureDeps,
-  { account }: Principal,
-  asked: Partial<Days>,
-): Promise<Statistics> {
+export async function getStatistics({ db, clock }: FigureDeps, { account }: Principal, asked: Partial<Days>) {
   const days = daysOf(asked, clock.now(), MAX_STATISTICS_DAYS);
   // Before the figures: those may be newer.
   const usageAsOf = await findOldestUsage(db, account.id);
-  const { purchases, spend, esims } = await readStatistics(db, account.id, days);
-  const purchasesOf = (keep: (row: (typeof purchases)[number]) => boolean) =>
-    tally(PURCHASE_STATUSES, purchases.filter(keep), (row) => row.purchases);
+  const rows = await readStatistics(db, account.id, days);
+  const purchases = rows.filter((row) => row.figure === 'purchases');
+  const esims = rows.filter((row) => row.figure === 'esims');
+  const spend = rows
+    .filter((row) => row.figure === 'spend')
+    .map(({ what, amount }) => ({ currency: what, amountMinor: amount }));
   // The account's own currency is there with nothing spent, too.
-  const own = spend.some(({ currency }) => currency === account.currency)
-    ? []
-    : [{ currency: account.currency, amountMinor: 0n }];
+  const isSpent = spend.some(({ currency }) => currency === account.currency);
+  if (!isSpent) spend.push({ currency: account.currency, amountMinor: 0n });
   return {
     ...days,
     purchases: {
-      total: sumOf(purchases, (row) => row.purchases),
-      byStatus: purchasesOf(() => true),
+      total: sumOf(purchases, 'counted'),
+      byStatus: tally(PURCHASE_STATUSES, purchases),
       byPaymentMethod: recordOf(PAYMENT_METHODS, (method) =>
-        purchasesOf((row) => row.paymentMethod === method),
+        tally(
+          PURCHASE_STATUSES,
+          purchases.filter((row) => row.method === method),
+        ),
       ),
     },
-    spend: [...spend, ...own].toSorted((a, b) => (a.currency < b.currency ? -1 : 1)),
-    esims: {
-      total: sumOf(esims, (row) => row.esims),
-      byStatus: tally(ESIM_STATUSES, esims, (row) => row.esims),
-    },
-    boughtBytes: sumOf(purchases, (row) => (row.status === 'SUCCESS' ? row.volumeBytes : 0n)),
-    usedBytes: sumOf(esims, (row) => row.usedBytes),
+    spend: spend.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)),
+    esims: { total: sumOf(esims, 'counted'), byStatus: tally(ESIM_STATUSES, esims) },
+    boughtBytes: sumOf(
+      purchases.filter(({ what }) => what === 'SUCCESS'),
+      'amount',
+    ),
+    usedBytes: sumOf(esims, 'amount'),
+    /** No usage of an eSIM that may still change is older; null where none may. */
     usageAsOf,
   };
 }
@@ -76,21 +61,16 @@ export function recordOf<Name extends string, Value>(names: readonly Name[], val
   return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 }
 
-function tally<Status extends string, Row extends { readonly status: Status }>(
-  statuses: readonly Status[],
-  rows: readonly Row[],
-  count: (row: Row) => bigint,
-): Counts<Status> {
-  return recordOf(statuses, (status) =>
+const tally = <Status extends string>(statuses: readonly Status[], rows: readonly StatisticsRow[]) =>
+  recordOf(statuses, (status) =>
     sumOf(
-      rows.filter((row) => row.status === status),
-      count,
+      rows.filter(({ what }) => what === status),
+      'counted',
     ),
   );
-}
 
-const sumOf = <Row>(rows: readonly Row[], value: (row: Row) => bigint): bigint =>
-  rows.reduce((sum, row) => sum + value(row), 0n);
+const sumOf = (rows: readonly StatisticsRow[], figure: 'counted' | 'amount'): bigint =>
+  rows.reduce((sum, row) => sum + row[figure], 0n);
 
 /** Regions on sale by delivered purchases of all accounts over the last 30 UTC days, most first. */
 export async function listTopDestinations(

@@ -69,11 +69,7 @@ const dayRange = (maxDays: number) =>
 
 const count = z.number().int().min(0);
 
-function countsOf<const Names extends readonly [string, ...string[]]>(names: Names) {
-  return z.object(
-    Object.fromEntries(names.map((name) => [name, count])) as Record<Names[number], typeof count>,
-  );
-}
+const countsOf = <Name extends string>(names: readonly Name[]) => z.object(recordOf(names, () => count));
 
 const purchaseCounts = countsOf(PURCHASE_STATUSES).meta({ id: 'PurchaseCounts' });
 
@@ -85,12 +81,7 @@ const statisticsSchema = z
       .object({
         total: count,
         byStatus: purchaseCounts,
-        byPaymentMethod: z.object(
-          Object.fromEntries(PAYMENT_METHODS.map((method) => [method, purchaseCounts])) as Record<
-            (typeof PAYMENT_METHODS)[number],
-            typeof purchaseCounts
-          >,
-        ),
+        byPaymentMethod: z.object(recordOf(PAYMENT_METHODS, () => purchaseCounts)),
       })
       .meta({ description: 'Opened on these days, by their present status' }),
     spend: z

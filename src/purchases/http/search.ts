@@ -4,8 +4,7 @@ import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
-import { MAX_FOUND } from '../search.ts';
-import { FOUND_BY, FOUND_KINDS } from '../store/search.ts';
+import { FOUND_BY, FOUND_KINDS, MAX_FOUND } from '../store/search.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const defineRoute = routesFor<PurchaseCases>();

@@ -1,5 +1,6 @@
 /** What an id leads to within an account. Every branch is one index lookup. */
 import { sql, type RawBuilder } from 'kysely';
+import type { Principal } from '../../domain/account.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
@@ -34,6 +35,16 @@ export interface FoundItem {
  * lookup.
  */
 const BATCHES_SEARCHED = 1_000;
+
+/** More than one request or event leads to. */
+export const MAX_FOUND = 20;
+
+/** What of the account has this id. Nothing of another account. */
+export const searchOwn = (
+  { db }: { readonly db: WorldDb },
+  { account }: Principal,
+  text: string,
+): Promise<FoundItem[]> => findOwn(db, account.id, text, MAX_FOUND);
 
 /** The newest first, at most `limit`. Complete ids alone. */
 export async function findOwn(

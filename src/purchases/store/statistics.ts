@@ -26,31 +26,15 @@ export const REVENUE = sql`
      where transaction_id = bought.transaction_id and ledger_account_id like 'revenue:%' group by currency
   ) revenue`;
 
-interface StatisticsRows {
-  readonly purchases: readonly {
-    readonly paymentMethod: PaymentMethod;
-    readonly status: PurchaseStatus;
-    readonly purchases: bigint;
-    readonly volumeBytes: bigint;
-  }[];
-  readonly spend: readonly { readonly currency: AccountCurrency; readonly amountMinor: bigint }[];
-  readonly esims: readonly {
-    readonly status: EsimStatus;
-    readonly esims: bigint;
-    readonly usedBytes: bigint;
-  }[];
-}
-
-interface StatisticsRow {
-  readonly figure: keyof StatisticsRows;
-  readonly method: string | null;
-  readonly what: string;
-  readonly counted: bigint;
-  readonly amount: bigint;
-}
+/** Of one figure, by what it is counted by: bytes bought, money kept, bytes used. */
+export type StatisticsRow = { readonly counted: bigint; readonly amount: bigint } & (
+  | { readonly figure: 'purchases'; readonly method: PaymentMethod; readonly what: PurchaseStatus }
+  | { readonly figure: 'spend'; readonly what: AccountCurrency }
+  | { readonly figure: 'esims'; readonly what: EsimStatus }
+);
 
 /** An account's figures about what was created on these days. Figures that are zero may be left out. */
-export async function readStatistics(db: WorldDb, accountId: string, days: Days): Promise<StatisticsRows> {
+export async function readStatistics(db: WorldDb, accountId: string, days: Days): Promise<StatisticsRow[]> {
   const mine = sql`account_id = ${accountId} and ${createdOn(days)}`;
   const { rows } = await sql<StatisticsRow>`
     with bought as materialized (
@@ -64,24 +48,7 @@ export async function readStatistics(db: WorldDb, accountId: string, days: Days)
     select 'esims', null, status, count(*), sum(order_usage_bytes)::bigint from esims where ${mine} group by status`.execute(
     db,
   );
-  const of = (figure: keyof StatisticsRows) => rows.filter((row) => row.figure === figure);
-  return {
-    purchases: of('purchases').map(({ method, what, counted, amount }) => ({
-      paymentMethod: method as PaymentMethod,
-      status: what as PurchaseStatus,
-      purchases: counted,
-      volumeBytes: amount,
-    })),
-    spend: of('spend').map(({ what, amount }) => ({
-      currency: what as AccountCurrency,
-      amountMinor: amount,
-    })),
-    esims: of('esims').map(({ what, counted, amount }) => ({
-      status: what as EsimStatus,
-      esims: counted,
-      usedBytes: amount,
-    })),
-  };
+  return rows;
 }
 
 /** Delivered purchases since a UTC day by the region of their package, most first, then by code. */

@@ -132,7 +132,6 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
   const sinceMs = Math.max(row.held_at?.getTime() ?? 0, order?.plannedAt.getTime() ?? 0);
   return {
     transactionId,
-    packageType: row.package_type,
     status: row.status,
     reason: row.reason === null ? null : asFailureReason(row.reason),
     esimId: row.esim_id,
@@ -181,8 +180,6 @@ function toOrder(row: PurchaseColumns & OrderColumns) {
       row.earlier_settles_after === null || !isAfter(row.earlier_settles_after, row.last_sent_at),
     searchedUntil: row.searched_until,
     withdrawingSince: row.withdrawing_since,
-    refusedReason: row.refused_reason === null ? null : asFailureReason(row.refused_reason),
-    refusedDetail: row.refused_detail ?? '',
     esimTranNo: row.esim_tran_no,
     now: row.now,
   };
