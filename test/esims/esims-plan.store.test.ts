@@ -34,7 +34,7 @@ describe('with 100,000 orders in the table', () => {
 
   async function plansOf(query: EsimQuery): Promise<{ scans: string[]; rowsRead: number }> {
     const run = (db: WorldDb) => listEsims(db, query);
-    const { statements, scans } = await explain(books, run, { statementTimeoutMs: 5_000 });
+    const { statements, scans } = await explain(books, run);
     expect(statements).toBe(2);
     return {
       scans: scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? node['Relation Name'] ?? ''}`),
@@ -66,7 +66,7 @@ describe('with 100,000 orders in the table', () => {
     ['the longest unseen', 5, (db) => findStaleEsims(db, { accountId: BIG, before: NOW, limit: 5 })],
     ['the oldest usage', 1, (db) => findOldestUsage(db, BIG)],
   ])('reads no more than it returns of an account with 20,000 eSIMs: %s', async (_name, most, read) => {
-    const { scans } = await explain(books, read, { statementTimeoutMs: 5_000 });
+    const { scans } = await explain(books, read);
     expect(scans.map((node) => node['Node Type'])).toEqual([expect.stringMatching(/^Index (Only )?Scan$/)]);
     expect(rowsReadBy(scans)).toBe(most);
   });
@@ -85,7 +85,7 @@ describe('with 100,000 orders in the table', () => {
   ])(
     'takes what is overdue for %s longest through its index, and reads no more than it takes',
     async (_name, index, lease) => {
-      const { statements, scans } = await explain(books, lease, { statementTimeoutMs: 5_000 });
+      const { statements, scans } = await explain(books, lease);
       expect(statements).toBe(1);
       const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
       expect(read).toContain(`Index Scan ${index}`);
@@ -97,7 +97,7 @@ describe('with 100,000 orders in the table', () => {
   );
 
   it('finds eSIMs that expire soon through their index, and reads none whose merchant was notified already', async () => {
-    const { scans } = await explain(books, (db) => notifyOfExpiry(db, NOW), { statementTimeoutMs: 5_000 });
+    const { scans } = await explain(books, (db) => notifyOfExpiry(db, NOW));
     const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
     expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
     // A hundred are found, read again to be locked, and each one's event is written by a statement that reads
@@ -106,7 +106,7 @@ describe('with 100,000 orders in the table', () => {
   });
 
   it('counts overdue eSIMs up to 10,000', async () => {
-    const { scans } = await explain(books, (db) => readOverdue(db), { statementTimeoutMs: 5_000 });
+    const { scans } = await explain(books, (db) => readOverdue(db));
     expect(rowsReadBy(scans)).toBeLessThanOrEqual(2 * 10_000);
   });
 });

@@ -1,21 +1,16 @@
 /** eSIM orders: what a later check may change, how searches are read, and pages without gaps. */
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  canChangeStatus,
-  ESIM_STATUSES,
-  MOVING_ESIM_STATUSES,
-  type EsimStatus,
-} from '../../src/domain/states.ts';
+import { canChangeStatus, ESIM_STATUSES, MOVING_ESIM_STATUSES } from '../../src/domain/states.ts';
 import { checkEsim, type RefreshDeps } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
 import type { SupplierEvent } from '../../src/esims/rules.ts';
 import { findEsim, findEsimByTranNo, findStaleEsims } from '../../src/esims/store/esims.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
-import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import { keepSupplierEvent, leaseSupplierEvents } from '../../src/esims/store/supplier-events.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { profileFacts } from '../support/money/facts.ts';
+import { plantEsim } from './esims.support.ts';
 
 const books: Books = await openBooks();
 beforeEach(async () => {
@@ -26,46 +21,7 @@ afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 
-interface EsimFixture {
-  readonly accountId?: string;
-  readonly status?: EsimStatus;
-  readonly createdAt?: Date;
-  readonly checkedAt?: Date | null;
-  readonly packageName?: string;
-  readonly iccid?: string;
-  readonly tranNo?: string;
-  readonly supplier?: string;
-  readonly transactionId?: string;
-}
-
-async function plant(id: string, given: EsimFixture = {}): Promise<void> {
-  await books.owner
-    .insertInto('esims')
-    .values({
-      id,
-      account_id: given.accountId ?? 'acc-1',
-      transaction_id: given.transactionId ?? `txn-of-${id}`,
-      package_code: 'P',
-      package_name: given.packageName ?? 'Nigeria 5GB',
-      status: given.status ?? 'CREATED',
-      price_minor: 100n,
-      currency: 'USD',
-      snapshot: '{}',
-      supplier: given.supplier ?? 'esim-access',
-      iccid: given.iccid ?? '',
-      esim_tran_no: given.tranNo ?? `tran-${id}`,
-      msisdn: null,
-      activate_time: null,
-      expired_time: null,
-      total_volume_bytes: 1_000n,
-      total_duration: 30,
-      duration_unit: 'DAY',
-      data_type: 1,
-      checked_at: given.checkedAt === undefined ? at(0) : given.checkedAt,
-      created_at: given.createdAt ?? at(0),
-    })
-    .execute();
-}
+const plant = (id: string, given: Parameters<typeof plantEsim>[2] = {}) => plantEsim(books, id, given);
 
 async function plantPurchase(transactionId: string): Promise<void> {
   await sql`
@@ -75,12 +31,6 @@ async function plantPurchase(transactionId: string): Promise<void> {
     books.owner,
   );
 }
-
-const list = async (query: Partial<EsimQuery> = {}) => {
-  const page = await listEsims(books.world, { accountId: 'acc-1', page: 1, limit: 10, ...query });
-  if (!page) throw new Error('unknown cursor');
-  return { ids: page.rows.map((row) => row.id), total: page.total };
-};
 
 describe('refreshEsim', () => {
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
@@ -161,7 +111,7 @@ describe('refreshEsim', () => {
 
 describe('an eSIM of another supplier', () => {
   const NAME = 'esim-access';
-  beforeEach(() => plant('other', { supplier: 'another', tranNo: 'T1' }));
+  beforeEach(() => plant('other', { supplier: 'another', esim_tran_no: 'T1' }));
 
   it('is not asked about, whoever asks', async () => {
     // Later than the database's clock, which also counts parts of a millisecond.
@@ -197,8 +147,8 @@ describe('an eSIM of another supplier', () => {
 
 describe('keepUsage', () => {
   it('keeps a higher figure and never goes back', async () => {
-    await plant('e', { tranNo: 'T1' });
-    await plant('f', { tranNo: 'T2' });
+    await plant('e', { esim_tran_no: 'T1' });
+    await plant('f', { esim_tran_no: 'T2' });
     const used = async () =>
       Promise.all(['e', 'f'].map(async (id) => (await findEsim(books.world, id))?.order_usage_bytes));
     const say = (used: Record<string, number>) =>
@@ -218,13 +168,13 @@ describe('keepUsage', () => {
 
 describe('findUnseenEsims', () => {
   it('lists eSIMs that may have changed, the longest unchecked first', async () => {
-    await plant('b', { checkedAt: at(2) });
-    await plant('a', { checkedAt: at(1), status: 'ACTIVE' });
-    await plant('c', { checkedAt: at(3), accountId: 'acc-2', status: 'SUSPENDED' });
-    await plant('fresh', { checkedAt: at(9) });
-    await plant('ended', { checkedAt: at(1), status: 'EXPIRED' });
-    await plant('pending', { checkedAt: null, status: 'PENDING' });
-    await plant('nameless', { checkedAt: at(1), tranNo: '' });
+    await plant('b', { checked_at: at(2) });
+    await plant('a', { checked_at: at(1), status: 'ACTIVE' });
+    await plant('c', { checked_at: at(3), account_id: 'acc-2', status: 'SUSPENDED' });
+    await plant('fresh', { checked_at: at(9) });
+    await plant('ended', { checked_at: at(1), status: 'EXPIRED' });
+    await plant('pending', { checked_at: null, status: 'PENDING' });
+    await plant('nameless', { checked_at: at(1), esim_tran_no: '' });
     const unseen = async (given: { accountId?: string; limit?: number } = {}) =>
       (await findStaleEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
         (row) => row.id,
@@ -232,71 +182,5 @@ describe('findUnseenEsims', () => {
     expect(await unseen()).toEqual(['a', 'b']);
     expect(await unseen({ limit: 1 })).toEqual(['a']);
     expect(await unseen({ accountId: 'acc-2' })).toEqual(['c']);
-  });
-});
-
-describe('listEsims', () => {
-  it('shows an account its own eSIMs, newest first', async () => {
-    await plant('old', { createdAt: at(1) });
-    await plant('new', { createdAt: at(2) });
-    await plant('other', { accountId: 'acc-2' });
-    expect(await list()).toEqual({ ids: ['new', 'old'], total: 2 });
-    expect(await list({ accountId: 'acc-3' })).toEqual({ ids: [], total: 0 });
-  });
-
-  it('pages through all eSIMs once, even where many were made in the same moment', async () => {
-    const ids = Array.from({ length: 23 }, (_, i) => `e-${String(i).padStart(2, '0')}`);
-    for (const id of ids) await plant(id, { createdAt: at(1) });
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 8 })));
-    expect(pages.map((page) => page.ids.length)).toEqual([8, 8, 7, 0]);
-    expect(pages.map((page) => page.total)).toEqual([23, 23, 23, 23]);
-    expect(pages.flatMap((page) => page.ids)).toEqual(ids.toReversed());
-  });
-
-  it.each(ESIM_STATUSES)('filters by %s', async (status) => {
-    for (const each of ESIM_STATUSES) await plant(each, { status: each });
-    expect(await list({ status })).toEqual({ ids: [status], total: 1 });
-  });
-
-  describe('searches', () => {
-    beforeEach(async () => {
-      await plant('percent', { packageName: '100% Nigeria' });
-      await plant('underscore', { packageName: 'NG_5_30' });
-      await plant('backslash', { packageName: 'a\\b' });
-      await plant('quote', { packageName: `O'Brien "x"` });
-      await plant('numbers', { packageName: 'Plain', iccid: '8944000000000000123' });
-      await plant('code', { packageName: 'Plain', transactionId: 'txn-ABCDEF' });
-      await plant('stranger', { packageName: '100% Nigeria', accountId: 'acc-2' });
-    });
-
-    it.each<[string, string[]]>([
-      ['100%', ['percent']],
-      ['%', ['percent']],
-      ['_', ['underscore']],
-      ['NG_5', ['underscore']],
-      ['ng_5', ['underscore']],
-      ['NGx5', []],
-      ['\\', ['backslash']],
-      ['\\\\', []],
-      ["'", ['quote']],
-      ['"X"', ['quote']],
-      ["' or '1'='1", []],
-      ['plain', ['numbers', 'code']],
-      ['8944', ['numbers']],
-      ['0000123', ['numbers']],
-      ['txn-abcdef', ['code']],
-      ['nigeria', ['percent']],
-      ['%nigeria', []],
-      ['Ghana', []],
-    ])('%j', async (search, ids) => {
-      const found = await list({ search });
-      expect(found.ids.toSorted()).toEqual(ids.toSorted());
-      expect(found.total).toBe(ids.length);
-    });
-
-    it('can be combined with a status', async () => {
-      await plant('expired', { packageName: '100% Ghana', status: 'EXPIRED' });
-      expect(await list({ search: '100%', status: 'EXPIRED' })).toEqual({ ids: ['expired'], total: 1 });
-    });
   });
 });

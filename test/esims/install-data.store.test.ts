@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { resealInstallData } from '../../activities/esims/reseal-install-data.ts';
-import { createInstallData } from '../../src/esims/install-data.ts';
+import { createInstallData, NO_INSTALL_DATA } from '../../src/esims/install-data.ts';
 import { completeBody } from '../../src/esims/message-bodies.ts';
 import { getEsim, listEsims, type EsimDeps } from '../../src/esims/read-esims.ts';
 import { findEsim } from '../../src/esims/store/esims.ts';
@@ -18,6 +18,7 @@ import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { profileFacts } from '../support/money/facts.ts';
+import { plantEsim } from './esims.support.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());
@@ -26,7 +27,6 @@ beforeEach(async () => {
 });
 
 const [FIRST, SECOND, THIRD] = [newKey(), newKey(), newKey()] as const;
-const NOW = new Date('2026-03-01T10:00:00.000Z');
 const FACTS = profileFacts({ pin: '1234', puk: '87654321' });
 const IN_CLEAR = {
   ac: FACTS.ac,
@@ -37,16 +37,6 @@ const IN_CLEAR = {
   pin: '1234',
   puk: '87654321',
 };
-const SEALED = {
-  ac: '',
-  qr_code_url: '',
-  short_url: '',
-  smdp_address: '',
-  matching_id: '',
-  pin: null,
-  puk: null,
-};
-
 function newKey(): string {
   return randomBytes(32).toString('hex');
 }
@@ -97,32 +87,8 @@ function processWith(key: string, ...previousKeys: string[]) {
 const OWNER = { account: { id: 'acc-1' } } as Principal;
 
 /** A delivered eSIM that is not due for a check, unless `status` is one that may change. */
-async function plant(id: string, install: object, status: 'EXPIRED' | 'ACTIVE' = 'EXPIRED'): Promise<void> {
-  await books.owner
-    .insertInto('esims')
-    .values({
-      id,
-      account_id: 'acc-1',
-      transaction_id: `txn-of-${id}`,
-      package_code: 'P',
-      package_name: 'Nigeria 5GB',
-      status,
-      price_minor: 100n,
-      currency: 'USD',
-      snapshot: '{}',
-      supplier: 'esim-access',
-      iccid: `89${id}`,
-      esim_tran_no: `tran-${id}`,
-      total_volume_bytes: 1_000n,
-      total_duration: 30,
-      duration_unit: 'DAY',
-      data_type: 1,
-      checked_at: NOW,
-      created_at: NOW,
-      ...install,
-    })
-    .execute();
-}
+const plant = (id: string, install: object, status: 'EXPIRED' | 'ACTIVE' = 'EXPIRED') =>
+  plantEsim(books, id, { status, iccid: `89${id}`, ...install });
 
 const rowOf = async (id: string) => (await findEsim(books.world, id))!;
 
@@ -193,7 +159,7 @@ describe('a missing key', () => {
     ]);
     const { items, total } = await without.list();
     expect(total).toBe(2);
-    expect(items.find(({ id }) => id === 'locked')).toMatchObject({ ...SEALED, iccid: '89locked' });
+    expect(items.find(({ id }) => id === 'locked')).toMatchObject({ ...NO_INSTALL_DATA, iccid: '89locked' });
     expect(items.find(({ id }) => id === 'open')).toMatchObject(IN_CLEAR);
     expect(await without.seal()).toBe('0 eSIMs resealed');
     expect(without.missingKeys).toEqual([keyId]);
@@ -233,7 +199,7 @@ it('the hourly run reads only rows that need encryption, however many eSIMs ther
       events: { sealingKeyMissing: () => undefined } as never,
       webhooks: { secretBox },
     });
-  const { scans, statements } = await explain(books, run, { statementTimeoutMs: 5_000 });
+  const { scans, statements } = await explain(books, run);
   expect(statements).toBe(1);
   expect(rowsReadBy(scans)).toBeLessThan(10);
 });

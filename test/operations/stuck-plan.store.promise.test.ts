@@ -86,7 +86,7 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
 async function planOf(
   run: (db: WorldDb) => Promise<unknown>,
 ): Promise<{ scans: string[]; rowsRead: number }> {
-  const { statements, scans } = await explain(books, run, { statementTimeoutMs: 120_000 });
+  const { statements, scans } = await explain(books, run);
   expect(statements).toBe(1);
   return {
     scans: scans.map((node) => `${node['Node Type']} ${node['Relation Name'] ?? node['Index Name'] ?? ''}`),

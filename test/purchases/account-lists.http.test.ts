@@ -321,7 +321,7 @@ describe('bad input', () => {
     ['wallet/entries?limit=101', 'limit: must be a whole number from 1 to 100'],
     ['wallet/entries?from=yesterday', `from: ${TIME}`],
     ['wallet/entries?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
-    ['wallet/entries?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
+    ['esim/transactions?from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', 'from: must be before to'],
     ['wallet/entries?kind=hold', `kind: must be one of ${WALLET_ENTRY_KINDS.join(', ')}`],
     ['esim/transactions?type=REFUND', 'type: must be one of BASE, TOPUP, FUNDING'],
     ['esim/transactions?status=ACTIVE', 'status: must be one of PENDING, PROCESSING, SUCCESS, FAILED'],

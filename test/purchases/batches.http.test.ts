@@ -82,7 +82,6 @@ const stored = () =>
 
 describe('a refused batch', () => {
   const wrong = (details: string) => generalError(400, 'VALIDATION_ERROR', details);
-  const year = new Date(Date.now() + 367 * 86_400_000).toISOString();
   it.each<[string, unknown, number, unknown]>([
     ['no rows', {}, 400, wrong('rows: is required')],
     ['an empty list', { rows: [] }, 400, wrong('rows: must be 1 to 500 rows')],
@@ -90,46 +89,24 @@ describe('a refused batch', () => {
     ['rows that are no list', { rows: 'all' }, 400, wrong('rows: must be 1 to 500 rows')],
     ['a row that is no object', { rows: ['all'] }, 400, wrong('rows.0: must be an object')],
     [
-      'a row twice',
-      { rows: [...rows(2), ...rows(1)] },
-      400,
-      wrong('rows.2.reference: is the same as in rows.0'),
-    ],
-    [
       'an unknown package, with every wrong row',
       { rows: [...rows(1), { reference: 'x', packageCode: 'NONE' }, { reference: 'y', packageCode: 'NO' }] },
       400,
       wrong('rows.1.packageCode: is not on sale; rows.2.packageCode: is not on sale'),
     ],
-    [
-      'an invalid address',
-      { rows: rows(1, { email: 'a@b' }) },
-      400,
-      wrong('rows.0.email: must be an e-mail address'),
-    ],
-    [
-      'an address that would be two',
-      { rows: rows(1, { email: 'a@b.example,c@d.example' }) },
-      400,
-      wrong('rows.0.email: must be an e-mail address'),
-    ],
-    [
-      'an address with a header in it',
-      { rows: rows(1, { email: 'a@b.example\r\nBcc: c@d.example' }) },
-      400,
-      wrong('rows.0.email: must be an e-mail address'),
-    ],
+    ...['a@b', 'a@b.example,c@d.example', 'a@b.example\r\nBcc: c@d.example'].map(
+      (email): [string, unknown, number, unknown] => [
+        `the address ${email}`,
+        { rows: rows(1, { email }) },
+        400,
+        wrong('rows.0.email: must be an e-mail address'),
+      ],
+    ),
     [
       'a date in the past',
       { rows: rows(1, { email: 'a@b.example', sendAt: '2026-01-01T00:00:00Z' }) },
       400,
       wrong('rows.0.sendAt: must not be in the past'),
-    ],
-    [
-      'a date too far ahead',
-      { rows: rows(1, { email: 'a@b.example', sendAt: year }) },
-      400,
-      wrong('rows.0.sendAt: must be at most a year ahead'),
     ],
     [
       'more than it may cost',

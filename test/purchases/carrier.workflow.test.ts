@@ -34,49 +34,50 @@ function inTurn(...answers: unknown[]): () => unknown {
   };
 }
 
+/** A purchase whose steps answer so; through the gateway, unless the test says more. */
+function begin(answers: Parameters<typeof scripted.follow>[0], more: object = { charge: CHARGE }) {
+  scripted.follow(answers);
+  return scripted.start(more);
+}
+
+const times = (name: string): number => scripted.calls.filter((each) => each === name).length;
 const called = (name: string, count = 1) =>
   until(
-    () => Promise.resolve(scripted.calls.filter((each) => each === name).length),
+    () => times(name),
     (calls) => calls >= count,
     { what: `${count} of ${name}` },
   );
 
 describe('a purchase begins where its row says', () => {
   it('paid: it delivers at once, without a word to the gateway', async () => {
-    scripted.follow({ openPurchase: () => ({ stage: 'paid' }), tryDelivering: () => DELIVERED });
-    const purchase = await scripted.start({ charge: CHARGE });
+    const purchase = await begin({ tryDelivering: () => DELIVERED });
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
     expect(scripted.calls).toEqual(['openPurchase', 'tryDelivering']);
   });
 
   it('delivered by an attempt whose answer was lost: it follows what a bank did since', async () => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      tryDelivering: () => waiting(20),
+    const purchase = await begin({
       deliver: inTurn(lost, { ...DELIVERED, isMoneyOpen: true }),
       followMoney: inTurn(waiting(20, { attention: 'PAYMENT_DISPUTED' }), AT_REST),
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
-    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(2);
+    expect(times('followMoney')).toBe(2);
   });
 
   it('delivered: it only follows refunds and disputes', async () => {
-    scripted.follow({ openPurchase: () => ({ stage: 'delivered' }), followMoney: () => AT_REST });
-    const purchase = await scripted.start({ charge: CHARGE });
+    const purchase = await begin({ openPurchase: () => ({ stage: 'delivered' }) });
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
     expect(scripted.calls).toEqual(['openPurchase', 'followMoney']);
   });
 
   it('failed: it follows the money that goes back, and says why', async () => {
     const refusal = { reason: 'PAYMENT_EXPIRED', detail: '' };
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'failed', refusal }),
       followMoney: inTurn(waiting(20), AT_REST),
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
-    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(2);
+    expect(times('followMoney')).toBe(2);
     // What is shown already is not written again at the end.
     const { events } = await purchase.fetchHistory();
     expect(events?.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes)).toHaveLength(1);
@@ -91,11 +92,10 @@ describe('a funding', () => {
     scripted.follow({
       openFunding: () => ({ stage: 'awaiting-payment' }),
       collectPayment: () => done,
-      followMoney: () => AT_REST,
     });
     const funding = await scripted.start({ charge: CHARGE }, 'fundWallet');
     expect(await funding.result()).toEqual({ status: 'SUCCESS' });
-    expect(scripted.calls.filter((name) => name === 'followMoney')).toHaveLength(follows);
+    expect(times('followMoney')).toBe(follows);
   });
 });
 
@@ -104,16 +104,12 @@ describe('the queues of the vendors that its rows name', () => {
     inTurn(...runsOn.map((queue) => ({ actionId: `of-${queue}`, runsOn: queue })), null);
 
   it('have its steps', async () => {
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: () => ({ state: 'done' }),
-      tryDelivering: () => waiting(20),
       deliver: inTurn(waiting(HOUR), { state: 'failed', reason: 'OUT_OF_STOCK', detail: '' }),
       checkPayment: () => ({ state: 'paid', isKnown: true }),
-      nextAction: () => null,
-      followMoney: () => AT_REST,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('deliver');
     await purchase.executeUpdate(checkPayment);
     await purchase.signal(supplierAnnounced);
@@ -127,14 +123,11 @@ describe('the queues of the vendors that its rows name', () => {
     ['supplier', 'supplier-another'],
     ['gateway', 'gateway-another'],
   ])('have the actions of operators: %s', async (runsOn, queue) => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      tryDelivering: () => waiting(HOUR),
+    const purchase = await begin({
       deliver: inTurn(waiting(HOUR), DELIVERED),
       nextAction: actions(runsOn),
       performAction: () => ({}),
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('deliver');
     await purchase.signal(performActions);
     await called('performAction');
@@ -144,10 +137,8 @@ describe('the queues of the vendors that its rows name', () => {
 
   it('change with its rows: another supplier delivers another package', async () => {
     let supplier = 'another';
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
+    const purchase = await begin({
       findVendors: () => ({ supplier, gateway: 'another' }),
-      tryDelivering: () => waiting(HOUR),
       deliver: inTurn(waiting(HOUR), DELIVERED),
       nextAction: actions('supplier'),
       performAction: () => {
@@ -155,7 +146,6 @@ describe('the queues of the vendors that its rows name', () => {
         return {};
       },
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('deliver');
     expect(scripted.queueOf('deliver')).toBe('supplier-another');
     await purchase.signal(performActions);
@@ -184,48 +174,39 @@ describe('the queues of the vendors that its rows name', () => {
 });
 
 describe('a history that grows long', () => {
-  /** Checks until the server suggests a new run: 512 events, some eleven for each check. */
+  /** Checks until the server suggests a new run: 512 events, one for each request and ten for each check. */
   async function checkUntilContinued(purchase: Awaited<ReturnType<typeof scripted.start>>): Promise<void> {
-    for (let opened = 1; opened < 2;) {
-      // It may have ended by now.
-      await purchase.signal(checkPaymentSoon).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      opened = scripted.calls.filter((name) => name === 'openPurchase').length;
-    }
+    // It may have ended by now.
+    const ask = () => purchase.signal(checkPaymentSoon).catch(() => undefined);
+    while (times('openPurchase') < 2) await Promise.all(Array.from({ length: 20 }, ask));
   }
 
   it('ends in a new run, which begins where the row says and asks the supplier at once', async () => {
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: inTurn({ stage: 'awaiting-payment' }, { stage: 'paid' }),
       collectPayment: () => ({ state: 'done' }),
       checkPayment: () => ({ state: 'paid', isKnown: true }),
-      nextAction: () => null,
-      tryDelivering: () => waiting(HOUR),
       deliver: inTurn(waiting(HOUR), DELIVERED),
-      followMoney: () => AT_REST,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('deliver');
     await checkUntilContinued(purchase);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
-    expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
+    expect(times('collectPayment')).toBe(1);
     // The attempt inside the first task is for a buyer who waits.
-    expect(scripted.calls.filter((name) => name === 'tryDelivering')).toHaveLength(1);
+    expect(times('tryDelivering')).toBe(1);
   });
 
   it('follows refunds of a closed purchase in the new run', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: '' };
     let isContinued = false;
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: inTurn({ stage: 'failed', refusal }, () => {
         isContinued = true;
         return { stage: 'failed', refusal };
       }),
-      nextAction: () => null,
       checkPayment: () => ({ state: 'ended', reason: 'OUT_OF_STOCK', isKnown: true }),
       followMoney: () => (isContinued ? AT_REST : waiting(HOUR)),
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('followMoney');
     await checkUntilContinued(purchase);
     expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
@@ -237,27 +218,24 @@ describe('a history that grows long', () => {
 
 describe('an answer that is lost says nothing', () => {
   it('a payment step without an answer is asked again within seconds, not at the end of the time to pay', async () => {
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), lost, { state: 'done' }),
       checkPayment: () => ({ state: 'paid', isKnown: true }),
       tryDelivering: () => DELIVERED,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
     await purchase.signal(checkPaymentSoon);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
   });
 
   it('a check without an answer may have booked the money: the payment step is asked at once', async () => {
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
       checkPayment: inTurn(lost, { state: 'paid', isKnown: true }),
       tryDelivering: () => DELIVERED,
-      followMoney: () => AT_REST,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
     expect(await purchase.executeUpdate(checkPayment)).toEqual({ state: 'unknown', isKnown: false });
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
@@ -265,103 +243,114 @@ describe('an answer that is lost says nothing', () => {
 
   it('a check that the gateway does not answer leaves the wait for money as it is', async () => {
     const unknown = { state: 'unknown', isKnown: false };
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
       checkPayment: inTurn(unknown, unknown, { state: 'paid', isKnown: true }),
       tryDelivering: () => DELIVERED,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
     // The second is served only once the workflow has paused again.
     for (let asked = 0; asked < 2; asked += 1)
       expect(await purchase.executeUpdate(checkPayment)).toEqual(unknown);
-    expect(scripted.calls.filter((name) => name === 'collectPayment')).toHaveLength(1);
+    expect(times('collectPayment')).toBe(1);
     await purchase.executeUpdate(checkPayment);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
   });
 
   it('a check whose answer was lost during the delivery is made again before the end', async () => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      tryDelivering: () => waiting(20),
+    const purchase = await begin({
       deliver: inTurn(waiting(HOUR), DELIVERED),
       checkPayment: inTurn(lost, { state: 'paid', isKnown: true }),
-      followMoney: () => AT_REST,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('deliver');
     await purchase.signal(checkPaymentSoon);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
-    expect(scripted.calls.filter((name) => name === 'checkPayment')).toHaveLength(2);
+    expect(times('checkPayment')).toBe(2);
     expect(scripted.calls.at(-1)).toBe('followMoney');
   });
 
   it('a delivery step without an answer is tried again', async () => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      enqueueProcessingWebhook: () => undefined,
-      tryDelivering: lost,
-      deliver: inTurn(lost, lost, DELIVERED),
-    });
-    const purchase = await scripted.start();
+    const purchase = await begin(
+      {
+        tryDelivering: lost,
+        deliver: inTurn(lost, lost, DELIVERED),
+      },
+      {},
+    );
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
   });
 
   it('an action whose step is lost stays open, and is tried again', async () => {
     let isDone = false;
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      enqueueProcessingWebhook: () => undefined,
-      tryDelivering: () => waiting(50),
-      deliver: () =>
-        isDone ? { state: 'failed', reason: 'CANCELLED_BY_OPERATOR', detail: '' } : waiting(50),
-      nextAction: () => (isDone ? null : { actionId: 'action-1', runsOn: 'supplier' }),
-      performAction: inTurn(lost, () => {
-        isDone = true;
-        return {};
-      }),
-    });
-    const purchase = await scripted.start();
+    const purchase = await begin(
+      {
+        deliver: () =>
+          isDone ? { state: 'failed', reason: 'CANCELLED_BY_OPERATOR', detail: '' } : waiting(50),
+        nextAction: () => (isDone ? null : { actionId: 'action-1', runsOn: 'supplier' }),
+        performAction: inTurn(lost, () => {
+          isDone = true;
+          return {};
+        }),
+      },
+      {},
+    );
     await called('deliver');
     await purchase.signal(performActions);
     expect(await purchase.result()).toEqual({ status: 'FAILED', reason: 'CANCELLED_BY_OPERATOR' });
-    expect(scripted.calls.filter((name) => name === 'performAction')).toHaveLength(2);
+    expect(times('performAction')).toBe(2);
     // Not only once its history is too long: a new run looks for actions in any case.
     expect((await purchase.describe()).runId).toBe(purchase.firstExecutionRunId);
   });
 });
 
+it('callers who ask again and again do not delay a delivery that is paid for', async () => {
+  let isOver = false;
+  const purchase = await begin({
+    // Takes so long that the next caller asks before it has ended.
+    checkPayment: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return { state: 'paid', isKnown: true };
+    },
+    deliver: () => (times('checkPayment') > 4 ? DELIVERED : waiting(300)),
+  });
+  await called('deliver');
+  const ask = async (): Promise<void> => {
+    while (!isOver) await purchase.executeUpdate(checkPayment).catch(() => undefined);
+  };
+  const callers = [1, 2, 3].map(ask);
+  expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  isOver = true;
+  await Promise.all(callers);
+});
+
 describe('messages', () => {
   it('the supplier’s announcement ends the wait for it', async () => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      enqueueProcessingWebhook: () => undefined,
-      tryDelivering: () => waiting(HOUR),
-      deliver: inTurn(waiting(HOUR), DELIVERED),
-    });
-    const purchase = await scripted.start();
+    const purchase = await begin(
+      {
+        deliver: inTurn(waiting(HOUR), DELIVERED),
+      },
+      {},
+    );
     await called('deliver');
     await purchase.signal(supplierAnnounced);
     expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
   });
 
   it('a message of an operator without an action on record does nothing', async () => {
-    scripted.follow({
-      openPurchase: () => ({ stage: 'paid' }),
-      enqueueProcessingWebhook: () => undefined,
-      tryDelivering: () => waiting(HOUR),
-      deliver: inTurn(waiting(HOUR), DELIVERED),
-      nextAction: () => null,
-    });
-    const purchase = await scripted.start();
+    const purchase = await begin(
+      {
+        deliver: inTurn(waiting(HOUR), DELIVERED),
+      },
+      {},
+    );
     await called('deliver');
     // The second is served only once the workflow has paused again.
     for (const messages of [1, 2]) {
       await purchase.signal(performActions);
       await called('nextAction', messages);
     }
-    expect(scripted.calls.filter((name) => name === 'deliver')).toHaveLength(1);
+    expect(times('deliver')).toBe(1);
     await purchase.signal(supplierAnnounced);
     await purchase.result();
   });
@@ -371,7 +360,7 @@ describe('messages', () => {
     const mayEnd = Promise.withResolvers<undefined>();
     const first = { state: 'waiting', isKnown: true };
     const next = { state: 'paid', isKnown: true };
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
       checkPayment: inTurn(async () => {
@@ -381,7 +370,6 @@ describe('messages', () => {
       }, next),
       tryDelivering: () => DELIVERED,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
     const caller = purchase.executeUpdate(checkPayment);
     await began.promise;
@@ -392,7 +380,7 @@ describe('messages', () => {
   });
 
   it('callers at one time share a check that begins after all of them asked', async () => {
-    scripted.follow({
+    const purchase = await begin({
       openPurchase: () => ({ stage: 'awaiting-payment' }),
       collectPayment: inTurn(waiting(HOUR), { state: 'done' }),
       checkPayment: async () => {
@@ -401,10 +389,9 @@ describe('messages', () => {
       },
       tryDelivering: () => DELIVERED,
     });
-    const purchase = await scripted.start({ charge: CHARGE });
     await called('collectPayment');
     await Promise.all([1, 2, 3, 4, 5].map(() => purchase.executeUpdate(checkPayment)));
-    expect(scripted.calls.filter((name) => name === 'checkPayment').length).toBeLessThanOrEqual(2);
+    expect(times('checkPayment')).toBeLessThanOrEqual(2);
     await purchase.terminate();
   });
 });

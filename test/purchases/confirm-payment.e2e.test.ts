@@ -3,13 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { countRows } from '../support/money/payment-books.ts';
-import {
-  atGateway,
-  buyThroughGateway,
-  gatewayFaults,
-  gatewayChecks,
-  untilStatus,
-} from '../support/money/payments.ts';
+import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/money/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
@@ -127,15 +121,6 @@ describe('one of the account’s payments without anything to confirm', () => {
       expect([status, body.status], text).toEqual([200, wanted]);
   });
 
-  it('a closed payment costs a check every two seconds, however often it is confirmed', async () => {
-    const before = await gatewayChecks(stack);
-    const beganAtMs = performance.now();
-    for (let asked = 0; asked < 20; asked += 1)
-      expect((await confirm({ transactionId: ids.delivered })).status).toBe(200);
-    const most = 1 + Math.floor((performance.now() - beganAtMs) / 2_000);
-    expect((await gatewayChecks(stack)) - before).toBeLessThanOrEqual(most);
-  });
-
   it('a WALLET purchase has no reference at the gateway', async () => {
     for (const { status } of await askAbout({ gatewayReference: ids.wallet })) expect(status).toBe(404);
   });
@@ -167,12 +152,4 @@ it.each([
   expect([400, 404]).toContain(status);
   expect(answer).toMatchObject({ success: false });
   expect(await countRows(stack.owner)).toEqual(before);
-});
-
-it('a call without a key, or with a key without the scope, is refused', async () => {
-  const reader = await stack.account({ scopes: ['read'] });
-  const body = { transactionId: ids.card };
-  const path = '/api/esim/confirm-payment';
-  expect((await stack.call('POST', path, { body })).status).toBe(401);
-  expect((await stack.call('POST', path, { body, key: reader.apiKey })).status).toBe(403);
 });

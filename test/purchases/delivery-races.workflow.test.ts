@@ -33,11 +33,7 @@ function newAttempt(): Attempt {
 /** An open purchase with its money held and without a workflow. */
 async function open(esimId?: string): Promise<PurchaseInput> {
   const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
-  const input = harness.inputFor({
-    account: buyer.account,
-    timings,
-    ...(esimId === undefined ? {} : { esimId }),
-  });
+  const input = harness.inputFor({ timings, ...(esimId === undefined ? {} : { esimId }) });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
   return input;

@@ -144,9 +144,7 @@ describe('the timeline', () => {
     );
     await sql`analyze events, purchase_events, purchases`.execute(books.owner);
     const esim = { id: BASE.esimId, transaction_id: BASE.transactionId, account_id: ACCOUNT };
-    const { statements, scans } = await explain(books, (db) => readEsimTimeline(db, esim), {
-      statementTimeoutMs: 30_000,
-    });
+    const { statements, scans } = await explain(books, (db) => readEsimTimeline(db, esim));
     expect(statements).toBe(4);
     const events = scans.filter((node) => node['Relation Name'] === 'events');
     expect(events.map((node) => node['Node Type'])).not.toContain('Seq Scan');

@@ -9,8 +9,6 @@ import { ownRedis, type OwnServer } from '../support/world/own-servers.ts';
 import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
-const AT_ONCE = 50;
-
 let redis: OwnServer<RunningRedis>;
 let stack: Stack;
 beforeAll(async () => {
@@ -49,33 +47,6 @@ async function restartEverythingButPostgres(): Promise<void> {
   client.disconnect();
   await stack.startApi();
 }
-
-describe.each([
-  { code: 'SIM-OK', status: 201, purchases: 1, costMinor: 230n },
-  { code: 'SIM-LOSE-ANSWER', status: 201, purchases: 1, costMinor: 230n },
-  { code: 'SIM-OUT-OF-STOCK', status: 400, purchases: 1, costMinor: 0n },
-])('$code', ({ code, status, purchases, costMinor }) => {
-  it.each(['first', 'second', 'third'])(
-    `${AT_ONCE} at once with one key are one purchase: %s round`,
-    async (key) => {
-      const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
-      const answers = await Promise.all(
-        Array.from({ length: AT_ONCE }, () => buyer.buy(code, { idempotencyKey: key })),
-      );
-      const answered = answers.filter((answer) => answer.status !== 409);
-      expect(answered.length).toBeGreaterThan(0);
-      expect(answered.filter((answer) => answer.status !== status)).toEqual([]);
-      expect(new Set(answered.map(({ text }) => text)).size).toBe(1);
-      for (const { body, headers } of answers.filter((answer) => answer.status === 409)) {
-        expect(body).toMatchObject({ success: false, error: { code: 'IDEMPOTENCY_KEY_IN_USE' } });
-        expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
-      }
-      expectReplay(await again(buyer, key, code), answered[0]!);
-      expect(await buyer.purchases()).toHaveLength(purchases);
-      expect(await buyer.balanceMinor()).toBe(10_000n - costMinor);
-    },
-  );
-});
 
 describe('the first answer is repeated', () => {
   it('after the API was killed and Redis emptied: BASE, TOPUP, refused and PROCESSING alike', async () => {
@@ -156,30 +127,11 @@ describe('a key', () => {
     expect((await buyer.purchases()).map((row) => row.package_code)).toEqual(['SIM-OK', 'SIM-OUT-OF-STOCK']);
   });
 
-  it('of one account means nothing to another', async () => {
-    const [one, other] = await Promise.all([newBuyer(stack), newBuyer(stack)]);
-    const first = await one.buy('SIM-OK', { idempotencyKey: 'shared' });
-    const second = await other.buy('SIM-OK', { idempotencyKey: 'shared' });
-    expect(second.status).toBe(201);
-    expect(second.headers.get('Idempotent-Replayed')).toBeNull();
-    expect(second.body.transactionId).not.toBe(first.body.transactionId);
-    expect(second.body.esimDetails.iccid).not.toBe(first.body.esimDetails.iccid);
-  });
-
   it('is free again after a request that never became a purchase', async () => {
     const buyer = await newBuyer(stack);
     expect((await buyer.buy('NO-SUCH-PACKAGE', { idempotencyKey: 'tried' })).status).toBe(404);
     const bought = await buyer.buy('SIM-OK', { idempotencyKey: 'tried' });
     expect(bought.status).toBe(201);
     expect(bought.headers.get('Idempotent-Replayed')).toBeNull();
-  });
-
-  it.each(['', 'k'.repeat(256), 'schlüssel'])('that is malformed is refused: %j', async (key) => {
-    const buyer = await newBuyer(stack);
-    const answer = await buyer.buy('SIM-OK', { idempotencyKey: Buffer.from(key, 'utf8').toString('latin1') });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
-    expect(answer.body.error.details).toContain('Idempotency-Key');
-    expect(await buyer.purchases()).toEqual([]);
   });
 });

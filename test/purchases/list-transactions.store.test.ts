@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
-import { DomainError } from '../../src/domain/errors.ts';
 import { PURCHASE_STATUSES } from '../../src/domain/states.ts';
 import {
   listTransactions,
@@ -83,32 +82,7 @@ async function plainly({
 
 const idsOf = (page: TransactionPage): string[] => page.items.map((item) => item.transactionId);
 
-const from = new Date('2026-01-05T00:00:00Z');
-const to = new Date('2026-01-09T12:30:00Z');
-const QUERIES: readonly (readonly [name: string, command: Partial<Command>])[] = [
-  ['the newest', {}],
-  ['a later page', { page: 40 }],
-  ['what failed', { status: 'FAILED' }],
-  ['what is open, of which there is nothing', { status: 'PENDING' }],
-  ['top-ups', { type: 'TOPUP' }],
-  ['fundings', { type: 'FUNDING' }],
-  ['paid by card', { paymentMethod: 'CARD' }],
-  ['new eSIMs by card that failed', { type: 'BASE', paymentMethod: 'CARD', status: 'FAILED' }],
-  ['some days', { from, to }],
-  ['some days of what failed', { from, to, status: 'FAILED' }],
-];
-
 describe('a page equals the plain query', () => {
-  it.each(QUERIES)('%s', async (_name, command) => {
-    const [found, expected] = await Promise.all([list(command), plainly(command)]);
-    const first = ((command.page ?? 1) - 1) * 10;
-    expect(idsOf(found)).toEqual(expected.slice(first, first + 10));
-    expect([found.total, found.totalIsMinimum]).toEqual([
-      Math.min(expected.length, MAX_COUNTED),
-      expected.length > MAX_COUNTED,
-    ]);
-  });
-
   it('any filters, part of a text and page', async () => {
     const texts = [
       'Nigeria 5GB',
@@ -138,7 +112,10 @@ describe('a page equals the plain query', () => {
       fc.asyncProperty(command, async ({ page, limit, ...filters }) => {
         const [found, expected] = [await list({ page, limit, ...filters }), await plainly(filters)];
         expect(idsOf(found)).toEqual(expected.slice((page - 1) * limit, page * limit));
-        expect(found.total).toBe(Math.min(expected.length, MAX_COUNTED));
+        expect([found.total, found.totalIsMinimum]).toEqual([
+          Math.min(expected.length, MAX_COUNTED),
+          expected.length > MAX_COUNTED,
+        ]);
       }),
       { numRuns: 60 },
     );
@@ -221,23 +198,5 @@ describe('a search', () => {
 
   it.each(['%', '_', '\\', "'"])('does not read %s as a pattern', async (search) => {
     expect((await list({ search })).items).toEqual([]);
-  });
-});
-
-describe('bad input', () => {
-  it.each<[Partial<Command>, string]>([
-    [{ from: to, to: from }, 'from: must be before to'],
-    [
-      { page: MAX_COUNTED / 10 + 1 },
-      `page: reaches the newest ${MAX_COUNTED}; go on with after and nextCursor`,
-    ],
-    [{ after: `txn-${'0'.repeat(32)}` }, 'after: must be the nextCursor of a page'],
-  ])('is refused: %j', async (command, details) => {
-    const refused = await list(command).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    expect(refused).toBeInstanceOf(DomainError);
-    expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', details });
   });
 });

@@ -36,20 +36,6 @@ describe('nextCheck', () => {
       }),
     );
   });
-
-  it('asks for attention after the limit and at most forty checks', () => {
-    let elapsedMs = 0;
-    let checks = 0;
-    for (
-      let check = nextSupplierCheck(0, timings);
-      !check.needsAttention;
-      check = nextSupplierCheck(elapsedMs, timings)
-    ) {
-      elapsedMs += check.delayMs;
-      checks += 1;
-    }
-    expect({ elapsedMs, checks }).toEqual({ elapsedMs: 120_000, checks: 40 });
-  });
 });
 
 describe('a step that our own database refuses', () => {

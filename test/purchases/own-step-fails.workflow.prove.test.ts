@@ -6,11 +6,11 @@ import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { until } from '../support/time/until.ts';
 import { startWorkflows, SHORT_ANSWER_TIMINGS, untilListed } from '../support/world/workflow-harness.ts';
 
-const { stack, harness, buyer } = await startWorkflows();
+const { stack, harness } = await startWorkflows();
 
 it('a failing step needs attention after a minute, is retried less and less often, and succeeds when the database is back', async () => {
   await stack.faults({ neverAllocate: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
+  const { transactionId } = await harness.purchase({ timings: SHORT_ANSWER_TIMINGS });
   await sql`revoke insert on purchase_events from simway_test`.execute(stack.owner);
   try {
     // Refused by the supplier, so it must be refunded, which our database refuses.

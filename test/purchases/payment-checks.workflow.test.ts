@@ -13,7 +13,7 @@ import {
 import { until } from '../support/time/until.ts';
 import { startWorkflows, LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 
-const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
+const { stack, harness } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
@@ -54,7 +54,7 @@ it('money that came after a check was sent, and before the payment expired, is n
     network: { kind: '500', operation: 'transaction/list' },
   });
   const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 3_000 };
-  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+  const { transactionId } = await harness.purchase({ paidBy: 'CARD', timings });
   const { expires_at: expiresAt } = await stack.owner
     .selectFrom('payments')
     .select('expires_at')
@@ -74,7 +74,7 @@ it('money that a check finds just after a refund was sent is refunded too, befor
   // The first attempt is accepted without payment instructions, so there are two references that may be paid.
   await gatewayFaults(stack, { webhooks: 'drop', refundDelayMs: 300, loseAnswer: { next: 1 } });
   await stack.faults({ outOfStock: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  const { transactionId } = await harness.purchase({ paidBy: 'CARD' });
   await atGateway(stack, `${transactionId}-2`, 'pay');
   await stack.temporal.workflow.getHandle(transactionId).signal('checkPaymentSoon');
   await untilStatus(stack, transactionId, 'FAILED');

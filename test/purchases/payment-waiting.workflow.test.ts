@@ -50,11 +50,7 @@ const esimStatus = async (transactionId: string): Promise<string | undefined> =>
 
 describe('an unpaid purchase', () => {
   it('ends FAILED with PAYMENT_EXPIRED after one last check, its eSIM CANCELLED, nothing ordered and no money moved', async () => {
-    const { transactionId, answer } = await harness.purchase({
-      account: buyer.account,
-      paidBy: 'CARD',
-      timings: SOON_OVER,
-    });
+    const { transactionId, answer } = await harness.purchase({ paidBy: 'CARD', timings: SOON_OVER });
     expect(answer).toEqual({ status: 'PENDING' });
     expect(await esimStatus(transactionId)).toBe('PENDING');
     expect(await untilClosed(stack, transactionId)).toMatchObject({
@@ -76,11 +72,7 @@ describe('an unpaid purchase', () => {
 
   it('is delivered when the money comes in the last moment and only the last check sees it', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      paidBy: 'CARD',
-      timings: SOON_OVER,
-    });
+    const { transactionId } = await harness.purchase({ paidBy: 'CARD', timings: SOON_OVER });
     await atGateway(stack, transactionId, 'pay');
     expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
   });
@@ -89,7 +81,7 @@ describe('an unpaid purchase', () => {
     // The monitor reads the list, which counts as no check.
     const before = await gatewayChecks(stack);
     const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 9_000 };
-    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+    const { transactionId } = await harness.purchase({ paidBy: 'CARD', timings });
     await harness.result(transactionId);
     expect((await gatewayChecks(stack)) - before).toBe(1);
     const { events } = await fetchHistory(stack, transactionId);
@@ -101,11 +93,7 @@ describe('an unpaid purchase', () => {
 describe('a charge that the gateway accepted and does not find: its key belongs to another integration', () => {
   it('stays open and needs attention, and is delivered once the right key finds the money', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      paidBy: 'CARD',
-      timings: SOON_OVER,
-    });
+    const { transactionId } = await harness.purchase({ paidBy: 'CARD', timings: SOON_OVER });
     await atGateway(stack, transactionId, 'pay');
     await gatewayFaults(stack, { otherIntegration: true });
     const row = await untilRow(
@@ -125,11 +113,7 @@ describe('a charge that the gateway accepted and does not find: its key belongs 
 
 describe('a purchase whose time ends while the gateway is down', () => {
   const openAndLoseGateway = async (): Promise<string> => {
-    const { transactionId, answer } = await harness.purchase({
-      account: buyer.account,
-      paidBy: 'CARD',
-      timings: SOON_OVER,
-    });
+    const { transactionId, answer } = await harness.purchase({ paidBy: 'CARD', timings: SOON_OVER });
     expect(answer).toEqual({ status: 'PENDING' });
     await gatewayFaults(stack, { error: 1, webhooks: 'drop' });
     return transactionId;
@@ -225,7 +209,6 @@ describe('a payment opened while the gateway is down', () => {
 
   it('is refused at once when the gateway refuses it: nothing is bought', async () => {
     const { transactionId, answer } = await harness.purchase({
-      account: buyer.account,
       paidBy: 'CARD',
       // Below the gateway's minimum, which the API would not have allowed.
       priceMinor: '230',

@@ -37,10 +37,7 @@ async function expectDeliveredByItself(transactionId: string): Promise<void> {
 it('a purchase never allocated keeps its money held and needs attention; it is delivered once the supplier allocates', async () => {
   await stack.faults({ neverAllocate: 1 });
   const balance = await buyer.balanceMinor();
-  const { transactionId, answer } = await harness.purchase({
-    account: buyer.account,
-    timings: EARLY_ATTENTION_TIMINGS,
-  });
+  const { transactionId, answer } = await harness.purchase({ timings: EARLY_ATTENTION_TIMINGS });
   expect(answer).toEqual({ status: 'PROCESSING' });
   const flagged = await untilFlagged(transactionId);
   expect(flagged).toMatchObject({ status: 'PROCESSING', attention_reason: 'SUPPLIER_NEVER_ALLOCATED' });
@@ -61,10 +58,7 @@ it('a purchase never allocated keeps its money held and needs attention; it is d
 
 it('a purchase never answered is not refunded while the outcome is unknown; it is delivered once the supplier answers', async () => {
   await stack.faults({ busy: 1 });
-  const { transactionId, answer } = await harness.purchase({
-    account: buyer.account,
-    timings: EARLY_ATTENTION_TIMINGS,
-  });
+  const { transactionId, answer } = await harness.purchase({ timings: EARLY_ATTENTION_TIMINGS });
   expect(answer).toEqual({ status: 'PROCESSING' });
   expect(await untilFlagged(transactionId)).toMatchObject({ attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN' });
   await untilCalled(transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
@@ -77,7 +71,7 @@ it('a purchase whose hold was released by hand is not delivered and needs attent
   await stack.faults({ neverAllocate: { next: 1 } });
   // SHORT_ANSWER_TIMINGS: the wait itself raises no alert, however slow the machine, since the first reason
   // stays.
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
+  const { transactionId } = await harness.purchase({ timings: SHORT_ANSWER_TIMINGS });
   await voidHold(stack.world, transactionId);
   await stack.clearFaults();
   await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'flagged');
@@ -89,7 +83,7 @@ it('a purchase whose hold was released by hand is not delivered and needs attent
 
 it('a purchase whose hold was posted by hand is not ordered and needs attention; it is refused and refunded once repaired', async () => {
   await stack.faults({ busy: 1 });
-  const { transactionId } = await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS });
+  const { transactionId } = await harness.purchase({ timings: SHORT_ANSWER_TIMINGS });
   await postHold(stack.world, transactionId, { supplier: 'esim-access', costUsdE4: 0n });
   await stack.faults({ busy: 0, outOfStock: 1 });
   await untilCalled(transactionId, 'DELIVERY_STEP_FAILED');
@@ -102,21 +96,4 @@ it('a purchase whose hold was posted by hand is not ordered and needs attention;
   expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
-});
-
-it('a second alert for the same purchase keeps the first reason and time', async () => {
-  await stack.faults({ neverAllocate: 1 });
-  const { transactionId } = await harness.purchase({
-    account: buyer.account,
-    timings: EARLY_ATTENTION_TIMINGS,
-  });
-  const first = await untilFlagged(transactionId);
-  const since = async () =>
-    (await stack.supplierOrders(transactionId))[0]?.status === 'GETTING_RESOURCE' &&
-    (await untilFlagged(transactionId)).needs_attention_since;
-  expect(await since()).toEqual(first.needs_attention_since);
-  const history = await stack.temporal.workflow.getHandle(transactionId).describe();
-  expect(history.status.name).toBe('RUNNING');
-  await stack.clearFaults();
-  await expectDeliveredByItself(transactionId);
 });

@@ -25,8 +25,8 @@ const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
 
 const BOTH = [
-  { type: 'BASE', order: () => ({ account: buyer.account }) },
-  { type: 'TOPUP', order: () => ({ account: buyer.account, esimId: topUpTarget.esimId }) },
+  { type: 'BASE', order: () => ({}) },
+  { type: 'TOPUP', order: () => ({ esimId: topUpTarget.esimId }) },
 ] as const;
 
 describe.each(BOTH)('a $type purchase', ({ type, order }) => {
@@ -126,10 +126,7 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
 describe('a slow supplier', () => {
   it('leads to PROCESSING, and to a delivery when the profile is ready', async () => {
     await stack.faults({ neverAllocate: { next: 1 } });
-    const { transactionId, answer } = await harness.purchase({
-      account: buyer.account,
-      timings: SHORT_ANSWER_TIMINGS,
-    });
+    const { transactionId, answer } = await harness.purchase({ timings: SHORT_ANSWER_TIMINGS });
     expect(answer).toEqual({ status: 'PROCESSING' });
     expect(await holdOf(stack, transactionId)).toBe('HELD');
     const [held] = await stack.supplierOrders(transactionId);
@@ -148,7 +145,6 @@ describe('a slow supplier', () => {
   it('leads to PROCESSING for a top-up, then to one top-up', async () => {
     await stack.faults({ latencyMs: 1_800 });
     const { transactionId, answer } = await harness.purchase({
-      account: buyer.account,
       esimId: topUpTarget.esimId,
       timings: SHORT_ANSWER_TIMINGS,
     });

@@ -23,6 +23,7 @@ import { openBooks, type Books } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { UNBOUNDED } from '../support/money/unpaid.ts';
+import { createRandom } from '../support/time/size.ts';
 
 const PURCHASES = 600;
 const WRITERS = 8;
@@ -34,14 +35,6 @@ const METHODS: readonly PaymentMethod[] = ['WALLET', 'WALLET', 'CARD', 'BANK_TRA
 const VOLUME = basePackage().volumeBytes;
 
 const seed = Math.trunc(Math.random() * 2 ** 31);
-function createRandom(from: number) {
-  let state = from;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    return Math.trunc((state / 0x8000_0000) * below);
-  };
-}
-
 const books: Books = await openBooks({ maxConnections: 10, statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
 
@@ -211,8 +204,8 @@ describe('after some hundred random purchases', () => {
     const active: string[] = [];
     let started = 0;
     const write = async (writer: number): Promise<void> => {
-      const random = createRandom(seed + writer);
-      while (started < PURCHASES) done.push(await buyOne(random, `${writer}-${(started += 1)}`, active));
+      const { below } = createRandom(seed + writer);
+      while (started < PURCHASES) done.push(await buyOne(below, `${writer}-${(started += 1)}`, active));
     };
     await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
   }, 120_000);

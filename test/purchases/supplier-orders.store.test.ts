@@ -78,7 +78,6 @@ describe('an order', () => {
     const { transactionId, esimId } = await open();
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       transactionId,
-      packageType: 'BASE',
       status: 'PROCESSING',
       esimId,
       isDelivered: false,
@@ -213,7 +212,7 @@ describe('a refusal', () => {
     expect(await refuse(transactionId)).toBe('failed');
     expect(await statusOf(transactionId)).toBe('FAILED');
     expect(await holdStatusOf(transactionId)).toBe('VOIDED');
-    expect(await orderOf(transactionId)).toMatchObject({ state: 'refused', refusedReason: 'OUT_OF_STOCK' });
+    expect(await orderOf(transactionId)).toMatchObject({ state: 'refused' });
     expect(await refuse(transactionId)).toBe('open');
   });
 

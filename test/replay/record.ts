@@ -21,6 +21,7 @@ import { answerStatus, startReceiver, type Receiver } from '../support/people/we
 import {
   EARLY_ATTENTION_TIMINGS,
   createWorkflowHarness,
+  RARE_CHECK_TIMINGS,
   SHORT_ANSWER_TIMINGS,
   LONG_ANSWER_TIMINGS,
   untilListed,
@@ -56,13 +57,18 @@ const flagged = (stack: Stack, transactionId: string) =>
 /** Can be paid for a second; the gateway's events and our polling do the rest. */
 const SOON_OVER = { ...LONG_ANSWER_TIMINGS, checkoutMs: 1_000 };
 
-/** A purchase through the gateway, opened and not paid. */
-async function opened(
-  { harness, buyer }: Recording,
-  paidBy: GatewayMethod,
-  more: Partial<Order> = {},
-): Promise<string> {
-  return (await harness.purchase({ account: buyer.account, paidBy, ...more })).transactionId;
+/** A purchase, with its first answer. */
+const bought = async ({ harness }: Recording, order: Order = {}): Promise<string> =>
+  (await harness.purchase(order)).transactionId;
+
+/** One through the gateway, opened and not paid. */
+const opened = (recording: Recording, paidBy: GatewayMethod, more: Order = {}): Promise<string> =>
+  bought(recording, { paidBy, ...more });
+
+/** One that goes through while its supplier has these faults. */
+async function boughtWith(recording: Recording, faults: Record<string, unknown>, order: Order = {}) {
+  await recording.stack.faults(faults);
+  return bought(recording, order);
 }
 
 /** One whose time is over, and the workflow for what follows. */
@@ -75,35 +81,23 @@ async function lateMoney(recording: Recording, payment: object): Promise<string>
 }
 
 const WALKS: Record<RecordedPath, Walk> = {
-  'base-success': async ({ harness, buyer }) =>
-    (await harness.purchase({ account: buyer.account })).transactionId,
+  'base-success': (recording) => bought(recording),
   'top-up-success': async ({ harness, buyer }) => {
     const { esimId } = await harness.topUpTarget(buyer);
-    return (await harness.purchase({ account: buyer.account, esimId })).transactionId;
+    return (await harness.purchase({ esimId })).transactionId;
   },
-  'insufficient-balance': async ({ harness, buyer }) =>
-    (await harness.purchase({ account: buyer.account, priceMinor: '99999999999' })).transactionId,
-  refused: async ({ stack, harness, buyer }) => {
-    await stack.faults({ outOfStock: 1 });
-    return (await harness.purchase({ account: buyer.account })).transactionId;
-  },
-  'refused-by-old-catalogue': async ({ stack, harness, buyer }) => {
-    await stack.faults({ priceChanged: 1 });
-    return (await harness.purchase({ account: buyer.account })).transactionId;
-  },
-  'refused-after-doubt': async ({ stack, harness, buyer }) => {
-    await stack.faults({ busy: 1 });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      timings: SHORT_ANSWER_TIMINGS,
-    });
-    await stack.faults({ busy: 0, outOfStock: 1 });
+  'insufficient-balance': (recording) => bought(recording, { priceMinor: '99999999999' }),
+  refused: (recording) => boughtWith(recording, { outOfStock: 1 }),
+  'refused-by-old-catalogue': (recording) => boughtWith(recording, { priceChanged: 1 }),
+  'refused-after-doubt': async (recording) => {
+    const transactionId = await boughtWith(recording, { busy: 1 }, { timings: SHORT_ANSWER_TIMINGS });
+    await recording.stack.faults({ busy: 0, outOfStock: 1 });
     return transactionId;
   },
-  'refused-then-delivered': async ({ stack, harness, buyer }) => {
+  'refused-then-delivered': async ({ stack, harness }) => {
     await stack.faults({ busy: 1 });
     const timings = { ...SHORT_ANSWER_TIMINGS, inFlightGraceMs: 3_000 };
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings });
+    const { transactionId } = await harness.purchase({ timings });
     await stack.faults({ busy: 0, outOfStock: { next: 1 } });
     await until(
       () => asks(stack, transactionId),
@@ -112,21 +106,15 @@ const WALKS: Record<RecordedPath, Walk> = {
     );
     return transactionId;
   },
-  'moved-while-delivering': async ({ stack, harness, buyer }) => {
+  'moved-while-delivering': async ({ stack, harness }) => {
     await stack.faults({ neverAllocate: 1 });
-    const timings = {
-      ...SHORT_ANSWER_TIMINGS,
-      attentionAfterMs: 600_000,
-      checkFirstMs: 300_000,
-      checkMaxMs: 300_000,
-    };
-    const { transactionId } = await harness.purchase({ account: buyer.account, timings });
+    const { transactionId } = await harness.purchase({ timings: RARE_CHECK_TIMINGS });
     await newOperator(stack).act(transactionId, 'check-supplier');
     await newOperator(stack).act(transactionId, 'cancel', { evidence: EVIDENCE });
     return transactionId;
   },
-  'own-step-fails': async ({ stack, harness, buyer }) => {
-    const input = harness.inputFor({ account: buyer.account });
+  'own-step-fails': async ({ stack, harness }) => {
+    const input = harness.inputFor();
     const lock = await stack.owner.startTransaction().execute();
     await sql`lock table packages in access exclusive mode`.execute(lock);
     const answer = harness.ask(input);
@@ -135,42 +123,29 @@ const WALKS: Record<RecordedPath, Walk> = {
     await answer;
     return input.transactionId;
   },
-  'answer-lost': async ({ stack, harness, buyer }) => {
-    await stack.faults({ loseAnswer: { next: 1 } });
-    return (await harness.purchase({ account: buyer.account })).transactionId;
-  },
-  'processing-then-success': async ({ stack, harness, buyer }) => {
-    await stack.faults({ neverAllocate: 1 });
-    return (await harness.purchase({ account: buyer.account, timings: SHORT_ANSWER_TIMINGS })).transactionId;
-  },
-  'attention-then-success': async ({ stack, harness, buyer }) => {
-    await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      timings: EARLY_ATTENTION_TIMINGS,
-    });
-    await flagged(stack, transactionId);
+  'answer-lost': (recording) => boughtWith(recording, { loseAnswer: { next: 1 } }),
+  'processing-then-success': (recording) =>
+    boughtWith(recording, { neverAllocate: 1 }, { timings: SHORT_ANSWER_TIMINGS }),
+  'attention-then-success': async (recording) => {
+    const order = { timings: EARLY_ATTENTION_TIMINGS };
+    const transactionId = await boughtWith(recording, { neverAllocate: 1 }, order);
+    await flagged(recording.stack, transactionId);
     return transactionId;
   },
-  'settle-failed-then-settled': async ({ stack, harness, buyer }) => {
-    await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      timings: SHORT_ANSWER_TIMINGS,
-    });
+  'settle-failed-then-settled': async (recording) => {
+    const { stack } = recording;
+    const order = { timings: SHORT_ANSWER_TIMINGS };
+    const transactionId = await boughtWith(recording, { neverAllocate: 1 }, order);
     await voidHold(stack.world, transactionId);
     await stack.clearFaults();
     await flagged(stack, transactionId);
     await reopenHold(stack.owner, transactionId);
     return transactionId;
   },
-  'cancel-requested': async ({ stack, harness, buyer }) => {
-    await stack.faults({ neverAllocate: 1 });
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      timings: SHORT_ANSWER_TIMINGS,
-    });
-    await stack.temporal.workflow.getHandle(transactionId).cancel();
+  'cancel-requested': async (recording) => {
+    const order = { timings: SHORT_ANSWER_TIMINGS };
+    const transactionId = await boughtWith(recording, { neverAllocate: 1 }, order);
+    await recording.stack.temporal.workflow.getHandle(transactionId).cancel();
     return transactionId;
   },
   'card-success': async (recording) => {
@@ -223,12 +198,13 @@ const WALKS: Record<RecordedPath, Walk> = {
   'refresh-usage': ({ stack }) => scheduled(stack, 'refreshUsage'),
   sweep: ({ stack }) => scheduled(stack, 'sweep'),
   'apply-inbox': ({ stack }) => scheduled(stack, 'applyInbox'),
-  'base-success-told': async ({ harness, shop }) =>
-    (await harness.purchase({ account: shop.account })).transactionId,
-  'processing-told': async ({ stack, harness, shop }) => {
-    await stack.faults({ neverAllocate: 1 });
-    return (await harness.purchase({ account: shop.account, timings: SHORT_ANSWER_TIMINGS })).transactionId;
-  },
+  'base-success-told': (recording) => bought(recording, { account: recording.shop.account }),
+  'processing-told': (recording) =>
+    boughtWith(
+      recording,
+      { neverAllocate: 1 },
+      { account: recording.shop.account, timings: SHORT_ANSWER_TIMINGS },
+    ),
   'card-success-told': async (recording) => {
     const { stack, harness, shop } = recording;
     const { transactionId } = await harness.purchase({ account: shop.account, paidBy: 'CARD' });
@@ -393,8 +369,8 @@ async function main(): Promise<void> {
     await applyMigrations(services.databaseUrl);
     const stack = await startStack({ ...services, env: { SIMWAY_TEST_WEBHOOK_SPEED: '1000' } });
     try {
-      const harness = await createWorkflowHarness(stack);
       const buyer = await newBuyer(stack);
+      const harness = await createWorkflowHarness(stack, buyer.account);
       const shop = await openShop(stack);
       for (const path of wantedPaths()) await record({ stack, harness, buyer, shop }, path);
       await Promise.all([harness.close(), shop.deliveries.close(), shop.receiver.close()]);

@@ -17,33 +17,27 @@ interface PlanNode extends ScanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-interface Explained {
-  readonly statements: number;
-  readonly scans: readonly ScanNode[];
-}
-
-/** Runs it under the environment's role, then each of its statements again with EXPLAIN. */
-export async function explain(
-  books: Books,
+/** Runs it under the environment's role, and returns its statements. */
+export async function statementsOf(
+  url: string,
   run: (db: WorldDb) => Promise<unknown>,
-  { statementTimeoutMs }: { readonly statementTimeoutMs: number },
-): Promise<Explained> {
+): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = [];
-  const pool = openPool({
-    url: books.url,
-    schema: 'test',
-    role: 'simway_test',
-    maxConnections: 2,
-    statementTimeoutMs,
-    applicationName: 'simway-tests',
-  });
+  const common = { schema: 'test', role: 'simway_test', applicationName: 'simway-tests' };
+  const pool = openPool({ ...common, url, maxConnections: 2, statementTimeoutMs: 120_000 });
   const spied = new Kysely<WorldDatabase>({
     dialect: new PostgresDialect({ pool }),
     log: (event) => void statements.push(event.query),
   });
   await run(spied).finally(() => spied.destroy());
+  return statements;
+}
+
+/** Runs it, then each of its statements again with EXPLAIN. */
+export async function explain(books: Books, run: (db: WorldDb) => Promise<unknown>) {
+  const statements = (await statementsOf(books.url, run)).filter(hasPlan);
   const scans: ScanNode[] = [];
-  for (const { sql, parameters } of statements.filter(hasPlan)) {
+  for (const { sql, parameters } of statements) {
     const { rows } = await books.world.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       CompiledQuery.raw(`explain (analyze, format json) ${sql}`, [...parameters]),
     );
@@ -51,7 +45,7 @@ export async function explain(
       ...nodesOf(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Node Type'].includes('Scan')),
     );
   }
-  return { statements: statements.filter(hasPlan).length, scans };
+  return { statements: statements.length, scans };
 }
 
 /** The beginning and the end of a transaction have no plan. */

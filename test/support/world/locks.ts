@@ -1,33 +1,23 @@
 // The tables in which a function of the store locks rows, in order of the first time, read from its
 // statements and from the functions that they call.
-import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely';
-import { openPool } from '../../../src/platform/database/database.ts';
-import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
+import { sql, type CompiledQuery } from 'kysely';
+import type { WorldDb } from '../../../src/platform/database/tables.ts';
+import { statementsOf } from './explain.ts';
 
 /**
  * Runs it under the environment's role. A changed table counts as locked; an added row does not, since no
  * other transaction can hold it.
  */
 export async function locksTakenBy(url: string, act: (db: WorldDb) => Promise<unknown>): Promise<string[]> {
-  const statements: CompiledQuery[] = [];
-  const pool = openPool({
-    url,
-    schema: 'test',
-    role: 'simway_test',
-    maxConnections: 1,
-    statementTimeoutMs: 10_000,
-    applicationName: 'simway-tests',
+  const functions = new Map<string, string>();
+  const statements = await statementsOf(url, async (db) => {
+    const { rows } = await sql<{ name: string; body: string }>`
+      select proname as name, prosrc as body from pg_proc where pronamespace = 'test'::regnamespace`.execute(
+      db,
+    );
+    for (const { name, body } of rows) functions.set(name, body.replaceAll(/--.*/g, ''));
+    await act(db);
   });
-  const spied = new Kysely<WorldDatabase>({
-    dialect: new PostgresDialect({ pool }),
-    log: (event) => void statements.push(event.query),
-  });
-  const { rows } = await sql<{ name: string; body: string }>`
-    select proname as name, prosrc as body from pg_proc where pronamespace = 'test'::regnamespace`.execute(
-    spied,
-  );
-  await act(spied).finally(() => spied.destroy());
-  const functions = new Map(rows.map(({ name, body }) => [name, body.replaceAll(/--.*/g, '')]));
   return [...new Set(statements.flatMap((statement) => locksOf(statement, functions)))];
 }
 

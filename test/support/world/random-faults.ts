@@ -61,41 +61,20 @@ export async function inflict(victims: Victims, random: Random, count: number): 
   return done;
 }
 
-async function suffer(victims: Victims, fault: Fault, lastsMs: number): Promise<void> {
-  const { stack } = victims;
-  switch (fault) {
-    case 'kill api':
-      await stack.children.api!.kill();
-      await pause(lastsMs);
-      return started(() => stack.startApi(), 'the API');
-    case 'kill worker':
-      await stack.children.worker!.kill();
-      await pause(lastsMs);
-      return started(() => stack.startWorker(), 'the worker');
-    case 'kill postgres':
-    case 'kill temporal':
-    case 'kill redis': {
-      const server = victims[fault.slice('kill '.length) as 'postgres' | 'temporal' | 'redis'];
-      await server.kill();
-      await pause(lastsMs);
-      return started(() => server.start(), fault);
-    }
-    case 'kill backend': {
-      const [backend] = (await childrenOf(victims.postgres.pid)).toReversed();
-      signal(backend, 'SIGKILL');
-      return;
-    }
-    case 'pause api':
-      return held([stack.children.api!.pid], lastsMs);
-    case 'pause worker':
-      return held([stack.children.worker!.pid], lastsMs);
-    case 'pause postgres':
-      return held([victims.postgres.pid, ...(await childrenOf(victims.postgres.pid))], lastsMs);
-    case 'pause temporal':
-      return held([victims.temporal.pid], lastsMs);
-    case 'pause redis':
-      return held([victims.redis.pid], lastsMs);
-  }
+async function suffer({ stack, ...servers }: Victims, fault: Fault, lastsMs: number): Promise<void> {
+  const [kind, victim] = fault.split(' ') as [
+    'kill' | 'pause',
+    'api' | 'worker' | keyof typeof servers | 'backend',
+  ];
+  if (victim === 'backend') return signal((await childrenOf(servers.postgres.pid)).at(-1), 'SIGKILL');
+  const process = victim === 'api' || victim === 'worker' ? stack.children[victim]! : servers[victim];
+  if (kind === 'pause')
+    return held([process.pid, ...(victim === 'postgres' ? await childrenOf(process.pid) : [])], lastsMs);
+  await process.kill();
+  await pause(lastsMs);
+  const starts = { api: () => stack.startApi(), worker: () => stack.startWorker() };
+  const start = victim === 'api' || victim === 'worker' ? starts[victim] : () => servers[victim].start();
+  await started(start, fault);
 }
 
 /** A process that needs another one, which is down as well, is started again. */

@@ -12,6 +12,7 @@ import { installRuntime } from '../../../src/platform/temporal/runtime.ts';
 import { createOperatorEngine, createPurchaseEngine } from '../../../src/app/temporal/purchase-engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { gatewayQueue, OPS_QUEUE, ORDERS_QUEUE, supplierQueue } from '../../../workflows/contract.ts';
+import { purchaseInput } from '../money/facts.ts';
 import { LONG_ANSWER_TIMINGS } from './workflow-harness.ts';
 
 /** Throw it from a step: its answer is lost. */
@@ -23,6 +24,16 @@ export const lost = (): never => {
 const VENDORS = { supplier: 'another', gateway: 'another' } as const;
 
 type Script = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** What a step answers where a test does not say: a purchase that is paid and waits for its supplier. */
+const USUALLY: Script = {
+  findVendors: () => VENDORS,
+  openPurchase: () => ({ stage: 'paid' }),
+  tryDelivering: () => ({ state: 'waiting', waitMs: 20, why: 'a test waits' }),
+  enqueueProcessingWebhook: () => undefined,
+  nextAction: () => null,
+  followMoney: () => ({ state: 'done' }),
+};
 
 const noop = (): void => undefined;
 const silent = { log: noop, trace: noop, debug: noop, info: noop, warn: noop, error: noop };
@@ -38,7 +49,7 @@ export async function startScripted() {
   const workflowBundle = await readBundle(inject('workflowBundle'));
   const calls: string[] = [];
   const queues = new Map<string, string>();
-  let script: Script = {};
+  let script = USUALLY;
   const names = [
     ...['openPurchase', 'openFunding', 'tryDelivering', 'deliver', 'enqueueProcessingWebhook', 'nextAction'],
     ...['performAction', 'collectPayment', 'checkPayment', 'followMoney', 'syncCatalogue'],
@@ -55,7 +66,7 @@ export async function startScripted() {
       },
     ]),
   );
-  const findVendors = () => Promise.resolve((script['findVendors'] ?? (() => VENDORS))());
+  const findVendors = () => Promise.resolve(script['findVendors']?.());
   const vendorQueues = [
     supplierQueue(VENDORS.supplier),
     supplierQueue('third'),
@@ -85,31 +96,17 @@ export async function startScripted() {
     follow: (answers: Script): void => {
       calls.length = 0;
       queues.clear();
-      script = answers;
+      script = { ...USUALLY, ...answers };
     },
     /** Starts a purchase, or a funding; through the gateway with `charge`. */
     start: (more: Partial<PurchaseInput> = {}, workflow: 'purchase' | 'fundWallet' = 'purchase') => {
       const transactionId = `txn-${randomBytes(16).toString('hex')}`;
-      const input = {
-        ...{
-          transactionId,
-          accountId: 'acc-1',
-          packageType: 'BASE',
-          packageCode: 'SIM-OK',
-          esimId: 'esim-1',
-        },
+      const input = purchaseInput({
+        transactionId,
         paymentMethod: more.charge ? 'CARD' : 'WALLET',
-        quote: {
-          priceMinor: '230',
-          currency: 'USD',
-          priceUsdMinor: '230',
-          costUsdE4: '20000',
-          settingsId: '1',
-        },
-        requestId: 'req-1',
         timings: { ...LONG_ANSWER_TIMINGS, answerWithinMs: 2_000 },
         ...more,
-      };
+      });
       return client.workflow.start(workflow, {
         workflowId: transactionId,
         taskQueue: ORDERS_QUEUE,

@@ -75,7 +75,6 @@ export interface AccountOptions {
   readonly requestsPerMinute?: number;
   readonly scopes?: readonly Scope[];
   readonly addresses?: readonly string[];
-  readonly expiresAt?: Date;
   /** Minor units in the wallet. */
   readonly fundsMinor?: bigint;
 }
@@ -394,7 +393,7 @@ async function makeAccount(
       allowedAddresses: wanted.addresses ?? ['127.0.0.1', '::1'],
       companyName: 'Test',
       websiteUrl: 'https://test.example',
-      expiresAt: wanted.expiresAt ?? null,
+      expiresAt: null,
     },
     actor,
   );

@@ -48,7 +48,8 @@ export const RARE_CHECK_TIMINGS: PurchaseTimings = {
 export const EARLY_ATTENTION_TIMINGS: PurchaseTimings = { ...SHORT_ANSWER_TIMINGS, attentionAfterMs: 1_800 };
 
 export interface Order {
-  readonly account: TestAccount;
+  /** The buyer's of `startWorkflows` without. */
+  readonly account?: TestAccount;
   readonly packageCode?: string;
   /** TOPUP of this eSIM; BASE without. */
   readonly esimId?: string;
@@ -68,11 +69,11 @@ interface Purchased {
 }
 
 export interface WorkflowHarness {
-  inputFor(order: Order): PurchaseInput;
+  inputFor(order?: Order): PurchaseInput;
   /** What the API does: start or attach, and wait for the first answer. */
   ask(input: PurchaseInput): Promise<EngineAnswer>;
   /** A new purchase and its first answer. */
-  purchase(order: Order): Promise<Purchased>;
+  purchase(order?: Order): Promise<Purchased>;
   /** A new eSIM in use, also in our own rows, since nothing before the engine reads it again. */
   topUpTarget(buyer: Buyer): Promise<{ esimId: string; iccid: string }>;
   /** Whether the workflow only waits for a timer. */
@@ -91,7 +92,8 @@ export async function startWorkflows(
   account: AccountOptions = {},
 ): Promise<{ readonly stack: Stack; readonly harness: WorkflowHarness; readonly buyer: Buyer }> {
   const stack = await startStack(options);
-  const harness = await createWorkflowHarness(stack);
+  const buyer = await newBuyer(stack, account);
+  const harness = await createWorkflowHarness(stack, buyer.account);
   afterAll(async () => {
     try {
       await expectSoundBooks(stack);
@@ -100,11 +102,11 @@ export async function startWorkflows(
       await stack.close();
     }
   });
-  return { stack, harness, buyer: await newBuyer(stack, account) };
+  return { stack, harness, buyer };
 }
 
 /** The harness on a running stack; close it before the stack. */
-export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarness> {
+export async function createWorkflowHarness(stack: Stack, buyer?: TestAccount): Promise<WorkflowHarness> {
   const temporal = connectClient({
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
@@ -116,11 +118,16 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
     const signed = terms.sign('purchase', input, new Date());
     return engine.purchase(signed, input.timings.answerWithinMs + SLACK_MS);
   };
+  const inputOf = (order: Order = {}): PurchaseInput => {
+    const account = order.account ?? buyer;
+    if (!account) throw new Error('nobody buys');
+    return inputFor(order, account);
+  };
   return {
-    inputFor,
+    inputFor: inputOf,
     ask,
     purchase: async (order) => {
-      const input = inputFor(order);
+      const input = inputOf(order);
       return { input, transactionId: input.transactionId, answer: await ask(input) };
     },
     topUpTarget: async (buyer) => {
@@ -151,11 +158,11 @@ function chargeFor(method: GatewayMethod, amountMinor: string | undefined): Char
     : { gateway: 'paystack', amountMinor: amountMinor ?? '230', currency: 'USD', rateIds: [] };
 }
 
-function inputFor(order: Order): PurchaseInput {
+function inputFor(order: Order, { accountId }: TestAccount): PurchaseInput {
   const { packageCode = order.esimId === undefined ? 'SIM-OK' : 'TOPUP_SIM-OK' } = order;
   return {
     transactionId: newTransactionId(),
-    accountId: order.account.accountId,
+    accountId,
     packageType: order.esimId === undefined ? 'BASE' : 'TOPUP',
     packageCode,
     paymentMethod: order.paidBy ?? 'WALLET',
