@@ -1,13 +1,7 @@
 /** Packages in readable form: allowance, validity, operators, and what an order freezes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  allowanceText,
-  snapshotOf,
-  TOP_UP_PREFIX,
-  UNLISTED_REGION_CODE,
-  validityDays,
-} from '../../src/catalogue/rules.ts';
+import { allowanceText, snapshotOf, validityDays } from '../../src/catalogue/rules.ts';
 import { basePackage } from '../support/money/facts.ts';
 
 const GIB = 1024 ** 3;
@@ -71,11 +65,6 @@ describe('what an order freezes', () => {
     });
   });
 
-  it('names every operator once, in the order of the supplier', () => {
-    expect(snapshotOf(basePackage()).networkProviders).toEqual(['MTN', 'Airtel']);
-    expect(snapshotOf({ ...basePackage(), networks: [] }).networkProviders).toEqual([]);
-  });
-
   it.each([
     [1, 'Data only'],
     [2, 'Data only, daily allowance then slowed'],
@@ -84,12 +73,5 @@ describe('what an order freezes', () => {
     [99, 'Data only'],
   ])('type %i is %s', (dataType, label) => {
     expect(snapshotOf({ ...basePackage(), dataType }).dataType).toBe(label);
-  });
-});
-
-describe('codes with a special meaning', () => {
-  it('are those that callers and the supplier use', () => {
-    expect(`${TOP_UP_PREFIX}ES-1`).toBe('TOPUP_ES-1');
-    expect(UNLISTED_REGION_CODE).toBe('ZZ');
   });
 });

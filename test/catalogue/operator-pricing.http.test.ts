@@ -2,9 +2,10 @@
 // another person, the audit log, and what was on sale at a given moment.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CataloguePackage } from '../../src/catalogue/rules.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
-import { findGoodRates, findSetRates, insertRates } from '../../src/catalogue/store/rates.ts';
+import { findGoodRates, findSetRates, insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
   const packages = [1, 2, 3, 4, 5].map((size) =>
     basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
   );
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, new Date());
+  await sell(packages, new Date());
 });
 afterAll(async () => {
   await api.close();
@@ -44,11 +45,11 @@ beforeEach(async () => {
   await sql`delete from test.set_rates`.execute(books.owner);
   await sql`delete from accounts.access_grants`.execute(books.owner);
   await sql`delete from accounts.audit_log where action like 'rate.%'`.execute(books.owner);
-  await insertRates(books.world, [
-    { currency: 'NGN', micros: 1_500_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
-  ]);
+  await observe({ micros: 1_500_000_000n });
 });
 
+const sell = (packages: CataloguePackage[], at: Date) =>
+  replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, at);
 const tokens = { [FINANCE]: tokenOf('FINANCE'), [SECOND]: tokenOf('ADMIN') } as const;
 const get = (target: string, example?: string): Promise<Reply> =>
   api.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` }, example });
@@ -64,6 +65,21 @@ const setRate = (rate: unknown, more: object = {}, example?: ExampleName): Promi
   post('/ops/rates', { currency: 'NGN', rate, reason: REASON, ...more }, FINANCE, example);
 const rateOf = async (currency: string): Promise<bigint | undefined> =>
   (await findGoodRates(books.world, currency))[0]?.micros;
+
+/** Makes rates older by so many hours. */
+const age = (hours: number, which = sql`true`) =>
+  sql`update test.exchange_rates set observed_at = now() - ${hours} * interval '1 hour' where ${which}`.execute(
+    books.owner,
+  );
+const confirm = (id: unknown, who: keyof typeof tokens) =>
+  post(`/ops/rates/${String(id)}/confirm`, { reason: 'the bank says the same' }, who, {
+    request: 'confirm',
+    answer: 'confirmed',
+  });
+const observe = (rate: Partial<NewRate>) =>
+  insertRates(books.world, [
+    { currency: 'NGN', micros: 1n, source: 'config', observedAt: new Date(), status: 'GOOD', ...rate },
+  ]);
 
 /** Audit entries about rates and prices, since the last call. */
 let lastAuditId = 0n;
@@ -158,13 +174,8 @@ describe('setting a rate', () => {
 });
 
 describe('small steps by one person', () => {
-  const seen = (micros: bigint, hoursAgo: number) => ({
-    currency: 'NGN',
-    micros,
-    source: 'open.er-api.com',
-    observedAt: new Date(Date.now() - hoursAgo * 3_600_000),
-    status: 'GOOD' as const,
-  });
+  const observed = (micros: bigint, hoursAgo: number) =>
+    observe({ micros, source: 'open.er-api.com', observedAt: new Date(Date.now() - hoursAgo * 3_600_000) });
 
   test('stay within 10 % of the last rate that this person did not set', async () => {
     expect((await setRate(1_365)).status).toBe(200);
@@ -175,36 +186,29 @@ describe('small steps by one person', () => {
     expect(await rateOf('NGN')).toBe(1_365_000_000n);
     expect((await setRate(1_400)).status).toBe(200);
     // Also on the next day: the last rate observed by a provider still counts.
-    await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours'`.execute(
-      books.owner,
-    );
-    await sql`update test.exchange_rates set observed_at = now() where source = 'operator' and rate_micros = 1400000000`.execute(
-      books.owner,
-    );
+    await age(25, sql`rate_micros <> 1400000000`);
     expect((await setRate(1_300)).status).toBe(202);
   });
 
   test('may go on from a rate that a second person confirmed', async () => {
     const waits = await setRate(1_300);
-    await post(`/ops/rates/${String(dataOf(waits)['rateId'])}/confirm`, { reason: REASON }, SECOND);
+    await confirm(dataOf(waits)['rateId'], SECOND);
     expect((await setRate(1_200)).status).toBe(200);
     expect((await setRate(1_100)).status).toBe(202);
   });
 
   test('at the same moment are bounded too, and rates of earlier days do not count where newer ones exist', async () => {
-    await insertRates(books.world, [seen(1_000_000_000n, 30)]);
+    await observed(1_000_000_000n, 30);
     const replies = await Promise.all([1_360, 1_361, 1_240, 1_120, 1_010].map((rate) => setRate(rate)));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 202, 202, 202]);
   });
 
   test('may return to the configured rate', async () => {
     await sql`delete from test.exchange_rates`.execute(books.owner);
-    await insertRates(books.world, [seen(1_500_000_000n, 1)]);
+    await observed(1_500_000_000n, 1);
     const waits = await setRate(1_700);
-    await post(`/ops/rates/${String(dataOf(waits)['rateId'])}/confirm`, { reason: REASON }, SECOND);
-    await sql`update test.exchange_rates set observed_at = now() - interval '25 hours' where source <> 'operator'`.execute(
-      books.owner,
-    );
+    await confirm(dataOf(waits)['rateId'], SECOND);
+    await age(25, sql`source <> 'operator'`);
     expect((await setRate(1_860)).status).toBe(200);
     // 9 % above the last one, and near the configured one only.
     expect((await setRate(1_960)).status).toBe(200);
@@ -220,11 +224,6 @@ describe('a rate that is far off', () => {
     expect(dataOf(reply)).toMatchObject({ outcome: 'waits', before: 1500, rate });
     return String(dataOf(reply)['rateId']);
   };
-  const confirm = (id: string, who: keyof typeof tokens) =>
-    post(`/ops/rates/${id}/confirm`, { reason: 'the bank says the same' }, who, {
-      request: 'confirm',
-      answer: 'confirmed',
-    });
 
   test('waits for another person, then applies, also after every refresh', async () => {
     const id = await propose(16_000);
@@ -244,9 +243,7 @@ describe('a rate that is far off', () => {
       generalError(403, 'FORBIDDEN', expect.stringContaining('Another person') as string),
     );
     // A later observation must not override what a person set.
-    await insertRates(books.world, [
-      { currency: 'NGN', micros: 1_501_000_000n, source: 'config', observedAt: new Date(), status: 'GOOD' },
-    ]);
+    await observe({ micros: 1_501_000_000n });
     expect(dataOf(await confirm(id, SECOND))).toEqual({ rateId: id, outcome: 'confirmed' });
     expect(await rateOf('NGN')).toBe(16_000_000_000n);
     expect(await findSetRates(books.world)).toEqual(new Map([['NGN', 16_000_000_000n]]));
@@ -297,27 +294,17 @@ describe('a rate that is far off', () => {
 
   test('expires after 24 hours; then it is refused like an unknown one', async () => {
     const id = await propose(16_000);
-    await sql`update test.exchange_rates set observed_at = observed_at - interval '25 hours' where id = ${id}`.execute(
-      books.owner,
-    );
+    await age(25, sql`id = ${id}`);
     expect((await confirm(id, SECOND)).status).toBe(404);
     expect((await confirm('999999999999', SECOND)).status).toBe(404);
     expect(dataOf(await get('/ops/rates'))['waiting']).toEqual([]);
   });
 
   test('is confirmed by one person when a provider sent it', async () => {
-    await insertRates(books.world, [
-      {
-        currency: 'NGN',
-        micros: 1_700_000_000n,
-        source: 'open',
-        observedAt: new Date(),
-        status: 'QUARANTINED',
-      },
-    ]);
+    await observe({ micros: 1_700_000_000n, source: 'open', status: 'QUARANTINED' });
     const [waiting] = dataOf(await get('/ops/rates'))['waiting'] as { rateId: string }[];
     expect(waiting).toMatchObject({ proposedBy: null, reason: null, changePercent: 13.33 });
-    expect((await confirm(waiting?.rateId ?? '', FINANCE)).status).toBe(200);
+    expect((await confirm(waiting?.rateId, FINANCE)).status).toBe(200);
     expect(await rateOf('NGN')).toBe(1_700_000_000n);
     expect(await findSetRates(books.world)).toEqual(new Map());
     expect(dataOf(await get('/ops/rates'))['changes']).toMatchObject([
@@ -387,7 +374,7 @@ describe('prices', () => {
   });
 
   test('in naira are unavailable when the rate is too old', async () => {
-    await sql`update test.exchange_rates set observed_at = now() - interval '25 hours'`.execute(books.owner);
+    await age(25);
     const preview = dataOf(await post('/ops/prices/preview', TERMS)) as { totals: object[] };
     expect(preview).toMatchObject({ nairaRate: null });
     expect(preview.totals).toContainEqual(
@@ -477,17 +464,8 @@ describe('what was on sale', () => {
       basePackage({ packageCode: 'OLD-B', slug: 'OLD_B', cost: 20_000n }),
     ];
     await sql`delete from test.package_versions`.execute(books.owner);
-    await replaceCatalogue(
-      books.world,
-      { supplier: 'esim-access', regions: [region()], packages: [a, b] },
-      new Date(soldAt),
-    );
-    const dearer = { ...a, cost: 30_000n };
-    await replaceCatalogue(
-      books.world,
-      { supplier: 'esim-access', regions: [region()], packages: [dearer] },
-      new Date(changedAt),
-    );
+    await sell([a, b], new Date(soldAt));
+    await sell([{ ...a, cost: 30_000n }], new Date(changedAt));
     await sql`
       update test.pricing_settings
          set user_markup_bps = 2500, merchant_markup_bps = 1500, valid_from = valid_from - interval '9 days'`.execute(

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Updateable } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
+import { androidInstallLink, iosInstallLink } from '../../src/esims/http/activation.ts';
 import { TEXTS } from '../../src/esims/install-texts/languages.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
@@ -72,8 +73,8 @@ describe('GET /api/esim/{esimId}/install', () => {
       activationCode: AC,
       smdpAddress: 'rsp.example.com',
       matchingId: 'MATCHING-0001',
-      iosInstallUrl: `https://esimsetup.apple.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}`,
-      androidInstallUrl: `https://esimsetup.android.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}`,
+      iosInstallUrl: iosInstallLink(AC),
+      androidInstallUrl: androidInstallLink(AC),
       apn: 'internet',
       esimStatus: 'CREATED',
       smdpStatus: 'RELEASED',
@@ -208,22 +209,9 @@ describe('the page', () => {
   test('has the install data, works without scripts, and does not show the supplier', async () => {
     const { status, headers, text } = await page(await esim());
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    for (const one of [
-      'MATCHING-0001',
-      'rsp.example.com',
-      `>${AC}<`,
-      '<svg',
-      'viewport',
-      'Step by step',
-      '5 GB',
-    ])
-      expect(text).toContain(one);
-    expect(text).toContain(
-      `href="https://esimsetup.apple.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}"`,
-    );
-    expect(text).toContain(
-      `href="https://esimsetup.android.com/esim_qrcode_provisioning?carddata=${encodeURIComponent(AC)}"`,
-    );
+    const links = [iosInstallLink(AC), androidInstallLink(AC)].map((link) => `href="${link}"`);
+    const shown = ['MATCHING-0001', 'rsp.example.com', `>${AC}<`, '<svg', 'viewport', 'Step by step', '5 GB'];
+    for (const one of [...shown, ...links]) expect(text).toContain(one);
     expect(text).not.toContain(SUPPLIER_HOST);
     const hosts = [...text.matchAll(/https?:\/\/([^/"]+)/g)].map(([, host]) => host);
     expect(new Set(hosts)).toEqual(new Set(['esimsetup.apple.com', 'esimsetup.android.com', 'www.w3.org']));
@@ -276,13 +264,9 @@ describe('the page', () => {
   test.each([
     ['', 'fr-CA,fr;q=0.9,en;q=0.5', 'fr', 'ltr'],
     ['', 'de,ar-EG;q=0.8', 'ar', 'rtl'],
-    ['', 'pt-BR', 'pt', 'ltr'],
     ['', 'de', 'en', 'ltr'],
-    ['', '*', 'en', 'ltr'],
     ['', ';;,q=x,\u00ff', 'en', 'ltr'],
     ['?lang=es', 'ar', 'es', 'ltr'],
-    ['?lang=ar', 'en', 'ar', 'rtl'],
-    ['?lang=klingon', 'pt', 'pt', 'ltr'],
     ['?lang=%3Cscript%3E', 'en', 'en', 'ltr'],
   ] as const)('%s, Accept-Language %s: %s, %s', async (query, accepted, language, direction) => {
     const id = await esim();
@@ -325,15 +309,8 @@ describe('invalid links', () => {
     const id = await esim();
     const revoked = pathOf(await readInstall(id));
     await revoke(id);
-    const garbage = [
-      'x',
-      '%00',
-      '%E0%A4%A',
-      '..%2f..%2fetc',
-      'x'.repeat(33),
-      `${'x'.repeat(31)}%`,
-      'x'.repeat(9_000),
-    ];
+    const long = ['x'.repeat(33), `${'x'.repeat(31)}%`, 'x'.repeat(9_000)];
+    const garbage = ['x', '%00', '%E0%A4%A', '..%2f..%2fetc', ...long];
     const paths = [
       revoked,
       `/i/${'x'.repeat(32)}`,
@@ -404,9 +381,9 @@ describe('refreshing from the supplier', () => {
     return { id, path, checkedAt };
   }
 
-  test('is done by the first view of outdated data; later views use the stored answer', async () => {
+  test('is done by the first view of outdated data, which shows the result; later views use the stored answer', async () => {
     const { id, path, checkedAt } = await stale();
-    await api.ask(path);
+    expect(titleOf(await api.ask(path))).toBe(TEXTS.en.installed.title);
     const seen = await checkedAt();
     expect(Date.now() - seen).toBeLessThan(60_000);
     await api.shop.owner
@@ -416,11 +393,6 @@ describe('refreshing from the supplier', () => {
       .execute();
     await Promise.all([1, 2, 3].map(() => api.ask(path)));
     expect(await checkedAt()).toBe(0);
-  });
-
-  test('shows its result on the same page', async () => {
-    const { path } = await stale();
-    expect(titleOf(await api.ask(path))).toBe(TEXTS.en.installed.title);
   });
 });
 

@@ -17,7 +17,7 @@ const insert = (from: number, to: number) => sql`
   select 'esim-' || md5('e' || i), case when i % 10 = 9 then 'acc-small-' || i % 500 else ${BIG} end, 'txn-' || md5('t' || i), 'P',
          case when i < 20 then 'Old Europe' when i % 100 = 0 then 'Rare ' || i % 2000 else 'Nigeria 5GB' end,
          (array['CREATED', 'ACTIVE', 'EXPIRED'])[1 + i % 3], 100, 'USD', '{}', 'esim-access', '89440' || lpad((i::bigint * 7919 % 10000000000)::text, 14, '0'),
-         1000, 30, 'DAY', 1, timestamptz '2026-01-01' + i * interval '5 minutes'
+         1000, 30, 'DAY', 1, timestamptz '2026-01-01' + i / 2 * interval '5 minutes'
     from generate_series(${sql.lit(from)}, ${sql.lit(to)}) i`;
 
 beforeAll(async () => {
@@ -45,30 +45,12 @@ async function plainly({ accountId = BIG, page = 1, limit = 10, status, search }
   return { ids: ids.slice((page - 1) * limit, page * limit), total: ids.length };
 }
 
-const QUERIES: readonly (readonly [name: string, query: Partial<EsimQuery>])[] = [
-  ['the first page', {}],
-  ['one status', { status: 'ACTIVE' }],
-  ['a page in the middle', { page: 600 }],
-  ['the last page of a status', { page: 360, status: 'EXPIRED' }],
-  ['a page behind the last', { page: 100_000 }],
-  ['a rare name in a status', { search: 'rare', status: 'ACTIVE' }],
-  ['a name of the oldest', { search: 'old eu' }],
-  ['no name', { search: 'Atlantis' }],
-  ['four digits of names and of ids', { search: '1700' }],
-  ['two digits in a status', { search: '12', status: 'EXPIRED' }],
-  ['capital letters', { search: 'TXN-C4CA' }],
-  ['a text over the end of an id', { search: '0 txn' }],
-  ['what no id has', { search: 'fffffffffff' }],
-];
-
 describe('a page equals the plain query', () => {
   const check = async (query: Partial<EsimQuery>) => {
     const [found, expected] = await Promise.all([list(query), plainly(query)]);
     expect(found.rows.map((row) => row.id)).toEqual(expected.ids);
     expect([found.total, found.totalIsMinimum]).toEqual([expected.total, false]);
   };
-
-  it.each(QUERIES)('%s', (_name, query) => check(query));
 
   it('for any account of some rows, part of a text, status and page', async () => {
     const texts = [
