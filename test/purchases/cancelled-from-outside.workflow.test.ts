@@ -1,12 +1,23 @@
 // "Request cancellation" pressed in the Temporal UI: nothing changes, for the workflow and for its callers.
 import { afterEach, describe, expect, it } from 'vitest';
-import { holdOf, untilClosed } from '../support/people/buyer.ts';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/people/buyer.ts';
 import { fundThroughGateway, untilFunding } from '../support/money/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { newOperator } from '../support/people/operator-actions.ts';
-import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/money/payments.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
-import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
+import {
+  LONG_ANSWER_TIMINGS,
+  RARE_CHECK_TIMINGS,
+  startWorkflows,
+} from '../support/world/workflow-harness.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
 const operator = newOperator(stack);
@@ -64,5 +75,50 @@ describe('money in transit', () => {
     await untilFunding(stack, transactionId, 'SUCCESS');
     const { body } = await confirm(stack, buyer.account, transactionId);
     expect(body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
+  });
+
+  it('back to the buyer is followed until it is sent, and its workflow answers', async () => {
+    await stack.faults({ outOfStock: 1 });
+    await gatewayFaults(stack, { refundDelayMs: 1_500 });
+    const { transactionId } = await harness.purchase({ paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'FAILED');
+    await cancel(transactionId);
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({ outcome: 'done' });
+    await until(
+      () => chargeAt(stack, transactionId),
+      ({ refunds }) => refunds[0]?.status === 'processed',
+      { what: 'the refund sent' },
+    );
+    expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+  });
+
+  it('for a closed purchase is booked', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const timings = { ...LONG_ANSWER_TIMINGS, checkoutMs: 300 };
+    const { transactionId } = await harness.purchase({ paidBy: 'CARD', timings });
+    await harness.result(transactionId);
+    const before = await buyer.balanceMinor();
+    // Its workflow checks at a gateway that is down, and is cancelled meanwhile.
+    await gatewayFaults(stack, { error: 1 });
+    void confirm(stack, buyer.account, transactionId);
+    await until(
+      async () => {
+        const found: string[] = [];
+        const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running'`;
+        for await (const { workflowId } of stack.temporal.workflow.list({ query })) found.push(workflowId);
+        return found;
+      },
+      (found) => found.length === 1,
+      { what: 'its workflow' },
+    ).then(([workflowId]) => cancel(workflowId ?? ''));
+    await atGateway(stack, transactionId, 'pay');
+    await clearGatewayFaults(stack);
+    await until(
+      () => buyer.balanceMinor(),
+      (balance) => balance === before + 230n,
+      { what: 'the money in the wallet' },
+    );
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'FAILED' });
   });
 });
