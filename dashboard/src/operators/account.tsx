@@ -15,7 +15,7 @@ import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
-import { accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
+import { inPath, accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
 import { FormDialog, useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
@@ -203,7 +203,7 @@ function ChangeDialog({
     ({ plan, requestsPerMinute, reason }) =>
       dataOf(
         ops.PATCH('/ops/accounts/{accountId}', {
-          params: { path: { accountId: of.accountId }, query: { environment } },
+          ...inPath(environment, { accountId: of.accountId }),
           body: {
             reason,
             ...(change === 'plan'

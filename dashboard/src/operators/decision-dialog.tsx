@@ -9,7 +9,7 @@ import { Facts } from '../ui/facts.tsx';
 import { Amount } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import { actionsQuery, type ActionRecord } from './data.ts';
+import { inPath, actionsQuery, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { FormDialog } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
@@ -42,7 +42,7 @@ export function DecisionDialog({
       try {
         return await dataOf(
           ops.POST(`/ops/actions/{actionId}/${decision}`, {
-            params: { path: { actionId }, query: { environment } },
+            ...inPath(environment, { actionId }),
             body,
           }),
         );
@@ -115,12 +115,7 @@ function ApprovalEffect({ actionId }: { readonly actionId: string }) {
   const effect = useQuery({
     // Not read again with the other queries after the decision: then it waits no more.
     queryKey: ['effect', environment, actionId],
-    queryFn: () =>
-      dataOf(
-        ops.GET('/ops/actions/{actionId}/preview', {
-          params: { path: { actionId }, query: { environment } },
-        }),
-      ),
+    queryFn: () => dataOf(ops.GET('/ops/actions/{actionId}/preview', inPath(environment, { actionId }))),
     staleTime: 0,
     gcTime: 0,
   });

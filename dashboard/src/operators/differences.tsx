@@ -11,7 +11,7 @@ import { Failed, Id, Moment, PageHead, ShortId } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import type { Column } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
-import { differencesQuery, type Difference } from './data.ts';
+import { inPath, differencesQuery, type Difference } from './data.ts';
 import { useSayChanged } from './form-dialog.tsx';
 import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
@@ -158,7 +158,7 @@ function CloseDialog({
   const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
-      params: { path: { differenceId: difference.id }, query: { environment } },
+      ...inPath(environment, { differenceId: difference.id }),
       body: { reason },
     });
     await sayChanged('Difference closed');

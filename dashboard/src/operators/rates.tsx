@@ -26,7 +26,7 @@ import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import type { Environment } from '../ui/environment.ts';
-import { ratesQuery, type Rates } from './data.ts';
+import { inPath, ratesQuery, type Rates } from './data.ts';
 import { FormDialog, useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { RATE_DAYS } from './search.ts';
@@ -131,7 +131,7 @@ function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly o
   const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/rates/{rateId}/confirm', {
-      params: { path: { rateId: rate.rateId }, query: { environment } },
+      ...inPath(environment, { rateId: rate.rateId }),
       body: { reason },
     });
     await sayChanged('Confirmed. Prices use it within a second');

@@ -5,16 +5,15 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
-import { QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
+import { QueryView, Id, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { stuckQuery, type StuckItem } from './data.ts';
+import { inPath, stuckQuery, type StuckItem } from './data.ts';
 import { useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
-import { amountColumn } from './tables.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 
 const FROM = '/operators/$environment/stuck';
@@ -59,11 +58,7 @@ export function StuckPage() {
               </Alert>
             )}
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
-            {items.length === 0 ? (
-              <Empty>Nothing is stuck.</Empty>
-            ) : (
-              <List items={items} onChoose={setChosen} />
-            )}
+            <List items={items} onChoose={setChosen} />
             <Pages
               of={pagination}
               onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
@@ -113,8 +108,9 @@ type OnChoose = (item: StuckItem) => void;
 
 function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
   return (
-    <Rows
+    <RowsOrNone
       label="Stuck purchases and payments"
+      empty="Nothing is stuck."
       rows={items}
       keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
       columns={[
@@ -166,7 +162,7 @@ function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly
   const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/events/{eventId}/dismiss', {
-      params: { path: { eventId }, query: { environment } },
+      ...inPath(environment, { eventId }),
       body: { reason },
     });
     await sayChanged('Event ignored');

@@ -15,7 +15,7 @@ export const amountColumn = <Name extends string>(title: string, name: Name): Co
   isNumber: true,
 });
 
-type RowsOrNoneProps<T> = Parameters<typeof Rows<T>>[0] & {
+export type RowsOrNoneProps<T> = Parameters<typeof Rows<T>>[0] & {
   /** What stands in place of a table without rows. */
   readonly empty: ReactNode;
 };
