@@ -493,6 +493,48 @@ describe('a purchase that ended without delivery', () => {
   });
 });
 
+describe('a dispute on a payment', () => {
+  const flagged = (transactionId: string, reason: string) =>
+    until(
+      () => findPurchaseRow(stack, transactionId),
+      (row) => row?.attention_reason === reason,
+      { what: reason },
+    );
+
+  it('that is won makes the money ours again, and that is lost is booked as our loss', async () => {
+    const won = await delivered('CARD');
+    await atGateway(stack, won, 'dispute');
+    await flagged(won, 'PAYMENT_DISPUTED');
+    expect(await operator.act(won, 'credit-wallet', { goodwill: true })).toMatchObject({
+      code: 'DOES_NOT_FIT',
+    });
+    expect(await operator.act(won, 'settle-dispute')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
+    expect(await operator.act(won, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
+      did: 'Dispute won: the money is ours again',
+    });
+    expect(await movedBy(stack, won)).toMatchObject({
+      'revenue:USD': 230,
+      'gateway-clearing:paystack:USD': -230,
+    });
+    expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
+    const lost = await delivered('CARD');
+    await atGateway(stack, lost, 'reverse');
+    await operator.act(lost, 'check-gateway');
+    await flagged(lost, 'PAYMENT_REVERSED');
+    expect(await operator.act(lost, 'settle-dispute', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject(
+      {
+        did: 'Reversal lost: revenue USD -2.30',
+      },
+    );
+    const moved = await movedBy(stack, lost);
+    expect(Object.keys(moved).toSorted()).toEqual([
+      'supplier-cost:USD4',
+      'supplier-prepaid:esim-access:USD4',
+    ]);
+  });
+});
+
 describe('a purchase whose workflow is gone', () => {
   it('keeps waiting for its money, and answers a retry with the same Idempotency-Key', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });

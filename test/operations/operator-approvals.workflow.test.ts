@@ -111,6 +111,18 @@ describe('an action above the limit', () => {
     });
     expect((await operator.listFor(transactionId))[0]).toMatchObject({ status: 'EXPIRED' });
   });
+
+  it('is checked again when it is approved, since the purchase may have changed', async () => {
+    const transactionId = await delivered();
+    const first = await waiting(transactionId, 150n);
+    const second = await waiting(transactionId, 151n);
+    expect(await operator.approve(second, 'bayo')).toMatchObject({ outcome: 'done' });
+    expect(await operator.approve(first, 'bayo')).toMatchObject({
+      outcome: 'refused',
+      code: 'AMOUNT_TOO_HIGH',
+    });
+    expect((await operator.listFor(transactionId)).map(({ status }) => status)).toEqual(['REFUSED', 'DONE']);
+  });
 });
 
 describe('the record', () => {
