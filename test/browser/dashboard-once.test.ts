@@ -1,44 +1,21 @@
 // What operators do is done once: where two of them confirm it in the same moment, and where the session ends
 // in the middle of a form.
 import { sql } from 'kysely';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { dataOf, PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { dataOf, PASSWORD, signedIn, type Person } from '../support/people/people.ts';
 import { postEvent } from '../support/money/payers.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
-import { openBrowser, watchTroubles } from './browser.ts';
-import { makeDelivered, makeStuck, openOperator, STUCK_TIMINGS } from './operators.support.ts';
+import type { TestAccount } from '../support/world/stack.ts';
+import { watchTroubles } from './browser.ts';
+import { makeDelivered, makeStuck, startFinance } from './operators.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-let ada: Person;
-let bayo: Person;
-let chidi: Person;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({
-      env: {
-        ...SIGN_IN_ENV,
-        SIMWAY_APPROVAL_LIMIT: 'NGN=25.00',
-        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
-      },
-      // What is in use cannot be cancelled.
-      supplier: { activateAfterMs: null },
-    }),
-  ]);
-  ada = await signedIn(stack, 'FINANCE');
-  bayo = await signedIn(stack, 'FINANCE');
-  chidi = await signedIn(stack, 'FINANCE');
+const { stack, ada, bayo, openAs } = await startFinance({
+  env: { SIMWAY_APPROVAL_LIMIT: 'NGN=25.00' },
+  // What is in use cannot be cancelled.
+  supplier: { activateAfterMs: null },
 });
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-const openAs = (person: Person, path: string) => openOperator({ browser, stack }, person, path);
+const chidi = await signedIn(stack, 'FINANCE');
 
 const balanceOf = async ({ apiKey: key }: TestAccount): Promise<unknown> =>
   (await stack.call('GET', '/api/wallet/balance', { key })).body.data.balance;

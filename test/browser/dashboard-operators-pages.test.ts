@@ -1,12 +1,10 @@
 // Every page of finance, operations and administrators, in a real browser: how it comes, whether everybody
 // can use it, and whether it fits the screen. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { listedPaths } from '../support/world/dashboard-pages.ts';
-import { dataOf, signedIn, type Person } from '../support/people/people.ts';
+import { dataOf, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import type { Stack, TestAccount } from '../support/world/stack.ts';
 import {
   FIRST_LOAD_BYTES,
   firstLoad,
@@ -17,37 +15,12 @@ import {
   watchTroubles,
   widest,
 } from './browser.ts';
-import {
-  DESK,
-  goTo,
-  makeStuck as makeStuckFor,
-  openFinance,
-  openOperator,
-  PHONE,
-} from './operators.support.ts';
+import { DESK, PHONE, startFinance } from './operators.support.ts';
 
 /** The narrowest screen on which tables are tables. */
 const TABLET = { width: 780, height: 1_000 };
 
-let browser: Browser;
-let stack: Stack;
-let account: TestAccount;
-let ada: Person;
-
-beforeAll(async () => {
-  ({ browser, stack, ada, account } = await openFinance());
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-afterEach(() => stack.clearFaults());
-
-const openAs = (person: Person, path: string, options?: BrowserContextOptions) =>
-  openOperator({ browser, stack }, person, path, options);
-const open = (page: Page, path: string) => goTo(stack, page, path);
-const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
+const { browser, stack, account, ada, openAs, open, makeStuck } = await startFinance();
 
 const BADGE = 'Test: no real money';
 

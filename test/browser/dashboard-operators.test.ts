@@ -1,41 +1,17 @@
 // The pages of finance, operations and administrators, in a real browser: one purchase, one account, and
 // people; alone and with a second person. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { atGateway, buyThroughGateway, chargeAt, untilStatus } from '../support/money/payments.ts';
-import { signedIn, type Person } from '../support/people/people.ts';
+import { signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import type { Stack, TestAccount } from '../support/world/stack.ts';
 import { watchTroubles } from './browser.ts';
-import {
-  goTo,
-  makeDelivered,
-  makeStuck as makeStuckFor,
-  openFinance,
-  openOperator,
-  TEMPORAL_UI,
-} from './operators.support.ts';
+import { makeDelivered, TEMPORAL_UI, startFinance } from './operators.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-let account: TestAccount;
-let ada: Person;
-let bayo: Person;
-
-beforeAll(async () => {
-  ({ browser, stack, ada, bayo, account } = await openFinance({ SIMWAY_APPROVAL_LIMIT: 'NGN=25.00' }));
+const { stack, account, ada, bayo, openAs, open, makeStuck } = await startFinance({
+  env: { SIMWAY_APPROVAL_LIMIT: 'NGN=25.00' },
 });
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-afterEach(() => stack.clearFaults());
-
-const openAs = (person: Person, path: string) => openOperator({ browser, stack }, person, path);
-const open = (page: Page, path: string) => goTo(stack, page, path);
-const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
 
 const alertOf = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 

@@ -2,39 +2,20 @@
 // people, and new markups are seen over the whole catalogue before they are saved, and what was on sale at a
 // given time. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
 import { sql } from 'kysely';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
 import { recordVersions } from '../../src/catalogue/store/versions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { graveFaults } from '../support/world/axe.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { dataOf, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
-import { openBrowser, overflow, watchLoading, watchLoads, watchTroubles } from './browser.ts';
-import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
+import { overflow, watchLoading, watchLoads, watchTroubles } from './browser.ts';
+import { DESK, goTo, PHONE, startFinance } from './operators.support.ts';
 
 const REASON = 'the central bank published it this morning';
 
-let browser: Browser;
-let stack: Stack;
-let ada: Person;
-let bayo: Person;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({ env: SIGN_IN_ENV, wholeCatalogue: true }),
-  ]);
-  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-const openAs = (person: Person, path: string, options?: BrowserContextOptions) =>
-  openOperator({ browser, stack }, person, path, options);
+const { stack, ada, bayo, openAs } = await startFinance({ wholeCatalogue: true });
 
 const rateOf = async (): Promise<unknown> => {
   const { items } = dataOf(await ada.call('GET', '/ops/rates')) as {

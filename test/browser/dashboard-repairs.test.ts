@@ -1,39 +1,13 @@
 // Batch repairs in a real browser: many stuck purchases are repaired at once, with a second person.
 // SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { dataOf, type Person } from '../support/people/people.ts';
+import { dataOf } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import type { Stack, TestAccount } from '../support/world/stack.ts';
 import { watchTroubles } from './browser.ts';
-import {
-  goTo,
-  makeStuck as makeStuckFor,
-  openFinance,
-  openOperator,
-  TEMPORAL_UI,
-} from './operators.support.ts';
+import { TEMPORAL_UI, startFinance } from './operators.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-let account: TestAccount;
-let ada: Person;
-let bayo: Person;
-
-beforeAll(async () => {
-  ({ browser, stack, ada, bayo, account } = await openFinance());
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-afterEach(() => stack.clearFaults());
-
-const openAs = (person: Person, path: string) => openOperator({ browser, stack }, person, path);
-const open = (page: Page, path: string) => goTo(stack, page, path);
-const makeStuck = (count: number) => makeStuckFor(stack, { account, person: ada }, count);
+const { stack, ada, bayo, openAs, open, makeStuck } = await startFinance();
 
 describe('twenty stuck purchases', () => {
   it('are repaired by one batch that a second person approves, and the list is empty', async () => {

@@ -1,10 +1,11 @@
 // Operators in a browser, who are signed in already or sign in through the form, and purchases for them to
 // repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach } from 'vitest';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser as openCookieJar, signIn } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type Stack, type StackOptions, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { untilListed } from '../support/world/workflow-harness.ts';
 import { openBrowser } from './browser.ts';
@@ -12,37 +13,40 @@ import { openBrowser } from './browser.ts';
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 375, height: 800 };
 
-/** Purchases need attention soon, and are not checked again before a person acts. */
-export const STUCK_TIMINGS = {
-  attentionAfterMs: 2_000,
-  inFlightGraceMs: 200,
-  slowCheckMs: 3_600_000,
-  checkMaxMs: 300,
-};
-
 interface Place {
   readonly browser: Browser;
   readonly stack: Stack;
 }
 
-/**
- * A stack with an account and two people of finance, and a browser; `env`: more variables of the environment.
- */
-export async function openFinance(env: Readonly<Record<string, string>> = {}) {
-  const [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({
-      env: {
-        ...SIGN_IN_ENV,
-        TEMPORAL_UI_URL: TEMPORAL_UI,
-        SIMWAY_TEST_TIMINGS: JSON.stringify(STUCK_TIMINGS),
-        ...env,
-      },
+/** A stack with an account and two people of finance, and a browser; both are closed after the tests. */
+export async function startFinance(options: StackOptions = {}) {
+  const env = {
+    ...SIGN_IN_ENV,
+    TEMPORAL_UI_URL: TEMPORAL_UI,
+    // Purchases need attention soon, and are not checked again before a person acts.
+    SIMWAY_TEST_TIMINGS: JSON.stringify({
+      attentionAfterMs: 2_000,
+      inFlightGraceMs: 200,
+      slowCheckMs: 3_600_000,
+      checkMaxMs: 300,
     }),
-  ]);
+    ...options.env,
+  };
+  const [browser, stack] = await Promise.all([openBrowser(), startStack({ ...options, env })]);
+  afterEach(() => stack.clearFaults());
+  afterAll(async () => {
+    await browser.close();
+    await stack.close();
+  });
   const [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
   const account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
-  return { browser, stack, ada, bayo, account };
+  return {
+    ...{ browser, stack, ada, bayo, account },
+    openAs: (person: Pick<Person, 'email'>, path: string, context?: BrowserContextOptions) =>
+      openOperator({ browser, stack }, person, path, context),
+    open: (page: Page, path: string) => goTo(stack, page, path),
+    makeStuck: (count: number) => makeStuck(stack, { account, person: ada }, count),
+  };
 }
 
 export const TEMPORAL_UI = 'https://temporal.example/ui';

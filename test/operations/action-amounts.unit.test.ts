@@ -5,7 +5,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   amountOf,
-  APPROVAL_WITHIN_MS,
   isAboveLimits,
   worthMoved,
   worthOf,
@@ -112,22 +111,46 @@ describe('a requested amount', () => {
     expect(amountOf('credit-wallet', ENDED, empty, {})).toEqual({ refusal: 'NOTHING_TO_RETURN' });
   });
 
-  it('is in the price’s currency as stated, when no rate was locked', () => {
+  it('must be in the currency of the money', () => {
+    const asked = (currency: string) =>
+      amountOf('refund-to-source', ENDED, NO_REFUND, { amountMinor: '230', currency });
+    expect(asked('NGN')).toEqual({ amount: ngn(230n) });
+    expect(asked('USD')).toEqual({ refusal: 'OTHER_CURRENCY' });
+  });
+
+  it('must be given, in the price’s currency, when no rate was locked', () => {
     const money = { ...MONEY, openRefund: { amount: ngn(100_000n), credit: null } };
-    const asked = (amountMinor: string) => amountOf('credit-wallet', ENDED, money, { amountMinor });
-    expect(asked('980')).toEqual({ amount: usd(980n) });
+    const asked = (amountMinor?: string, currency?: string) =>
+      amountOf('credit-wallet', ENDED, money, { amountMinor, currency });
+    expect(asked()).toEqual({ refusal: 'AMOUNT_NEEDED' });
+    expect(asked('980', 'USD')).toEqual({ amount: usd(980n) });
     expect(asked('1')).toEqual({ amount: usd(1n) });
+    expect(asked('980', 'NGN')).toEqual({ refusal: 'OTHER_CURRENCY' });
     expect(asked('0')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
     expect(asked('-1')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+  });
+
+  it('is ignored where nothing moves', () => {
+    expect(amountOf('check-supplier', PROCESSING, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
   });
 });
 
 describe('a second person', () => {
-  const needs = (action: OperatorAction, facts: ActionFacts, amount: Money, money = MONEY): boolean => {
-    const worth = worthMoved(action, facts, amount, money);
-    const limits = { perAction: { USD: 230n }, perPersonDay: {}, perAccountDay: {} };
-    return worth !== null && isAboveLimits(worth, { byPersonMinor: 0n, onAccountMinor: 0n }, limits);
+  const limits = { perAction: { USD: 230n }, perPersonDay: { USD: 500n }, perAccountDay: { USD: 400n } };
+  const NOTHING = { byPersonMinor: 0n, onAccountMinor: 0n };
+  const needs = (action: OperatorAction, facts: ActionFacts, amount: Money | null): boolean => {
+    const worth = worthMoved(action, facts, amount, MONEY);
+    return worth !== null && isAboveLimits(worth, NOTHING, limits);
   };
+
+  it('is needed above the limit, counted in the price’s currency at the locked rate', () => {
+    expect(worthOf(ngn(184_000n), MONEY)).toEqual(usd(115n));
+    expect(needs('credit-wallet', PROCESSING, usd(230n))).toBe(false);
+    expect(needs('credit-wallet', PROCESSING, usd(231n))).toBe(true);
+    expect(needs('refund-to-source', PROCESSING, ngn(368_000n))).toBe(false);
+    expect(needs('refund-to-source', PROCESSING, ngn(370_000n))).toBe(true);
+    expect(needs('retry-delivery', PROCESSING, null)).toBe(false);
+  });
 
   it('counts the whole price when the value of the money is unknown', () => {
     expect(worthOf({ amountMinor: 1n, currency: 'EUR' }, MONEY)).toEqual(MONEY.price);
@@ -142,11 +165,22 @@ describe('a second person', () => {
     expect(needs('refund-to-source', { ...ENDED, openRefund: 'waits' }, much)).toBe(true);
     expect(needs('refund-to-source', { ...ENDED, openRefund: 'stuck' }, much)).toBe(true);
     expect(needs('refund-to-source', ENDED, much)).toBe(true);
-    expect(needs('credit-wallet', { ...ENDED, openRefund: 'on-its-way' }, much)).toBe(true);
+    for (const openRefund of ['due', 'on-its-way'] as const)
+      expect(needs('credit-wallet', { ...ENDED, openRefund }, much)).toBe(true);
   });
 
-  it('has a week to approve', () => {
-    expect(APPROVAL_WITHIN_MS).toBe(604_800_000);
+  it('is not needed in a currency without a limit', () => {
+    const none = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
+    expect(isAboveLimits(usd(10n ** 12n), NOTHING, none)).toBe(false);
+    expect(isAboveLimits(ngn(10n ** 12n), NOTHING, limits)).toBe(false);
+  });
+
+  it.each([
+    [400n, 300n, false],
+    [401n, 0n, true],
+    [0n, 301n, true],
+  ])('is needed after %s by the person and %s on the account: %s', (byPersonMinor, onAccountMinor, is) => {
+    expect(isAboveLimits(usd(100n), { byPersonMinor, onAccountMinor }, limits)).toBe(is);
   });
 });
 

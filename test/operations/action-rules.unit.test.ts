@@ -1,5 +1,5 @@
 // The whole table of which operator actions a purchase allows: every state with every action, and what
-// evidence, goodwill and amounts change. The tables here are written by hand and match docs/OPERATIONS.md.
+// evidence and goodwill change. The tables here are written by hand and match docs/OPERATIONS.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,20 +7,12 @@ import {
   ACTION_REFUSALS,
   availableActions,
   situationOf,
-  REFUSAL_MESSAGES,
   refusalFor,
   requestRefusal,
-  amountOf,
-  isAboveLimits,
-  worthMoved,
-  worthOf,
   type ActionFacts,
-  type ActionMoney,
 } from '../../src/operations/rules.ts';
-import type { Money } from '../../src/domain/money.ts';
 import { isSamePerson } from '../../src/accounts/operators/two-person-rules.ts';
 import {
-  actionsInSituation,
   actionsThat,
   OPERATOR_ACTIONS,
   PURCHASE_SITUATIONS,
@@ -69,143 +61,91 @@ const SHORT: Record<string, OperatorAction> = {
   settle: 'settle-dispute',
 };
 
-/**
- * The state; the allowed actions, with evidence and goodwill where they help; the allowed actions without
- * either.
- */
-const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
-  ['waiting for money', PENDING, 'gateway paid cancel', 'gateway cancel'],
-  [
-    'a funding waiting for money',
-    { ...PENDING, purpose: 'funding' },
-    'gateway paid cancel',
-    'gateway cancel',
-  ],
-  [
-    'being delivered, paid from the wallet',
-    WALLET,
-    'supplier retry other credit cancel',
-    'supplier retry other credit cancel',
-  ],
-  [
-    'being delivered, paid through the gateway',
-    CARD,
-    'gateway supplier retry other refund credit cancel',
-    'gateway supplier retry other refund credit cancel',
-  ],
+/** The state, and what it allows. `*`: only with evidence, or as goodwill. */
+const TABLE: readonly (readonly [string, ActionFacts, string])[] = [
+  ['waiting for money', PENDING, 'gateway paid* cancel'],
+  ['a funding waiting for money', { ...PENDING, purpose: 'funding' }, 'gateway paid* cancel'],
+  ['being delivered, paid from the wallet', WALLET, 'supplier retry other credit cancel'],
+  ['being delivered, paid through the gateway', CARD, 'gateway supplier retry other refund credit cancel'],
   [
     'being delivered, disputed or taken back',
     { ...CARD, hasDispute: true },
-    'gateway supplier retry cancel settle',
-    'gateway supplier retry cancel',
+    'gateway supplier retry cancel settle*',
   ],
-  ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry', 'supplier retry'],
-  [
-    'the same through the gateway',
-    { ...CARD, isDelivered: true },
-    'gateway supplier retry',
-    'gateway supplier retry',
-  ],
-  ['delivered', DELIVERED, 'supplier credit', 'supplier'],
+  ['delivered, not settled', { ...WALLET, isDelivered: true }, 'supplier retry'],
+  ['the same through the gateway', { ...CARD, isDelivered: true }, 'gateway supplier retry'],
+  ['delivered', DELIVERED, 'supplier credit*'],
   [
     'delivered, through the gateway',
     { ...DELIVERED, isThroughGateway: true },
-    'gateway supplier refund credit',
-    'gateway supplier',
+    'gateway supplier refund* credit*',
   ],
   [
     'delivered, paid more than asked',
     { ...DELIVERED, isThroughGateway: true, inWallet: money },
-    'gateway supplier refund credit',
-    'gateway supplier refund',
+    'gateway supplier refund credit*',
   ],
-  ['delivered, all of it refunded', { ...DELIVERED, earned: null }, 'supplier', 'supplier'],
-  [
-    'delivered, its money still on hold',
-    { ...DELIVERED, earned: null, holdsMoney: true },
-    'supplier retry',
-    'supplier retry',
-  ],
+  ['delivered, all of it refunded', { ...DELIVERED, earned: null }, 'supplier'],
+  ['delivered, its money still on hold', { ...DELIVERED, earned: null, holdsMoney: true }, 'supplier retry'],
   [
     'delivered, its money still on hold, disputed',
     { ...DISPUTED, earned: null, holdsMoney: true },
-    'gateway supplier retry settle',
-    'gateway supplier retry',
+    'gateway supplier retry settle*',
   ],
   [
     'delivered, disputed',
     { ...DELIVERED, isThroughGateway: true, hasDispute: true },
-    'gateway supplier settle',
-    'gateway supplier',
+    'gateway supplier settle*',
   ],
-  ['ended, from the wallet', FAILED, 'supplier', 'supplier'],
-  ['ended, its money still on hold', { ...FAILED, holdsMoney: true }, 'supplier cancel', 'supplier cancel'],
+  ['ended, from the wallet', FAILED, 'supplier'],
+  ['ended, its money still on hold', { ...FAILED, holdsMoney: true }, 'supplier cancel'],
   [
     'ended, its money still on hold, disputed',
     { ...FAILED_CARD, holdsMoney: true, hasDispute: true },
-    'gateway supplier cancel settle',
-    'gateway supplier cancel',
+    'gateway supplier cancel settle*',
   ],
-  ['ended unpaid', { ...FAILED_CARD, isUnpaid: true }, 'gateway supplier paid', 'gateway supplier'],
+  ['ended unpaid', { ...FAILED_CARD, isUnpaid: true }, 'gateway supplier paid*'],
   [
     'ended unpaid, left open by the gateway',
     { ...FAILED_CARD, isUnpaid: true, isLeftOpen: true },
-    'gateway supplier paid cancel',
-    'gateway supplier cancel',
+    'gateway supplier paid* cancel',
   ],
-  [
-    'ended, the money credited',
-    { ...FAILED_CARD, inWallet: money },
-    'gateway supplier refund',
-    'gateway supplier refund',
-  ],
-  [
-    'ended, a refund due',
-    { ...FAILED_CARD, openRefund: 'due' },
-    'gateway supplier refund credit',
-    'gateway supplier refund credit',
-  ],
-  [
-    'ended, a refund in progress',
-    { ...FAILED_CARD, openRefund: 'on-its-way' },
-    'gateway supplier refund',
-    'gateway supplier refund',
-  ],
+  ['ended, the money credited', { ...FAILED_CARD, inWallet: money }, 'gateway supplier refund'],
+  ['ended, a refund due', { ...FAILED_CARD, openRefund: 'due' }, 'gateway supplier refund credit'],
+  ['ended, a refund in progress', { ...FAILED_CARD, openRefund: 'on-its-way' }, 'gateway supplier refund'],
   [
     'ended, a refund that waits for the buyer',
     { ...FAILED_CARD, openRefund: 'waits' },
-    'gateway supplier refund credit',
-    'gateway supplier',
+    'gateway supplier refund* credit*',
   ],
   [
     'ended, a refund that the gateway will not send',
     { ...FAILED_CARD, openRefund: 'stuck' },
-    'gateway supplier refund credit',
-    'gateway supplier refund',
+    'gateway supplier refund credit*',
   ],
   [
     'ended, reversed by the bank',
     { ...FAILED_CARD, hasDispute: true, inWallet: money },
-    'gateway supplier settle',
-    'gateway supplier',
+    'gateway supplier settle*',
   ],
   [
     'a funding in the wallet',
     { ...FAILED_CARD, purpose: 'funding', status: 'SUCCESS', inWallet: money },
     'gateway refund',
-    'gateway refund',
   ],
 ];
 
-const named = (actions: string): OperatorAction[] =>
-  OPERATOR_ACTIONS.filter((action) => actions.split(' ').some((word) => SHORT[word] === action));
+const named = (words: string): OperatorAction[] => {
+  const actions = words.split(' ').map((word) => SHORT[word]);
+  return OPERATOR_ACTIONS.filter((action) => actions.includes(action));
+};
 const BARE = { isGoodwill: false, hasEvidence: false };
 
 describe('the allowed actions', () => {
-  it.each(TABLE)('%s', (_name, facts, best, bare) => {
-    expect(availableActions(facts)).toEqual(named(best));
+  it.each(TABLE)('%s', (_name, facts, words) => {
+    expect(availableActions(facts)).toEqual(named(words.replaceAll('*', '')));
     expect(OPERATOR_ACTIONS.filter((action) => refusalFor(action, facts, BARE) === undefined)).toEqual(
-      named(bare),
+      named(words),
     );
   });
 
@@ -213,16 +153,9 @@ describe('the allowed actions', () => {
     expect(actionsThat('isCheck')).toEqual(['check-gateway', 'check-supplier', 'retry-delivery']);
   });
 
-  it('are never more than the state allows, and every action is allowed somewhere', () => {
-    for (const [, facts] of TABLE) {
-      const allowed = actionsInSituation(situationOf(facts));
-      expect(availableActions(facts).filter((action) => !allowed.includes(action))).toEqual([]);
-    }
-    expect(
-      OPERATOR_ACTIONS.filter(
-        (action) => !TABLE.some(([, facts]) => availableActions(facts).includes(action)),
-      ),
-    ).toEqual([]);
+  it('are shown for every situation and every action', () => {
+    const allowed = new Set(TABLE.flatMap(([, facts]) => availableActions(facts)));
+    expect(allowed).toEqual(new Set(OPERATOR_ACTIONS));
     expect(new Set(TABLE.map(([, facts]) => situationOf(facts)))).toEqual(new Set(PURCHASE_SITUATIONS));
   });
 
@@ -276,10 +209,6 @@ describe('a refusal', () => {
   it('never affects a delivery attempt while the delivery is open, whether or not its money is on hold', () => {
     expect(refusalFor('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
   });
-
-  it('has a text for each reason', () => {
-    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_MESSAGES[refusal].length).toBeGreaterThan(10);
-  });
 });
 
 describe('the rest of a request', () => {
@@ -310,102 +239,6 @@ describe('the rest of a request', () => {
     expect(isSamePerson('Ａｄａ', 'ada')).toBe(true);
     expect(isSamePerson('ada', 'adaeze')).toBe(false);
     expect(isSamePerson('Ada Obi', 'Adaobi')).toBe(false);
-  });
-});
-
-/** NGN 3,680.00 paid for USD 2.30. */
-const MONEY: ActionMoney = {
-  price: money,
-  charge: { amountMinor: 368_000n, currency: 'NGN' },
-  openRefund: null,
-  inWallet: null,
-  earned: null,
-  earnedAtSource: null,
-};
-
-describe('the amount', () => {
-  const ofPart = (amountMinor: string | undefined, currency?: string) =>
-    amountOf(
-      'refund-to-source',
-      { ...DELIVERED, isThroughGateway: true },
-      { ...MONEY, earnedAtSource: MONEY.charge },
-      {
-        ...(amountMinor === undefined ? {} : { amountMinor }),
-        ...(currency === undefined ? {} : { currency }),
-      },
-    );
-
-  it('is the whole of, or a part of, what was earned, never more', () => {
-    expect(ofPart(undefined)).toEqual({ amount: MONEY.charge });
-    expect(ofPart('1')).toEqual({ amount: { amountMinor: 1n, currency: 'NGN' } });
-    expect(ofPart('368000', 'NGN')).toEqual({ amount: MONEY.charge });
-    expect(ofPart('368001')).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
-    expect(ofPart('230', 'USD')).toEqual({ refusal: 'OTHER_CURRENCY' });
-    expect(ofPart('0')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
-  });
-
-  it('is the whole hold', () => {
-    expect(amountOf('cancel', WALLET, MONEY, {})).toEqual({ amount: money });
-    expect(amountOf('cancel', PENDING, MONEY, {})).toEqual({ amount: null });
-    expect(amountOf('credit-wallet', WALLET, MONEY, { amountMinor: '229' })).toEqual({
-      refusal: 'AMOUNT_NOT_ALLOWED',
-    });
-    expect(amountOf('mark-paid', PENDING, MONEY, { amountMinor: '368000' })).toEqual({
-      amount: MONEY.charge,
-    });
-    expect(amountOf('check-supplier', WALLET, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
-  });
-
-  it('must be given for money in a currency without an agreed rate', () => {
-    const stuck = { ...MONEY, openRefund: { amount: { amountMinor: 900n, currency: 'EUR' }, credit: null } };
-    const facts: ActionFacts = { ...FAILED_CARD, openRefund: 'stuck' };
-    expect(amountOf('credit-wallet', facts, stuck, {})).toEqual({ refusal: 'AMOUNT_NEEDED' });
-    expect(amountOf('credit-wallet', facts, stuck, { amountMinor: '980', currency: 'USD' })).toEqual({
-      amount: { amountMinor: 980n, currency: 'USD' },
-    });
-    expect(amountOf('credit-wallet', facts, stuck, { amountMinor: '980', currency: 'EUR' })).toEqual({
-      refusal: 'OTHER_CURRENCY',
-    });
-  });
-});
-
-describe('a second person', () => {
-  const limits = { perAction: { USD: 230n }, perPersonDay: { USD: 500n }, perAccountDay: { USD: 400n } };
-  const NOTHING = { byPersonMinor: 0n, onAccountMinor: 0n };
-  it('is needed above the limit, counted in the price’s currency at the locked rate', () => {
-    expect(worthOf({ amountMinor: 184_000n, currency: 'NGN' }, MONEY)).toEqual({
-      amountMinor: 115n,
-      currency: 'USD',
-    });
-    const needs = (
-      action: OperatorAction,
-      facts: ActionFacts,
-      amountMinor: bigint | null,
-      currency = 'USD',
-    ) => isNeeded(worthMoved(action, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY));
-    const isNeeded = (worth: Money | null) => worth !== null && isAboveLimits(worth, NOTHING, limits);
-    expect(needs('credit-wallet', WALLET, 230n)).toBe(false);
-    expect(needs('credit-wallet', WALLET, 231n)).toBe(true);
-    expect(needs('refund-to-source', CARD, 368_000n, 'NGN')).toBe(false);
-    expect(needs('refund-to-source', CARD, 370_000n, 'NGN')).toBe(true);
-    expect(needs('retry-delivery', CARD, null)).toBe(false);
-    // Decided already, so requesting it again decides nothing.
-    expect(needs('refund-to-source', { ...FAILED_CARD, openRefund: 'due' }, 370_000n, 'NGN')).toBe(false);
-    expect(needs('credit-wallet', { ...FAILED_CARD, openRefund: 'due' }, 231n)).toBe(true);
-  });
-
-  it('is not needed in a currency without a limit', () => {
-    const none = { perAction: {}, perPersonDay: {}, perAccountDay: {} };
-    expect(isAboveLimits({ amountMinor: 10n ** 12n, currency: 'USD' }, NOTHING, none)).toBe(false);
-    expect(isAboveLimits({ amountMinor: 10n ** 12n, currency: 'NGN' }, NOTHING, limits)).toBe(false);
-  });
-
-  it('is needed when a day’s sum of the person or of the account exceeds its own limit', () => {
-    const isNeeded = (byPersonMinor: bigint, onAccountMinor: bigint) =>
-      isAboveLimits({ amountMinor: 100n, currency: 'USD' }, { byPersonMinor, onAccountMinor }, limits);
-    expect(isNeeded(400n, 300n)).toBe(false);
-    expect(isNeeded(401n, 0n)).toBe(true);
-    expect(isNeeded(0n, 301n)).toBe(true);
   });
 });
 

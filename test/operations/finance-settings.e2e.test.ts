@@ -89,22 +89,6 @@ describe('rates set', () => {
     expect((await run('rates set --currency NGN --rate 1601', { more: WHY, answer: 'y' })).code).toBe(0);
     expect(await rateOf('NGN')).toBe(1_601_000_000n);
   });
-
-  it.each([
-    ['no rate', 'rates set --currency NGN --rate many --yes', '--rate'],
-    ['a rate of nothing', 'rates set --currency NGN --rate 0 --yes', '--rate'],
-    ['no currency', 'rates set --currency naira --rate 1 --yes', '--currency'],
-  ])('is a usage error with %s', async (_what, line, word) => {
-    const { code, stderr } = await run(line, { more: WHY });
-    expect(code).toBe(2);
-    expect(stderr).toContain(word);
-  });
-
-  it('requires a reason', async () => {
-    const { code, stderr } = await run('rates set --currency NGN --rate 1 --yes');
-    expect(code).toBe(2);
-    expect(stderr).toContain('--reason');
-  });
 });
 
 describe('rates confirm', () => {
@@ -206,18 +190,6 @@ describe('prices', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/before .*3\.00 %\nafter .*5\.00 %/);
     expect(await findPricingSettings(books.world)).toMatchObject({ ngnIncrementBps: 300 });
-  });
-
-  it.each([
-    ['prices set --yes', 'Give at least one'],
-    ['prices set --user-markup lots --yes', '--user-markup'],
-    ['prices set --user-markup=-1 --yes', '--user-markup'],
-    ['prices preview --examples 0', '--examples'],
-  ])('%s is a usage error', async (line, word) => {
-    const more = line.startsWith('prices set') ? WHY : [];
-    const { code, stderr } = await run(line, { more });
-    expect(code).toBe(2);
-    expect(stderr).toContain(word);
   });
 });
 

@@ -68,6 +68,14 @@ it.each([
   ['an amount for many', 'refund --class refund-stuck --amount 1 --currency USD --reason because', 'one id'],
   ['a flag of another action', 'cancel txn-1 --amount 1 --reason because', '--amount'],
   ['an invalid environment', 'stuck --environment moon', '--environment'],
+  ['an invalid rate', 'rates set --currency NGN --rate many --yes --reason because', '--rate'],
+  ['a rate of nothing', 'rates set --currency NGN --rate 0 --yes --reason because', '--rate'],
+  ['an invalid currency', 'rates set --currency naira --rate 1 --yes --reason because', '--currency'],
+  ['no reason to set a rate', 'rates set --currency NGN --rate 1 --yes', '--reason'],
+  ['no change of prices', 'prices set --yes --reason because', 'Give at least one'],
+  ['an invalid markup', 'prices set --user-markup lots --yes --reason because', '--user-markup'],
+  ['a markup below nothing', 'prices set --user-markup=-1 --yes --reason because', '--user-markup'],
+  ['no examples of prices', 'prices preview --examples 0', '--examples'],
 ])(
   'finance’s command line exits with 2, names the mistake, and does nothing: %s',
   async (_what, line, word) => {

@@ -48,15 +48,12 @@ function as(who: Role | 'NEW'): Ask {
   return { headers: { authorization: `Bearer ${tokenOf(who)}` } };
 }
 
-function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onApi = api): Promise<Reply> {
-  return onApi.ask(target, {
-    method: route.split(' ')[0] ?? '',
-    ...(body ? { body } : {}),
-    headers: { ...headers, ...(who === null ? {} : { authorization: `Bearer ${tokenOf(who)}` }) },
-  });
+function askFor({ route, target, body, as: who }: OpsAsk, onApi = api): Promise<Reply> {
+  const method = route.split(' ')[0] ?? '';
+  return onApi.ask(target, { method, ...(body && { body }), ...(who && as(who)) });
 }
 
-const ASKS = [...OTHER_ASKS, ...GOOD_ASKS];
+const SIGNED_IN_ASKS = GOOD_ASKS.filter(({ as: who, target }) => who && !target.startsWith('/ops/sessions'));
 
 describe('the route table', () => {
   test('has sessions of operators on every route under /ops, and on no other', () => {
@@ -80,8 +77,7 @@ describe('the route table', () => {
 });
 
 describe('each role on each route', () => {
-  const good = GOOD_ASKS.filter((ask) => ask.as !== null && !ask.target.startsWith('/ops/sessions'));
-  const cases = good.flatMap((ask) => ROLES.map((role) => [role, ask.route, ask] as const));
+  const cases = SIGNED_IN_ASKS.flatMap((ask) => ROLES.map((role) => [role, ask.route, ask] as const));
 
   test.each(cases)('%s, %s', async (role, name, ask) => {
     const permission = opsRoutes.find((route) => nameOf(route) === name)?.permission ?? 'people';
@@ -100,13 +96,12 @@ describe('each role on each route', () => {
     expect(ops.calls).toEqual([]);
   });
 
-  test.each(good.filter((ask) => !ask.target.startsWith('/ops/me') && !ask.target.endsWith('openapi.json')))(
-    'a person who must choose a password first, $route',
-    async (ask) => {
-      expect((await askFor({ ...ask, as: 'NEW' })).status).toBe(403);
-      expect(ops.calls).toEqual([]);
-    },
-  );
+  test.each(
+    SIGNED_IN_ASKS.filter((ask) => !ask.target.startsWith('/ops/me') && !ask.target.endsWith('openapi.json')),
+  )('a person who must choose a password first, $route', async (ask) => {
+    expect((await askFor({ ...ask, as: 'NEW' })).status).toBe(403);
+    expect(ops.calls).toEqual([]);
+  });
 
   test('a role without the permission is refused before the body is read', async () => {
     const reply = await api.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
@@ -135,12 +130,11 @@ describe('without a valid session', () => {
     ],
   ];
   const closed = opsRoutes.filter((route) => route.key === 'session');
+  const exampleOf = ({ path, params }: (typeof table)[number]) =>
+    path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params?.[name]?.example ?? '');
 
   test.each(closed.map((route) => [nameOf(route), route] as const))('%s', async (_name, route) => {
-    const target = route.path.replaceAll(
-      /\{(\w+)\}/g,
-      (_all, name: string) => route.params?.[name]?.example ?? '',
-    );
+    const target = exampleOf(route);
     for (const [who, ask, code] of wrong) {
       const reply = await api.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
       expect(reply.status, who).toBe(401);
@@ -154,10 +148,7 @@ describe('without a valid session', () => {
     const merchantRoutes = table.filter((route) => route.key === 'required');
     expect(merchantRoutes.length).toBeGreaterThan(10);
     for (const route of merchantRoutes) {
-      const target = route.path.replaceAll(
-        /\{(\w+)\}/g,
-        (_all, name: string) => route.params?.[name]?.example ?? '',
-      );
+      const target = exampleOf(route);
       for (const ask of [as('ADMIN'), { rawKey: tokenOf('ADMIN') }])
         expect((await api.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
     }
@@ -339,7 +330,7 @@ test('every route that works in an environment accepts its name, and requires it
   const both = openOperators(books, { live: true });
   const other = await startApi({ live: true, ops: both });
   try {
-    for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
+    for (const ask of SIGNED_IN_ASKS) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
       const isAboutPeople = /^\/ops\/(me|people|device-logins|openapi)/.test(ask.target);
       expect(route?.queryNames.includes('environment'), ask.route).toBe(!isAboutPeople);
@@ -468,7 +459,7 @@ describe('the OpenAPI document', () => {
     expect(merchants.text).not.toMatch(/"Session"|trial-balance|refund-to-source/);
   });
 
-  test.each(ASKS.map((ask, index) => [index, ask.route, ask.status, ask] as const))(
+  test.each([...OTHER_ASKS, ...GOOD_ASKS].map((ask, index) => [index, ask.route, ask.status, ask] as const))(
     '%i: %s answers %i as documented',
     async (_index, name, status, ask) => {
       ops.isEngineAway = ask.isEngineAway ?? false;

@@ -14,7 +14,7 @@ import { insertPerson } from '../../src/accounts/store/people.ts';
 import { insertMember, beginUserAnew } from '../../src/accounts/store/users.ts';
 import { changeAccount, listAccounts, readAccount } from '../../src/operations/accounts.ts';
 import { MAX_FOUND, search } from '../../src/operations/search.ts';
-import { FOUND_BY, findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
+import { findOtherRecords, findTransactions } from '../../src/operations/store/search.ts';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { purchaseTimeline } from '../../src/operations/timeline.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
@@ -64,38 +64,26 @@ beforeAll(async () => {
   accountId = await newAccount('Merchant 100% Travel', 'shop@merchant.example');
   other = await newAccount('Other Ltd', 'other@else.example');
   const passwordHash = 'scrypt$1$1$1$x$x';
-  const user = await beginUserAnew(books.accounts, {
-    ...{ email: 'ada.owner@private.example', name: 'Ada', passwordHash },
-  });
+  const owner = { email: 'ada.owner@private.example', name: 'Ada', passwordHash };
+  const user = await beginUserAnew(books.accounts, owner);
   await insertMember(books.accounts, { account_id: accountId, user_id: user, role: 'OWNER' });
   person = await insertPerson(books.accounts, {
     ...{ email: 'support@operator.example', name: 'Sam', role: 'SUPPORT', passwordHash, oneTimeUntil: null },
   });
+  const company = { companyName: 'Merchant', websiteUrl: 'https://merchant.example', expiresAt: null };
   const key = await createKey(
     books.accounts,
     {
-      ...{
-        accountId,
-        environment: 'test',
-        brand: 'simway',
-        scopes: ['read'],
-        allowedAddresses: ['127.0.0.1'],
-      },
-      ...{ companyName: 'Merchant', websiteUrl: 'https://merchant.example', expiresAt: null },
+      ...{ accountId, environment: 'test', brand: 'simway', ...company },
+      ...{ scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
     },
     'a test',
   );
   const own = { account_id: accountId };
   const esim = `esim-${hex()}`;
-  const purchase = await rows.purchase({
-    ...own,
-    esim_id: esim,
-    request_id: 'request-1',
-    created_at: ago(3),
-  });
-  const topUp = await rows.purchase({
-    ...{ ...own, esim_id: esim, package_type: 'TOPUP', created_at: ago(2) },
-  });
+  const both = { ...own, esim_id: esim };
+  const purchase = await rows.purchase({ ...both, request_id: 'request-1', created_at: ago(3) });
+  const topUp = await rows.purchase({ ...both, package_type: 'TOPUP', created_at: ago(2) });
   for (const [id, orderNo] of [
     [purchase, 'B2611'],
     [topUp, 'T2611'],
@@ -108,18 +96,11 @@ beforeAll(async () => {
     );
   const funding = await rows.funding({ ...own, request_id: 'request-1' });
   await rows.payment(purchase, { reference: 'pay-1', account_id: accountId, gateway_id: '4099260516' });
-  await rows.refund(purchase, {
-    reference: 'pay-1',
-    refund_key: 'pay-1-back',
-    gateway_refund_id: '7001',
-    status: 'DONE',
-  });
-  const event = await rows.event({ reference: 'pay-1', applied_at: ago(1) });
-  const stranger = await rows.event({
-    reference: 'of-a-stranger',
-    applied_at: ago(1),
-    note: UNMATCHED_EVENT,
-  });
+  const refund = { reference: 'pay-1', refund_key: 'pay-1-back', gateway_refund_id: '7001' };
+  await rows.refund(purchase, { ...refund, status: 'DONE' });
+  const applied = { applied_at: ago(1) };
+  const event = await rows.event({ reference: 'pay-1', ...applied });
+  const stranger = await rows.event({ reference: 'of-a-stranger', ...applied, note: UNMATCHED_EVENT });
   const endpoint = await rows.endpoint({ ...own, url: 'https://shop.example/hooks/s3cret?key=s3cret' });
   const removed = await rows.endpoint({ ...own, deleted_at: ago(1) });
   const message = await rows.message(endpoint, { ...own, subject: purchase });
@@ -152,12 +133,8 @@ beforeAll(async () => {
  * dispute, and differences.
  */
 async function plantOthers(purchase: string) {
-  const [batch, quote, unused, repair] = [
-    `batch-${hex()}`,
-    `quote-${hex()}`,
-    `quote-${hex()}`,
-    `repair-${hex()}`,
-  ];
+  const [batch, repair] = [`batch-${hex()}`, `repair-${hex()}`];
+  const [quote, unused] = [`quote-${hex()}`, `quote-${hex()}`];
   await sql`insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at) values ('pay-1', '881', ${purchase}, 'paystack', 1, 'USD', 'LOST', now())`.execute(
     books.owner,
   );
@@ -170,11 +147,8 @@ async function plantOthers(purchase: string) {
     insert into job_rows (kind, status, job_id, row_number, reference, package_code, transaction_id, closed_at)
     values ('order', 'DONE', ${batch}, 0, 'booking-4711', 'P', ${purchase}, now())`.execute(books.owner);
   const { packageCode } = basePackage();
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
+  await replaceCatalogue(books.world, catalogue, NOW);
   await sql`
     insert into quotes (id, account_id, package_type, package_code, package_name, price_minor, currency, price_usd_minor, cost_usd_e4,
                         settings_id, created_at, expires_at, used_by, used_at)
@@ -354,22 +328,11 @@ describe('the search', () => {
         { transactionId: 't77', foundBy: by },
       ]);
   });
-
-  it('has a text for each way to find a result', () => {
-    expect(new Set(FOUND_BY).size).toBe(FOUND_BY.length);
-  });
 });
 
 const MANY: ReadonlySet<string | undefined> = new Set([
-  ...[
-    'purchases',
-    'esims',
-    'payments',
-    'refunds',
-    'disputes',
-    'gateway_events',
-    'reconciliation_differences',
-  ],
+  ...['purchases', 'esims', 'payments', 'refunds', 'disputes', 'gateway_events'],
+  'reconciliation_differences',
 ]);
 
 /** The rows of each table that grows with the purchases, like a small version of a busy year. */
@@ -425,19 +388,11 @@ describe('accounts', () => {
   it('show what they have in this environment', async () => {
     const overview = await readAccount(deps, accountId);
     expect(overview).toMatchObject({
-      ...{
-        keys: 1,
-        members: 1,
-        endpoints: 1,
-        openPurchases: 2,
-        openFundings: 1,
-        onHoldMinor: 0n,
-        owedMinor: 0n,
-      },
+      ...{ keys: 1, members: 1, endpoints: 1, openPurchases: 2, openFundings: 1 },
+      ...{ onHoldMinor: 0n, owedMinor: 0n },
     });
-    await rows.purchase({
-      ...{ account_id: accountId, attention_reason: 'UNDO_FAILED', needs_attention_since: ago(5) },
-    });
+    const attention = { attention_reason: 'UNDO_FAILED', needs_attention_since: ago(5) };
+    await rows.purchase({ account_id: accountId, ...attention });
     expect((await readAccount(deps, accountId)).stuck).toBe(overview.stuck + 1);
     expect((await readAccount(deps, other)).stuck).toBe(0);
     await expect(readAccount(deps, `acc-${hex()}`)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -453,11 +408,8 @@ describe('accounts', () => {
     const changed = await changeAccount(deps, session, other, change);
     expect(changed).toMatchObject({ plan: 'ENTERPRISE', requestsPerMinute: 2_000, disabledAt: NOW });
     await changeAccount(deps, session, other, change);
-    const back = await changeAccount(deps, session, other, {
-      plan: 'PREMIUM',
-      disabled: false,
-      reason: 'back',
-    });
+    const undo = { plan: 'PREMIUM', disabled: false, reason: 'back' } as const;
+    const back = await changeAccount(deps, session, other, undo);
     expect(back).toMatchObject({ plan: 'PREMIUM', requestsPerMinute: 500, disabledAt: null });
     const audit = await books.accounts
       .selectFrom('audit_log')
@@ -465,26 +417,16 @@ describe('accounts', () => {
       .where('action', '=', 'account.change')
       .orderBy('id')
       .execute();
-    expect(audit).toEqual([
-      {
+    const changes = [
+      ['STANDARD → ENTERPRISE', 'none → 2000', 'false → true', 'a test'],
+      ['ENTERPRISE → PREMIUM', '2000 → none', 'true → false', 'back'],
+    ] as const;
+    expect(audit).toEqual(
+      changes.map(([plan, requestsPerMinute, disabled, reason]) => ({
         actor: 'finance@operator.example',
-        detail: {
-          plan: 'STANDARD → ENTERPRISE',
-          requestsPerMinute: 'none → 2000',
-          disabled: 'false → true',
-          reason: 'a test',
-        },
-      },
-      {
-        actor: 'finance@operator.example',
-        detail: {
-          plan: 'ENTERPRISE → PREMIUM',
-          requestsPerMinute: '2000 → none',
-          disabled: 'true → false',
-          reason: 'back',
-        },
-      },
-    ]);
+        detail: { plan, requestsPerMinute, disabled, reason },
+      })),
+    );
     await expect(changeAccount(deps, session, `acc-${hex()}`, change)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { askForAction, decideApproval } from '../../src/operations/store/actions.ts';
-import type { ApprovalLimits } from '../../src/operations/rules.ts';
+import type { ActionRequest, ApprovalLimits } from '../../src/operations/rules.ts';
 import { usePaymentBooks } from '../payments/payments.support.ts';
 import { NO_LIMITS } from '../support/money/facts.ts';
 
@@ -36,17 +36,10 @@ interface Gift {
 
 async function gift({ transactionId, by, amountMinor, limits, now = new Date() }: Gift) {
   const actionId = newId();
-  const request = {
-    actionId,
-    transactionId,
-    action: 'credit-wallet',
-    by,
-    reason: 'a test',
-    goodwill: true,
-    amountMinor: String(amountMinor),
-    currency: 'USD',
-    actionKey: actionId,
-  } as const;
+  const request: ActionRequest = {
+    ...{ actionId, actionKey: actionId, transactionId, action: 'credit-wallet', by, reason: 'a test' },
+    ...{ goodwill: true, amountMinor: String(amountMinor), currency: 'USD' },
+  };
   return { actionId, begun: await askForAction(books.world, request, { limits, now }) };
 }
 
@@ -96,13 +89,7 @@ describe('a day’s sum', () => {
     const transactionId = await delivered();
     const by = newName();
     const ask = (amountMinor: bigint, afterMs: number) =>
-      gift({
-        transactionId,
-        by,
-        amountMinor,
-        limits: perPersonDay,
-        now: new Date(Date.now() + afterMs),
-      });
+      gift({ transactionId, by, amountMinor, limits: perPersonDay, now: new Date(Date.now() + afterMs) });
     expect((await ask(500n, 0)).begun.outcome).toBe('go');
     expect((await ask(1n, 23 * HOUR_MS)).begun.outcome).toBe('waits-for-approval');
     expect((await ask(1n, 25 * HOUR_MS)).begun.outcome).toBe('go');
@@ -125,18 +112,10 @@ describe('a day’s sum', () => {
   });
 
   it('cannot be changed afterwards', async () => {
-    const { actionId } = await gift({
-      transactionId: await delivered(),
-      by: newName(),
-      amountMinor: 10n,
-      limits: perPersonDay,
-    });
-    for (const column of [
-      'worth_minor = 0',
-      "person_key = 'x'",
-      "account_id = 'x'",
-      "worth_currency = 'NGN'",
-    ])
+    const transactionId = await delivered();
+    const { actionId } = await gift({ transactionId, by: newName(), amountMinor: 10n, limits: perPersonDay });
+    const columns = ['worth_minor = 0', "person_key = 'x'", "account_id = 'x'", "worth_currency = 'NGN'"];
+    for (const column of columns)
       await expect(
         sql`update operator_actions set ${sql.raw(column)} where id = ${actionId}`.execute(books.world),
       ).rejects.toThrow("an action's worth cannot change");
@@ -161,17 +140,14 @@ describe('a second person', () => {
         from accounts.users where email = ${email}`.execute(books.owner);
   }
 
-  async function approval(asker: string, approver: string): Promise<string> {
-    const { actionId } = await gift({
-      transactionId: await delivered(),
-      by: asker,
-      amountMinor: 10n,
-      limits: always,
-    });
-    const decision = { by: approver, isApproved: true, tryId: newId() };
-    const decided = await decideApproval(books.world, actionId, decision, new Date());
-    return decided.outcome === 'refused' ? decided.code : decided.outcome;
+  async function decided(asker: string, approver: string, isApproved: boolean): Promise<string> {
+    const transactionId = await delivered();
+    const { actionId } = await gift({ transactionId, by: asker, amountMinor: 10n, limits: always });
+    const decision = { by: approver, isApproved, tryId: newId() };
+    const made = await decideApproval(books.world, actionId, decision, new Date());
+    return made.outcome === 'refused' ? made.code : made.outcome;
   }
+  const approval = (asker: string, approver: string) => decided(asker, approver, true);
 
   const admin = () => newName();
   it.each<[string, (asker: string, approver: string) => Promise<void>]>([
@@ -207,15 +183,6 @@ describe('a second person', () => {
   it('may decline without counting as one', async () => {
     const [asker, approver] = [newName(), newName()];
     await given(approver, [asker, null], 1);
-    const { actionId } = await gift({
-      transactionId: await delivered(),
-      by: asker,
-      amountMinor: 10n,
-      limits: always,
-    });
-    const decision = { by: approver, isApproved: false, tryId: newId() };
-    expect(await decideApproval(books.world, actionId, decision, new Date())).toMatchObject({
-      outcome: 'done',
-    });
+    expect(await decided(asker, approver, false)).toBe('done');
   });
 });

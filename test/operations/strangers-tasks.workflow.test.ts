@@ -25,7 +25,7 @@ import {
 import { createScenes } from './strangers.support.ts';
 
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-const { withUnknownOutcome, unpaid, rowsAbout, ordersOf, signedInputOf } = createScenes({
+const { withUnknownOutcome, unpaid, rowsAbout, ordersOf, signedInputOf, untilParked } = createScenes({
   stack,
   harness,
   buyer,
@@ -191,11 +191,7 @@ describe('an operator action that a stranger answers', () => {
       await untilTold(lie);
       expect(await recordsOf(transactionId)).toEqual(['cancel BEGUN']);
       // The workflow believes the row: it asks again later, and not at once for as long as it is lied to.
-      await until(
-        () => harness.isParked(transactionId),
-        (isParked) => isParked,
-        { what: 'a workflow that waits' },
-      );
+      await untilParked(transactionId);
       expect(lie.told()).toBeLessThan(3);
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });

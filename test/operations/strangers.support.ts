@@ -4,6 +4,7 @@ import type { Buyer } from '../support/people/buyer.ts';
 import { untilStatus } from '../support/money/payments.ts';
 import { alarms } from '../support/world/stranger.ts';
 import type { Stack } from '../support/world/stack.ts';
+import { until } from '../support/time/until.ts';
 import { RARE_CHECK_TIMINGS, type Order, type WorkflowHarness } from '../support/world/workflow-harness.ts';
 
 interface Scene {
@@ -22,6 +23,9 @@ export function createScenes({ stack, harness, buyer }: Scene) {
       await stack.clearFaults();
       return transactionId;
     },
+    /** Once its workflow waits. */
+    untilParked: (transactionId: string): Promise<boolean> =>
+      until(() => harness.isParked(transactionId), Boolean, { what: 'a workflow that waits' }),
     /** Opened at the gateway, not paid. */
     unpaid: async (timings = RARE_CHECK_TIMINGS): Promise<string> =>
       (await harness.purchase({ account, paidBy: 'CARD', timings })).transactionId,

@@ -36,8 +36,16 @@ const { stack, harness, buyer } = await startWorkflows({
   supplier: { activateAfterMs: null },
   env: { SIMWAY_APPROVAL_LIMIT: 'USD=5.00' },
 });
-const { withUnknownOutcome, unpaid, delivered, expectAlarm, rowsAbout, ordersOf, signedInputOf } =
-  createScenes({ stack, harness, buyer });
+const {
+  withUnknownOutcome,
+  unpaid,
+  delivered,
+  expectAlarm,
+  rowsAbout,
+  ordersOf,
+  signedInputOf,
+  untilParked,
+} = createScenes({ stack, harness, buyer });
 const stranger = await createStranger(stack);
 const operator = newOperator(stack);
 afterEach(async () => {
@@ -189,11 +197,7 @@ describe('a workflow that is started by hand', () => {
     });
     await expectAlarm('purchase', async () => {
       await stranger.start('purchase', transactionId, { ...fromWallet, transactionId });
-      await until(
-        () => harness.isParked(transactionId),
-        (isParked) => isParked,
-        { what: 'a workflow that waits' },
-      );
+      await untilParked(transactionId);
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PENDING' });
     expect(await ordersOf(transactionId)).toMatchObject([{ state: 'planned', attempts: 0 }]);
@@ -210,11 +214,7 @@ describe('a workflow that is started by hand', () => {
     await stack.temporal.workflow.getHandle(transactionId).terminate('a stranger');
     await expectAlarm('funding', async () => {
       await stranger.start('fundWallet', transactionId, { ...input, ...madeUp });
-      await until(
-        () => harness.isParked(transactionId),
-        (isParked) => isParked,
-        { what: 'a workflow that waits' },
-      );
+      await untilParked(transactionId);
     });
     await stack.temporal.workflow.getHandle(transactionId).terminate('the test is over');
   });

@@ -47,20 +47,17 @@ beforeEach(() => {
 });
 
 describe('an open purchase', () => {
-  it('is listed by its reason for attention', async () => {
-    const needing = async (reason: string): Promise<string[]> => {
-      const id = await rows.purchase(flagged(reason));
-      await rows.hold(id);
-      return listed(id);
-    };
-    expect(await needing('SUPPLIER_NEVER_ALLOCATED')).toEqual([
-      'paid-not-delivered: SUPPLIER_NEVER_ALLOCATED',
-    ]);
-    expect(await needing('DELIVERY_STEP_FAILED')).toEqual(['paid-not-delivered: DELIVERY_STEP_FAILED']);
-    expect(await needing('SUPPLIER_OUTCOME_UNKNOWN')).toEqual(['supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN']);
-    expect(await needing('SETTLE_FAILED')).toEqual(['delivered-not-settled: SETTLE_FAILED']);
-    expect(await needing('UNDO_FAILED')).toEqual(['undo-failed: UNDO_FAILED']);
-    expect(await needing('A_REASON_OF_TOMORROW')).toEqual(['needs-attention: A_REASON_OF_TOMORROW']);
+  it.each([
+    'paid-not-delivered: SUPPLIER_NEVER_ALLOCATED',
+    'paid-not-delivered: DELIVERY_STEP_FAILED',
+    'supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN',
+    'delivered-not-settled: SETTLE_FAILED',
+    'undo-failed: UNDO_FAILED',
+    'needs-attention: A_REASON_OF_TOMORROW',
+  ])('is listed by its reason for attention: %s', async (line) => {
+    const id = await rows.purchase(flagged(line.split(': ')[1] ?? ''));
+    await rows.hold(id);
+    expect(await listed(id)).toEqual([line]);
   });
 
   it('is listed once its time for delivery is over, even without an alert', async () => {
@@ -168,14 +165,14 @@ describe('a closed purchase', () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it('is listed for a dispute on its money, and for a charge that the gateway left open', async () => {
-    const of = (reason: string) => rows.purchase({ status: 'SUCCESS', ...flagged(reason) });
-    expect(await listed(await of('PAYMENT_DISPUTED'))).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
-    expect(await listed(await of('PAYMENT_REVERSED'))).toEqual(['payment-reversed: PAYMENT_REVERSED']);
-    expect(await listed(await of('OTHER_PACKAGE_DELIVERED'))).toEqual([
-      'other-package-delivered: OTHER_PACKAGE_DELIVERED',
-    ]);
-    expect(await listed(await of('PAYMENT_STILL_OPEN'))).toEqual(['charge-left-open: PAYMENT_STILL_OPEN']);
+  it.each([
+    'payment-disputed: PAYMENT_DISPUTED',
+    'payment-reversed: PAYMENT_REVERSED',
+    'other-package-delivered: OTHER_PACKAGE_DELIVERED',
+    'charge-left-open: PAYMENT_STILL_OPEN',
+  ])('is listed for what a person must look at: %s', async (line) => {
+    const id = await rows.purchase({ status: 'SUCCESS', ...flagged(line.split(': ')[1] ?? '') });
+    expect(await listed(id)).toEqual([line]);
   });
 
   it('is listed while money is held for it', async () => {
@@ -220,16 +217,10 @@ describe('a closed purchase', () => {
   });
 
   it('is listed once with the total when its refund takes longer than usual', async () => {
-    const refunding = async (
-      status: 'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK',
-      age: number,
-    ) => {
-      const id = await rows.purchase({
-        payment_method: 'CARD',
-        status: 'FAILED',
-        reason: 'OUT_OF_STOCK',
-        ...(status === 'STUCK' ? flagged('REFUND_STUCK') : {}),
-      });
+    type Status = 'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK';
+    const refunding = async (status: Status, age: number) => {
+      const failed = { payment_method: 'CARD', status: 'FAILED', reason: 'OUT_OF_STOCK' } as const;
+      const id = await rows.purchase({ ...failed, ...(status === 'STUCK' && flagged('REFUND_STUCK')) });
       await rows.payment(id, { checked_at: ago(1) });
       await rows.refund(id, { status, created_at: ago(age) });
       return id;

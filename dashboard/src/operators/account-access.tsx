@@ -4,8 +4,8 @@ import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react
 import { useSearch } from '@tanstack/react-router';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { Empty, Id, Moment, QueryView, Section, Status } from '../ui/parts.tsx';
-import { Rows, type Column } from '../ui/rows.tsx';
+import { Id, Moment, QueryView, Section, Status } from '../ui/parts.tsx';
+import type { Column } from '../ui/rows.tsx';
 import {
   accountEndpointsQuery,
   accountKeysQuery,
@@ -18,6 +18,7 @@ import {
 } from './data.ts';
 import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { RowsOrNone, type RowsOrNoneProps } from './tables.tsx';
 import { plain } from './words.ts';
 
 interface OfAccount {
@@ -27,22 +28,14 @@ interface OfAccount {
 /** A list that is read whole. */
 function Whole<Item>({
   query,
-  title,
-  empty,
-  ...rows
-}: {
+  ...table
+}: Omit<RowsOrNoneProps<Item>, 'rows'> & {
   readonly query: UseQueryResult<{ readonly items: readonly Item[] }>;
-  readonly title: string;
-  readonly empty: string;
-  readonly columns: readonly Column<Item>[];
-  readonly keyOf: (item: Item) => string;
 }) {
   return (
-    <Section title={title}>
+    <Section title={table.label}>
       <QueryView query={query} rows={2}>
-        {({ items }) =>
-          items.length === 0 ? <Empty>{empty}</Empty> : <Rows label={title} rows={items} {...rows} />
-        }
+        {({ items }) => <RowsOrNone rows={items} {...table} />}
       </QueryView>
     </Section>
   );
@@ -78,7 +71,7 @@ export function Members({ accountId }: OfAccount) {
   return (
     <Whole
       query={query}
-      title="Members"
+      label="Members"
       empty="No members."
       columns={MEMBERS}
       keyOf={({ userId }) => userId}
@@ -118,7 +111,7 @@ const KEYS: readonly Column<AccountKey>[] = [
 export function Keys({ accountId }: OfAccount) {
   const query = useQuery(accountKeysQuery(useEnvironment(), accountId));
   return (
-    <Whole query={query} title="API keys" empty="No API keys." columns={KEYS} keyOf={({ keyId }) => keyId} />
+    <Whole query={query} label="API keys" empty="No API keys." columns={KEYS} keyOf={({ keyId }) => keyId} />
   );
 }
 
@@ -161,7 +154,7 @@ export function Endpoints({ accountId }: OfAccount) {
   return (
     <Whole
       query={query}
-      title="Webhook endpoints"
+      label="Webhook endpoints"
       empty="No webhook endpoints."
       columns={ENDPOINTS}
       keyOf={({ endpointId }) => endpointId}

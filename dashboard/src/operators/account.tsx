@@ -1,7 +1,6 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
@@ -11,14 +10,16 @@ import { CursorList } from '../ui/cursor-list.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Failed, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { QueryView, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
-import { accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
+import { inPath, accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
+import { FormDialog, useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn } from './tables.tsx';
 import { plain } from './words.ts';
 
 export function AccountPage() {
@@ -142,11 +143,7 @@ function Transactions({ accountId }: { readonly accountId: string }) {
           { title: 'Transaction', cell: ({ transactionId }) => <SubjectLink id={transactionId} /> },
           { title: 'Type', cell: ({ type }) => TYPES[type] },
           { title: 'Package', cell: ({ packageName }) => packageName ?? '–' },
-          {
-            title: 'Amount',
-            cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-            isNumber: true,
-          },
+          amountColumn('Amount', 'amount'),
           { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
         ]}
       />
@@ -185,7 +182,7 @@ function ChangeDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const { title, about, submit } = WORDS[change];
   const form = useForm({
     initialValues: {
@@ -206,7 +203,7 @@ function ChangeDialog({
     ({ plan, requestsPerMinute, reason }) =>
       dataOf(
         ops.PATCH('/ops/accounts/{accountId}', {
-          params: { path: { accountId: of.accountId }, query: { environment } },
+          ...inPath(environment, { accountId: of.accountId }),
           body: {
             reason,
             ...(change === 'plan'
@@ -219,43 +216,35 @@ function ChangeDialog({
         }),
       ),
     async () => {
-      notifications.show({ message: `${of.name}: changed`, color: 'green' });
       onClose();
-      await queries.invalidateQueries({ queryKey: ['ops', environment] });
+      await sayChanged(`${of.name}: changed`);
     },
   );
   return (
-    <Modal opened onClose={onClose} title={`${title}: ${of.name}`}>
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Text size="sm">{about}</Text>
-          {change === 'plan' && (
-            <NativeSelect
-              label="Plan"
-              data={changeAccountTermsRequestPlan.map((value) => ({ value, label: plain(value) }))}
-              {...form.getInputProps('plan')}
-            />
-          )}
-          {change === 'plan' && form.values.plan === 'ENTERPRISE' && (
-            <TextInput
-              label="Requests a minute"
-              inputMode="numeric"
-              required
-              {...form.getInputProps('requestsPerMinute')}
-            />
-          )}
-          <ReasonField {...form.getInputProps('reason')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" color={change === 'disable' ? 'red' : 'blue'} loading={sending.isSending}>
-              {submit}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={`${title}: ${of.name}`}
+      onClose={onClose}
+      sending={sending}
+      submitLabel={submit}
+      color={change === 'disable' ? 'red' : 'blue'}
+    >
+      <Text size="sm">{about}</Text>
+      {change === 'plan' && (
+        <NativeSelect
+          label="Plan"
+          data={changeAccountTermsRequestPlan.map((value) => ({ value, label: plain(value) }))}
+          {...form.getInputProps('plan')}
+        />
+      )}
+      {change === 'plan' && form.values.plan === 'ENTERPRISE' && (
+        <TextInput
+          label="Requests a minute"
+          inputMode="numeric"
+          required
+          {...form.getInputProps('requestsPerMinute')}
+        />
+      )}
+      <ReasonField {...form.getInputProps('reason')} />
+    </FormDialog>
   );
 }

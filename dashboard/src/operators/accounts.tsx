@@ -3,10 +3,10 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { accountsQuery, type ListedAccount } from './data.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Pages } from '../ui/parts.tsx';
+import { Moment, PageHead } from '../ui/parts.tsx';
 import { useEnvironment } from './place.ts';
-import { Rows } from '../ui/rows.tsx';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, PagedRows } from './tables.tsx';
 import { plain } from './words.ts';
 
 const FROM = '/operators/$environment/accounts';
@@ -22,17 +22,24 @@ export function AccountsPage() {
     <Stack>
       <PageHead title="Accounts" about="Customer accounts, newest first." />
       <Filter key={text} text={text ?? ''} />
-      <QueryView query={accounts}>
-        {({ items, pagination }) => (
-          <>
-            {items.length === 0 ? <Empty>No results.</Empty> : <List items={items} />}
-            <Pages
-              of={pagination}
-              onChange={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
-            />
-          </>
-        )}
-      </QueryView>
+      <PagedRows
+        query={accounts}
+        onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
+        label="Accounts"
+        empty="No results."
+        keyOf={({ accountId }) => accountId}
+        columns={[
+          {
+            title: 'Account',
+            cell: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
+          },
+          { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
+          { title: 'Plan', cell: ({ plan }) => plain(plan) },
+          { title: 'Status', cell: (account) => <AccountState {...account} /> },
+          amountColumn('Balance', 'balance'),
+          { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        ]}
+      />
     </Stack>
   );
 }
@@ -73,30 +80,5 @@ export function AccountState({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) 
     <Badge color="red" variant="light" className="status">
       Disabled
     </Badge>
-  );
-}
-
-function List({ items }: { readonly items: readonly ListedAccount[] }) {
-  return (
-    <Rows
-      label="Accounts"
-      rows={items}
-      keyOf={({ accountId }) => accountId}
-      columns={[
-        {
-          title: 'Account',
-          cell: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
-        },
-        { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
-        { title: 'Plan', cell: ({ plan }) => plain(plan) },
-        { title: 'Status', cell: (account) => <AccountState {...account} /> },
-        {
-          title: 'Balance',
-          cell: ({ balance, currency }) => <Amount of={balance} currency={currency} />,
-          isNumber: true,
-        },
-        { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-      ]}
-    />
   );
 }

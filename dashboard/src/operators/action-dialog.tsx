@@ -21,7 +21,7 @@ import { Refusal } from 'simway-client';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
+import { inPath, actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
@@ -174,7 +174,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
     mutationFn: (body: ActionRequest): Promise<Result> =>
       dataOf(
         ops.POST('/ops/purchases/{transactionId}/actions', {
-          params: { path: { transactionId }, query: { environment } },
+          ...inPath(environment, { transactionId }),
           body,
         }),
       ),
@@ -327,7 +327,7 @@ function Effect({
     queryFn: () =>
       dataOf(
         ops.POST('/ops/purchases/{transactionId}/actions/preview', {
-          params: { path: { transactionId }, query: { environment } },
+          ...inPath(environment, { transactionId }),
           body: request,
         }),
       ),

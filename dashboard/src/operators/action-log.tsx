@@ -1,15 +1,15 @@
 import { Stack, Text } from '@mantine/core';
 import type { ActionRecord } from './data.ts';
-import { Amount, Empty, Moment, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Moment, Status } from '../ui/parts.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { ACTIONS } from './words.ts';
 
 /** Every action that operators requested for one purchase, refused ones too. */
 export function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
-  if (records.length === 0) return <Empty>No actions yet.</Empty>;
   return (
-    <Rows
+    <RowsOrNone
       label="Operator actions"
+      empty="No actions yet."
       rows={records}
       keyOf={({ actionId }) => actionId}
       columns={[
@@ -22,11 +22,7 @@ export function ActionLog({ records }: { readonly records: readonly ActionRecord
               ? by
               : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
         },
-        {
-          title: 'Amount',
-          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-          isNumber: true,
-        },
+        amountColumn('Amount', 'amount'),
         { title: 'Reason', cell: (record) => <Why record={record} /> },
         { title: 'Result', cell: (record) => <Result record={record} /> },
       ]}

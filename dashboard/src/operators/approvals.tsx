@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { formatRate } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { approvalsQuery, type BatchRepair, type ActionRecord, type Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
 
 interface Choice {
@@ -35,11 +36,7 @@ export function ApprovalsPage() {
           <>
             <WaitingRates of={rates} />
             <Repairs of={repairs} />
-            {actions.length === 0 ? (
-              <Empty>No actions await approval.</Empty>
-            ) : (
-              <List items={actions} onChoose={setChosen} />
-            )}
+            <List items={actions} onChoose={setChosen} />
           </>
         )}
       </QueryView>
@@ -102,8 +99,9 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
 
 function List({ items, onChoose }: { readonly items: readonly ActionRecord[]; readonly onChoose: OnChoose }) {
   return (
-    <Rows
+    <RowsOrNone
       label="Actions awaiting second approval"
+      empty="No actions await approval."
       rows={items}
       keyOf={({ actionId }) => actionId}
       columns={[
@@ -112,11 +110,7 @@ function List({ items, onChoose }: { readonly items: readonly ActionRecord[]; re
           title: 'Purchase',
           cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
         },
-        {
-          title: 'Amount',
-          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-          isNumber: true,
-        },
+        amountColumn('Amount', 'amount'),
         { title: 'Requested by', cell: ({ by }) => by },
         { title: 'Reason', cell: ({ reason }) => reason },
         { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },

@@ -3,11 +3,12 @@ import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CursorList } from '../ui/cursor-list.tsx';
-import { Amount, Moment, PageHead, Status } from '../ui/parts.tsx';
+import { Moment, PageHead, Status } from '../ui/parts.tsx';
 import type { Column } from '../ui/rows.tsx';
 import { auditQuery, type AuditLine, type AuditSearch } from './data.ts';
 import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn } from './tables.tsx';
 
 const FROM = '/operators/$environment/audit';
 
@@ -103,11 +104,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   },
   { title: 'Action', cell: ({ action }) => action },
   { title: 'About', cell: ({ subject }) => <SubjectLink id={subject} /> },
-  {
-    title: 'Amount',
-    cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-    isNumber: true,
-  },
+  amountColumn('Amount', 'amount'),
   { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason ?? '–'}</span> },
   {
     title: 'Result',

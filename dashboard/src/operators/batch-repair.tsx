@@ -1,21 +1,21 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { QueryView, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
 import { JobProgress } from '../ui/job-progress.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { Rows } from '../ui/rows.tsx';
 import { progressOf } from './batch-repairs.tsx';
 import { batchRepairQuery, type BatchRepairDetails } from './data.ts';
+import { useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { AGES } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { BATCH_ACTIONS, plain, STUCK_CLASSES } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
 
@@ -101,7 +101,7 @@ type Verb = keyof typeof VERBS;
 /** What the reader may decide now. */
 function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const { may, email } = useOperator();
   const [verb, setVerb] = useState<Verb | null>(null);
   const isOwn = of.by === email;
@@ -114,8 +114,7 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const decide = async (chosen: Verb, reason: string) => {
     const params = { path: { repairId: of.repairId }, query: { environment } };
     await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${chosen}`, { params, body: { reason } }));
-    notifications.show({ message: VERBS[chosen].done, color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await sayChanged(VERBS[chosen].done);
   };
   return (
     <>
@@ -180,29 +179,22 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
         />
       }
     >
-      {shown.length === 0 ? (
-        <Empty>No item has this result.</Empty>
-      ) : (
-        <Rows
-          label="Items of the batch repair"
-          rows={shown}
-          keyOf={({ transactionId }) => transactionId}
-          columns={[
-            {
-              title: 'Item',
-              cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
-            },
-            { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-            {
-              title: 'Amount',
-              cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-              isNumber: true,
-            },
-            { title: 'Result', cell: (item) => <Status>{item.status}</Status> },
-            { title: 'What happened', cell: ({ detail, preview }) => detail ?? preview },
-          ]}
-        />
-      )}
+      <RowsOrNone
+        label="Items of the batch repair"
+        empty="No item has this result."
+        rows={shown}
+        keyOf={({ transactionId }) => transactionId}
+        columns={[
+          {
+            title: 'Item',
+            cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
+          },
+          { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
+          amountColumn('Amount', 'amount'),
+          { title: 'Result', cell: (item) => <Status>{item.status}</Status> },
+          { title: 'What happened', cell: ({ detail, preview }) => detail ?? preview },
+        ]}
+      />
       <Pages
         of={{
           currentPage: page,

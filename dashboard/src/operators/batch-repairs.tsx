@@ -2,10 +2,10 @@ import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty, Moment, PageHead, Pages, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Moment, PageHead, Status } from '../ui/parts.tsx';
 import { batchRepairsQuery, type BatchRepair } from './data.ts';
 import { useEnvironment } from './place.ts';
+import { PagedRows } from './tables.tsx';
 import { BATCH_ACTIONS } from './words.ts';
 
 export function BatchRepairsPage() {
@@ -24,14 +24,28 @@ export function BatchRepairsPage() {
           New batch repair
         </Button>
       </PageHead>
-      <QueryView query={repairs}>
-        {({ items, pagination }) => (
-          <>
-            {items.length === 0 ? <Empty>No batch repairs yet.</Empty> : <List items={items} />}
-            <Pages of={pagination} onChange={(next) => void navigate({ search: { page: next } })} />
-          </>
-        )}
-      </QueryView>
+      <PagedRows
+        query={repairs}
+        onPage={(next) => void navigate({ search: { page: next } })}
+        label="Batch repairs"
+        empty="No batch repairs yet."
+        keyOf={({ repairId }) => repairId}
+        columns={[
+          {
+            title: 'Action',
+            cell: ({ repairId, action }) => (
+              <PageLink to="/operators/$environment/repairs/$repairId" params={{ environment, repairId }}>
+                {BATCH_ACTIONS[action].label}
+              </PageLink>
+            ),
+          },
+          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+          { title: 'Progress', cell: ({ counts }) => progressOf(counts) },
+          { title: 'Requested by', cell: ({ by }) => by },
+          { title: 'Decided by', cell: ({ decidedBy }) => decidedBy ?? '–' },
+          { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        ]}
+      />
     </Stack>
   );
 }
@@ -43,30 +57,4 @@ export function progressOf({ waiting, done, refused, unknown, skipped }: BatchRe
     .filter(([, count]) => count > 0)
     .map(([word, count]) => `, ${count.toLocaleString()} ${word}`);
   return `${done.toLocaleString()} of ${all.toLocaleString()} done${rest.join('')}`;
-}
-
-function List({ items }: { readonly items: readonly BatchRepair[] }) {
-  const environment = useEnvironment();
-  return (
-    <Rows
-      label="Batch repairs"
-      rows={items}
-      keyOf={({ repairId }) => repairId}
-      columns={[
-        {
-          title: 'Action',
-          cell: ({ repairId, action }) => (
-            <PageLink to="/operators/$environment/repairs/$repairId" params={{ environment, repairId }}>
-              {BATCH_ACTIONS[action].label}
-            </PageLink>
-          ),
-        },
-        { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-        { title: 'Progress', cell: ({ counts }) => progressOf(counts) },
-        { title: 'Requested by', cell: ({ by }) => by },
-        { title: 'Decided by', cell: ({ decidedBy }) => decidedBy ?? '–' },
-        { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-      ]}
-    />
-  );
 }

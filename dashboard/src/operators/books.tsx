@@ -1,17 +1,18 @@
 import { Button, Group, Stack, Tabs, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops } from '../api/client.ts';
 import type { components } from 'simway-client/generated/ops.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
+import { QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
 import { Rows, type Column } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { dailyQuery, merchantsQuery, trialBalanceQuery, waitingMoneyQuery, type Days } from './data.ts';
 import { useEnvironment } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { plain } from './words.ts';
 
 const FROM = '/operators/$environment/books';
@@ -116,34 +117,15 @@ function TrialBalance() {
                 { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
                 { title: 'Class', cell: ({ class: kind }) => plain(kind) },
                 { title: 'Accounts', cell: ({ accounts }) => accounts.toLocaleString(), isNumber: true },
-                {
-                  title: 'Debit',
-                  cell: ({ debit, currency }) => <Amount of={debit} currency={currency} />,
-                  isNumber: true,
-                },
-                {
-                  title: 'Credit',
-                  cell: ({ credit, currency }) => <Amount of={credit} currency={currency} />,
-                  isNumber: true,
-                },
+                amountColumn('Debit', 'debit'),
+                amountColumn('Credit', 'credit'),
               ]}
             />
-            <Rows
-              label="Totals"
-              rows={totals}
-              keyOf={({ currency }) => currency}
+            <Totals
+              of={totals}
               columns={[
-                { title: 'Total of', cell: ({ currency }) => currency },
-                {
-                  title: 'Debit',
-                  cell: ({ debit, currency }) => <Amount of={debit} currency={currency} />,
-                  isNumber: true,
-                },
-                {
-                  title: 'Credit',
-                  cell: ({ credit, currency }) => <Amount of={credit} currency={currency} />,
-                  isNumber: true,
-                },
+                amountColumn('Debit', 'debit'),
+                amountColumn('Credit', 'credit'),
                 {
                   title: 'Balanced',
                   cell: ({ isBalanced }) => <Status>{isBalanced ? 'Yes' : 'No: an error'}</Status>,
@@ -157,27 +139,35 @@ function TrialBalance() {
   );
 }
 
-type Earned = components['schemas']['Daily']['data']['totals'][number];
+function Totals<T extends { readonly currency: string }>({
+  of,
+  columns,
+}: {
+  readonly of: readonly T[];
+  readonly columns: readonly Column<T>[];
+}) {
+  return (
+    <Rows
+      label="Totals"
+      rows={of}
+      keyOf={({ currency }) => currency}
+      columns={[{ title: 'Total of', cell: ({ currency }) => currency }, ...columns]}
+    />
+  );
+}
 
-const EARNED: readonly Column<Earned>[] = [
+type Schemas = components['schemas'];
+type Day = Schemas['Daily']['data']['lines'][number];
+type EarnedTotals = Schemas['Daily']['data']['totals'];
+type Merchant = Schemas['BooksByMerchant']['data']['lines'][number];
+
+const EARNED: readonly Column<EarnedTotals[number]>[] = [
   { title: 'Deliveries', cell: ({ deliveries }) => deliveries.toLocaleString(), isNumber: true },
-  { title: 'Sold', cell: ({ sold, currency }) => <Amount of={sold} currency={currency} />, isNumber: true },
-  {
-    title: 'Corrected',
-    cell: ({ corrected, currency }) => <Amount of={corrected} currency={currency} />,
-    isNumber: true,
-  },
-  {
-    title: 'Revenue',
-    cell: ({ revenue, currency }) => <Amount of={revenue} currency={currency} />,
-    isNumber: true,
-  },
-  { title: 'Cost', cell: ({ cost, currency }) => <Amount of={cost} currency={currency} />, isNumber: true },
-  {
-    title: 'Margin',
-    cell: ({ margin, currency }) => <Amount of={margin} currency={currency} />,
-    isNumber: true,
-  },
+  amountColumn('Sold', 'sold'),
+  amountColumn('Corrected', 'corrected'),
+  amountColumn('Revenue', 'revenue'),
+  amountColumn('Cost', 'cost'),
+  amountColumn('Margin', 'margin'),
   {
     title: 'Margin %',
     cell: ({ marginPercent }) => (marginPercent === null ? '–' : `${marginPercent.toLocaleString()} %`),
@@ -185,73 +175,64 @@ const EARNED: readonly Column<Earned>[] = [
   },
 ];
 
-function Totals({ of }: { readonly of: readonly Earned[] }) {
-  return (
-    <Rows
-      label="Totals"
-      rows={of}
-      keyOf={({ currency }) => currency}
-      columns={[{ title: 'Total of', cell: ({ currency }) => currency }, ...EARNED]}
-    />
-  );
-}
+const KIND: Column<Pick<Day, 'packageType'>> = {
+  title: 'Kind',
+  cell: ({ packageType }) => (packageType === null ? '–' : packageType === 'TOPUP' ? 'Top-up' : 'New eSIM'),
+};
 
-const nameOfType = (type: string | null): string =>
-  type === null ? '–' : type === 'TOPUP' ? 'Top-up' : 'New eSIM';
+const DAILY: readonly Column<Day>[] = [{ title: 'Day', cell: ({ day }) => formatDay(day) }, KIND, ...EARNED];
+
+const MERCHANTS: readonly Column<Merchant>[] = [
+  {
+    title: 'Merchant',
+    cell: ({ accountId, email }) =>
+      accountId === null ? 'Without a purchase' : (email ?? <ShortId>{accountId}</ShortId>),
+  },
+  KIND,
+  ...EARNED,
+];
 
 function Daily({ days }: { readonly days: Days }) {
   const daily = useQuery(dailyQuery(useEnvironment(), apiDays(days)));
   return (
-    <QueryView query={daily}>
-      {({ lines, totals }) =>
-        lines.length === 0 ? (
-          <Empty>No revenue on these days.</Empty>
-        ) : (
-          <Stack>
-            <Totals of={totals} />
-            <Rows
-              label="Earned by day"
-              rows={lines}
-              keyOf={({ day, currency, packageType }) => `${day} ${currency} ${String(packageType)}`}
-              columns={[
-                { title: 'Day', cell: ({ day }) => formatDay(day) },
-                { title: 'Kind', cell: ({ packageType }) => nameOfType(packageType) },
-                ...EARNED,
-              ]}
-            />
-          </Stack>
-        )
-      }
-    </QueryView>
+    <Earned
+      query={daily}
+      label="Earned by day"
+      columns={DAILY}
+      keyOf={({ day, currency, packageType }) => `${day} ${currency} ${String(packageType)}`}
+    />
   );
 }
 
 function Merchants({ days }: { readonly days: Days }) {
   const merchants = useQuery(merchantsQuery(useEnvironment(), apiDays(days)));
   return (
-    <QueryView query={merchants}>
+    <Earned
+      query={merchants}
+      label="Earned by merchant"
+      columns={MERCHANTS}
+      keyOf={({ accountId, currency, packageType }) =>
+        `${String(accountId)} ${currency} ${String(packageType)}`
+      }
+    />
+  );
+}
+
+function Earned<Line>({
+  query,
+  ...table
+}: Omit<Parameters<typeof Rows<Line>>[0], 'rows'> & {
+  readonly query: UseQueryResult<{ readonly lines: readonly Line[]; readonly totals: EarnedTotals }>;
+}) {
+  return (
+    <QueryView query={query}>
       {({ lines, totals }) =>
         lines.length === 0 ? (
           <Empty>No revenue on these days.</Empty>
         ) : (
           <Stack>
-            <Totals of={totals} />
-            <Rows
-              label="Earned by merchant"
-              rows={lines}
-              keyOf={({ accountId, currency, packageType }) =>
-                `${String(accountId)} ${currency} ${String(packageType)}`
-              }
-              columns={[
-                {
-                  title: 'Merchant',
-                  cell: ({ accountId, email }) =>
-                    accountId === null ? 'Without a purchase' : (email ?? <ShortId>{accountId}</ShortId>),
-                },
-                { title: 'Kind', cell: ({ packageType }) => nameOfType(packageType) },
-                ...EARNED,
-              ]}
-            />
+            <Totals of={totals} columns={EARNED} />
+            <Rows rows={lines} {...table} />
           </Stack>
         )
       }
@@ -263,27 +244,20 @@ function Waiting() {
   const waiting = useQuery(waitingMoneyQuery(useEnvironment()));
   return (
     <QueryView query={waiting}>
-      {({ lines }) =>
-        lines.length === 0 ? (
-          <Empty>No money waiting.</Empty>
-        ) : (
-          <Rows
-            label="Money waiting"
-            rows={lines}
-            keyOf={({ waitsFor, currency }) => `${waitsFor} ${currency}`}
-            columns={[
-              { title: 'Waits for', cell: ({ waitsFor }) => plain(waitsFor) },
-              { title: 'Items', cell: ({ items }) => items.toLocaleString(), isNumber: true },
-              {
-                title: 'Amount',
-                cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-                isNumber: true,
-              },
-              { title: 'Oldest', cell: ({ oldestAt }) => <Moment at={oldestAt} /> },
-            ]}
-          />
-        )
-      }
+      {({ lines }) => (
+        <RowsOrNone
+          label="Money waiting"
+          empty="No money waiting."
+          rows={lines}
+          keyOf={({ waitsFor, currency }) => `${waitsFor} ${currency}`}
+          columns={[
+            { title: 'Waits for', cell: ({ waitsFor }) => plain(waitsFor) },
+            { title: 'Items', cell: ({ items }) => items.toLocaleString(), isNumber: true },
+            amountColumn('Amount', 'amount'),
+            { title: 'Oldest', cell: ({ oldestAt }) => <Moment at={oldestAt} /> },
+          ]}
+        />
+      )}
     </QueryView>
   );
 }

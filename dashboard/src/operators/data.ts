@@ -37,6 +37,17 @@ export type AccountsQuery = NonNullable<operations['listAccounts']['parameters']
 export type Found = Schemas['Found'];
 export type Overview = Schemas['Overview']['data'];
 
+/** A list that is read from a cursor on. */
+const BY_CURSOR = {
+  initialPageParam: null as string | null,
+  getNextPageParam: ({ nextCursor }: { readonly nextCursor: string | null }) => nextCursor,
+};
+
+/** The parameters of a route about one thing in an environment. */
+export const inPath = <Path>(environment: Environment, path: Path) => ({
+  params: { path, query: { environment } },
+});
+
 /** Lists that others change beside the reader. */
 const LIVE_MS = 15_000;
 
@@ -51,23 +62,14 @@ export const stuckQuery = (query: StuckQuery & { environment: Environment }) =>
 export const purchaseQuery = (environment: Environment, transactionId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'purchase', transactionId],
-    queryFn: () =>
-      dataOf(
-        ops.GET('/ops/purchases/{transactionId}', {
-          params: { path: { transactionId }, query: { environment } },
-        }),
-      ),
+    queryFn: () => dataOf(ops.GET('/ops/purchases/{transactionId}', inPath(environment, { transactionId }))),
   });
 
 export const actionsQuery = (environment: Environment, transactionId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'purchase', transactionId, 'actions'],
     queryFn: () =>
-      dataOf(
-        ops.GET('/ops/purchases/{transactionId}/actions', {
-          params: { path: { transactionId }, query: { environment } },
-        }),
-      ),
+      dataOf(ops.GET('/ops/purchases/{transactionId}/actions', inPath(environment, { transactionId }))),
   });
 
 /**
@@ -105,10 +107,7 @@ const RUNNING_MS = 1_500;
 export const batchRepairQuery = (environment: Environment, repairId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'batch-repair', repairId],
-    queryFn: () =>
-      dataOf(
-        ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId }, query: { environment } } }),
-      ),
+    queryFn: () => dataOf(ops.GET('/ops/batch-repairs/{repairId}', inPath(environment, { repairId }))),
     refetchInterval: ({ state: { data } }) =>
       data?.status === 'RUNNING' ? RUNNING_MS : data?.closedAt === null ? LIVE_MS : false,
   });
@@ -184,8 +183,7 @@ export const auditQuery = (environment: Environment, { from, to, ...filters }: A
           },
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
     placeholderData: keepPreviousData,
   });
 
@@ -205,10 +203,7 @@ export const accountsQuery = (query: AccountsQuery & { environment: Environment 
 export const accountQuery = (environment: Environment, accountId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'account', accountId],
-    queryFn: () =>
-      dataOf(
-        ops.GET('/ops/accounts/{accountId}', { params: { path: { accountId }, query: { environment } } }),
-      ),
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}', inPath(environment, { accountId }))),
   });
 
 export const accountTransactionsQuery = (environment: Environment, accountId: string) =>
@@ -223,8 +218,7 @@ export const accountTransactionsQuery = (environment: Environment, accountId: st
           },
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
   });
 
 export type AccountMember = Schemas['AccountMember'];
@@ -236,24 +230,20 @@ export type AccountMessage = Schemas['AccountMessage'];
 export const accountMembersQuery = (environment: Environment, accountId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'account', accountId, 'members'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/members', ofAccount(environment, accountId))),
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/members', inPath(environment, { accountId }))),
   });
 
 export const accountKeysQuery = (environment: Environment, accountId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'account', accountId, 'keys'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/keys', ofAccount(environment, accountId))),
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/keys', inPath(environment, { accountId }))),
   });
 
 export const accountEndpointsQuery = (environment: Environment, accountId: string) =>
   queryOptions({
     queryKey: ['ops', environment, 'account', accountId, 'endpoints'],
-    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/endpoints', ofAccount(environment, accountId))),
+    queryFn: () => dataOf(ops.GET('/ops/accounts/{accountId}/endpoints', inPath(environment, { accountId }))),
   });
-
-const ofAccount = (environment: Environment, accountId: string) => ({
-  params: { path: { accountId }, query: { environment } },
-});
 
 /** Messages that are not delivered, or the one with this id. */
 export const accountMessagesQuery = (
@@ -276,8 +266,7 @@ export const accountMessagesQuery = (
           },
         }),
       ),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
+    ...BY_CURSOR,
   });
 
 export const searchQuery = (environment: Environment, text: string) =>

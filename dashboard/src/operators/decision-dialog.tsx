@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -6,11 +6,12 @@ import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { Facts } from '../ui/facts.tsx';
-import { Amount, Failed } from '../ui/parts.tsx';
+import { Amount } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
-import { actionsQuery, type ActionRecord } from './data.ts';
+import { inPath, actionsQuery, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
+import { FormDialog } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ACTIONS } from './words.ts';
 
@@ -41,7 +42,7 @@ export function DecisionDialog({
       try {
         return await dataOf(
           ops.POST(`/ops/actions/{actionId}/${decision}`, {
-            params: { path: { actionId }, query: { environment } },
+            ...inPath(environment, { actionId }),
             body,
           }),
         );
@@ -68,45 +69,34 @@ export function DecisionDialog({
       onClose();
     },
   );
-  const label = isApproval ? 'Approve and start' : 'Decline';
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={`${isApproval ? 'Approve' : 'Decline'}: ${ACTIONS[record.action].label}`}
       size="lg"
+      onClose={onClose}
+      sending={decided ? { ...sending, failure: null } : sending}
+      submitLabel={isApproval ? 'Approve and start' : 'Decline'}
+      color={isApproval ? 'blue' : 'red'}
     >
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Facts
-            of={[
-              ['Purchase', record.transactionId],
-              ['Amount', <Amount key="amount" of={record.amount} currency={record.currency} />],
-              ['Requested by', record.by],
-              ['Reason', record.reason],
-              ['Evidence', record.evidence],
-              ['Package', record.packageCode],
-              ['Goodwill', record.goodwill && 'Yes: it was delivered'],
-            ]}
-          />
-          {isApproval && <ApprovalEffect actionId={actionId} />}
-          <ReasonField
-            label="Reason for your decision"
-            required={!isApproval}
-            {...form.getInputProps('reason')}
-          />
-          {decided ? <WasDecided of={decided} /> : sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" color={isApproval ? 'blue' : 'red'} loading={sending.isSending}>
-              {label}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <Facts
+        of={[
+          ['Purchase', record.transactionId],
+          ['Amount', <Amount key="amount" of={record.amount} currency={record.currency} />],
+          ['Requested by', record.by],
+          ['Reason', record.reason],
+          ['Evidence', record.evidence],
+          ['Package', record.packageCode],
+          ['Goodwill', record.goodwill && 'Yes: it was delivered'],
+        ]}
+      />
+      {isApproval && <ApprovalEffect actionId={actionId} />}
+      <ReasonField
+        label="Reason for your decision"
+        required={!isApproval}
+        {...form.getInputProps('reason')}
+      />
+      {decided && <WasDecided of={decided} />}
+    </FormDialog>
   );
 }
 
@@ -125,12 +115,7 @@ function ApprovalEffect({ actionId }: { readonly actionId: string }) {
   const effect = useQuery({
     // Not read again with the other queries after the decision: then it waits no more.
     queryKey: ['effect', environment, actionId],
-    queryFn: () =>
-      dataOf(
-        ops.GET('/ops/actions/{actionId}/preview', {
-          params: { path: { actionId }, query: { environment } },
-        }),
-      ),
+    queryFn: () => dataOf(ops.GET('/ops/actions/{actionId}/preview', inPath(environment, { actionId }))),
     staleTime: 0,
     gcTime: 0,
   });

@@ -1,5 +1,4 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,13 +7,15 @@ import { listDifferencesKind } from 'simway-client/generated/ops-lists.ts';
 import { dataOf } from 'simway-client';
 import { Facts } from '../ui/facts.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Pages, ShortId } from '../ui/parts.tsx';
+import { Failed, Id, Moment, PageHead, ShortId } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { Rows } from '../ui/rows.tsx';
+import type { Column } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
-import { differencesQuery, type Difference } from './data.ts';
+import { inPath, differencesQuery, type Difference } from './data.ts';
+import { useSayChanged } from './form-dialog.tsx';
 import { useEnvironment } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, PagedRows } from './tables.tsx';
 import { plain } from './words.ts';
 import { WorkflowsLink } from './workflow-link.tsx';
 
@@ -59,21 +60,27 @@ export function DifferencesPage() {
           </PageLink>
         </Group>
       )}
-      <QueryView query={differences}>
-        {({ items, pagination }) => (
-          <>
-            {items.length === 0 ? (
-              <Empty>{search.id === undefined ? 'No open differences.' : 'No such difference.'}</Empty>
-            ) : (
-              <List items={items} onChoose={setChosen} />
-            )}
-            <Pages
-              of={pagination}
-              onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
-            />
-          </>
-        )}
-      </QueryView>
+      <PagedRows
+        query={differences}
+        onPage={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
+        label="Differences"
+        empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
+        keyOf={({ id }) => id}
+        columns={[
+          ...COLUMNS,
+          {
+            title: 'Close',
+            cell: (one) =>
+              one.closedAt === null ? (
+                <Button size="compact-sm" variant="default" onClick={() => setChosen(one)}>
+                  Close
+                </Button>
+              ) : (
+                <Closed of={one} />
+              ),
+          },
+        ]}
+      />
       {chosen && <CloseDialog difference={chosen} onClose={() => setChosen(null)} />}
     </Stack>
   );
@@ -110,45 +117,15 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
 }
 
-function List({
-  items,
-  onChoose,
-}: {
-  readonly items: readonly Difference[];
-  readonly onChoose: (difference: Difference) => void;
-}) {
-  return (
-    <Rows
-      label="Differences"
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'Number', cell: ({ id }) => <Id>{id}</Id> },
-        { title: 'Kind', cell: ({ kind }) => plain(kind) },
-        { title: 'About', cell: (difference) => <About of={difference} /> },
-        {
-          title: 'Theirs minus ours',
-          cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-          isNumber: true,
-        },
-        { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
-        { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
-        { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
-        {
-          title: 'Close',
-          cell: (one) =>
-            one.closedAt === null ? (
-              <Button size="compact-sm" variant="default" onClick={() => onChoose(one)}>
-                Close
-              </Button>
-            ) : (
-              <Closed of={one} />
-            ),
-        },
-      ]}
-    />
-  );
-}
+const COLUMNS: readonly Column<Difference>[] = [
+  { title: 'Number', cell: ({ id }) => <Id>{id}</Id> },
+  { title: 'Kind', cell: ({ kind }) => plain(kind) },
+  { title: 'About', cell: (difference) => <About of={difference} /> },
+  amountColumn('Theirs minus ours', 'amount'),
+  { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
+  { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
+  { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
+];
 
 function About({ of: { subject, transactionId } }: { readonly of: Difference }) {
   if (transactionId === null) return <ShortId>{subject}</ShortId>;
@@ -178,14 +155,13 @@ function CloseDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/differences/{differenceId}/close', {
-      params: { path: { differenceId: difference.id }, query: { environment } },
+      ...inPath(environment, { differenceId: difference.id }),
       body: { reason },
     });
-    notifications.show({ message: 'Difference closed', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await sayChanged('Difference closed');
   };
   return (
     <ReasonDialog

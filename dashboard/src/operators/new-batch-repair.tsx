@@ -8,7 +8,7 @@ import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { dataOf } from 'simway-client';
 import { formatAmount } from '../ui/format.ts';
-import { Amount, Empty, Failed, PageHead, Section, ShortId } from '../ui/parts.tsx';
+import { Empty, Failed, PageHead, Section, ShortId } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';
@@ -16,6 +16,7 @@ import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
 import { useOperator, useEnvironment } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
+import { amountColumn } from './tables.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
 const MAX_ROWS = 500;
@@ -166,11 +167,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
               columns={[
                 { title: 'Item', cell: ({ transactionId }) => <ShortId>{transactionId}</ShortId> },
                 { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-                {
-                  title: 'Amount',
-                  cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-                  isNumber: true,
-                },
+                amountColumn('Amount', 'amount'),
                 { title: 'Possible', cell: ({ isPossible }) => (isPossible ? 'Yes' : 'No') },
                 { title: 'Effect', cell: ({ preview }) => preview },
               ]}

@@ -17,11 +17,12 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
-import { QueryView, Failed, Moment, PageHead, Pages } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Moment, PageHead } from '../ui/parts.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { peopleQuery, type Person, type Role } from './data.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { useOperator } from './place.ts';
+import { PagedRows } from './tables.tsx';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment/people';
@@ -48,26 +49,21 @@ export function PeoplePage() {
       >
         <Button onClick={() => setAdding(true)}>Add a person</Button>
       </PageHead>
-      <QueryView query={people}>
-        {({ items, pagination }) => (
-          <>
-            <Rows
-              label="People"
-              rows={items}
-              keyOf={({ personId }) => personId}
-              columns={[
-                { title: 'Name', cell: ({ name }) => name },
-                { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
-                { title: 'Role', cell: ({ role }) => ROLES[role].label },
-                { title: 'State', cell: (person) => <State of={person} /> },
-                { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                { title: 'Change', cell: (person) => <Changes person={person} show={setHalf} /> },
-              ]}
-            />
-            <Pages of={pagination} onChange={(next) => void navigate({ search: { page: next } })} />
-          </>
-        )}
-      </QueryView>
+      <PagedRows
+        query={people}
+        onPage={(next) => void navigate({ search: { page: next } })}
+        label="People"
+        empty="No people."
+        keyOf={({ personId }) => personId}
+        columns={[
+          { title: 'Name', cell: ({ name }) => name },
+          { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
+          { title: 'Role', cell: ({ role }) => ROLES[role].label },
+          { title: 'State', cell: (person) => <State of={person} /> },
+          { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+          { title: 'Change', cell: (person) => <Changes person={person} show={setHalf} /> },
+        ]}
+      />
       {adding && <AddPerson onClose={() => setAdding(false)} show={setHalf} />}
       {half && <HalfShown half={half} onClose={() => setHalf(null)} />}
     </Stack>
@@ -197,23 +193,16 @@ function ChangeDialog({
     },
   );
   return (
-    <Modal opened onClose={onClose} title={`${title}: ${person.name}`}>
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Text>{about}</Text>
-          {asksRole && <RoleSelect {...form.getInputProps('role')} />}
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" color={change === 'disable' ? 'red' : 'blue'} loading={sending.isSending}>
-              {submit}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={`${title}: ${person.name}`}
+      onClose={onClose}
+      sending={sending}
+      submitLabel={submit}
+      color={change === 'disable' ? 'red' : 'blue'}
+    >
+      <Text>{about}</Text>
+      {asksRole && <RoleSelect {...form.getInputProps('role')} />}
+    </FormDialog>
   );
 }
 
@@ -267,31 +256,18 @@ function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly s
     },
   );
   return (
-    <Modal opened onClose={onClose} title="Add a person">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <TextInput
-            type="email"
-            label="E-mail"
-            description="Cannot be changed later"
-            required
-            data-autofocus
-            {...form.getInputProps('email')}
-          />
-          <TextInput label="Name" required {...form.getInputProps('name')} />
-          <RoleSelect {...form.getInputProps('role')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" loading={sending.isSending}>
-              Add
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title="Add a person" onClose={onClose} sending={sending} submitLabel="Add">
+      <TextInput
+        type="email"
+        label="E-mail"
+        description="Cannot be changed later"
+        required
+        data-autofocus
+        {...form.getInputProps('email')}
+      />
+      <TextInput label="Name" required {...form.getInputProps('name')} />
+      <RoleSelect {...form.getInputProps('role')} />
+    </FormDialog>
   );
 }
 

@@ -1,6 +1,5 @@
 import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
@@ -16,7 +15,9 @@ import { Rows } from '../ui/rows.tsx';
 import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
 import { OnSaleSection } from './on-sale.tsx';
 import { costColumn, packageColumn } from './package-columns.tsx';
+import { useSayChanged } from './form-dialog.tsx';
 import { useEnvironment } from './place.ts';
+import { PagedRows } from './tables.tsx';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
@@ -162,8 +163,22 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
 
 const percentOr = (value: number | null): string => (value === null ? '–' : formatPercent(value));
 
-function Totals({ of }: { readonly of: PricePreview['totals'] }) {
-  const count = (value: number) => value.toLocaleString();
+type Total = PricePreview['totals'][number];
+
+const COUNTS = [
+  ['More expensive', 'dearer'],
+  ['Cheaper', 'cheaper'],
+  ['Unchanged', 'unchanged'],
+  ['Unsellable', 'unsellable'],
+  ['Below cost', 'belowCost'],
+] as const;
+const PERCENTAGES = [
+  ['Largest increase', 'largestRisePercent'],
+  ['Largest decrease', 'largestFallPercent'],
+  ['Lowest margin', 'lowestMarginPercent'],
+] as const;
+
+function Totals({ of }: { readonly of: readonly Total[] }) {
   return (
     <Rows
       label="What changes"
@@ -171,26 +186,16 @@ function Totals({ of }: { readonly of: PricePreview['totals'] }) {
       keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
       columns={[
         { title: 'For', cell: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}` },
-        { title: 'More expensive', cell: ({ dearer }) => count(dearer), isNumber: true },
-        { title: 'Cheaper', cell: ({ cheaper }) => count(cheaper), isNumber: true },
-        { title: 'Unchanged', cell: ({ unchanged }) => count(unchanged), isNumber: true },
-        { title: 'Unsellable', cell: ({ unsellable }) => count(unsellable), isNumber: true },
-        { title: 'Below cost', cell: ({ belowCost }) => count(belowCost), isNumber: true },
-        {
-          title: 'Largest increase',
-          cell: ({ largestRisePercent }) => percentOr(largestRisePercent),
+        ...COUNTS.map(([title, name]) => ({
+          title,
+          cell: (total: Total) => total[name].toLocaleString(),
           isNumber: true,
-        },
-        {
-          title: 'Largest decrease',
-          cell: ({ largestFallPercent }) => percentOr(largestFallPercent),
+        })),
+        ...PERCENTAGES.map(([title, name]) => ({
+          title,
+          cell: (total: Total) => percentOr(total[name]),
           isNumber: true,
-        },
-        {
-          title: 'Lowest margin',
-          cell: ({ lowestMarginPercent }) => percentOr(lowestMarginPercent),
-          isNumber: true,
-        },
+        })),
       ]}
     />
   );
@@ -239,6 +244,7 @@ function Change({ of }: { readonly of: Price | undefined }) {
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const { version, before, after, totals } = preview;
   const submit = async (reason: string) => {
     try {
@@ -252,8 +258,7 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
         await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
       throw error;
     }
-    notifications.show({ message: 'Saved. Prices use it within a second', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await sayChanged('Saved. Prices use it within a second');
   };
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
@@ -286,28 +291,23 @@ function History({ page, setPage }: { readonly page: number; readonly setPage: (
   const history = useQuery(pricesQuery(useEnvironment(), page));
   return (
     <Section title="History">
-      <QueryView query={history}>
-        {({ items, pagination }) => (
-          <>
-            <Rows
-              label="Markups, newest first"
-              rows={items}
-              keyOf={({ version }) => version}
-              columns={[
-                { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
-                ...TERM_NAMES.map((name) => ({
-                  title: TERMS[name],
-                  cell: (item: Settings) => formatPercent(item[name]),
-                  isNumber: true,
-                })),
-                { title: 'By', cell: ({ by }) => <span className="breakable">{by}</span> },
-                { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason}</span> },
-              ]}
-            />
-            <Pages of={pagination} onChange={setPage} />
-          </>
-        )}
-      </QueryView>
+      <PagedRows
+        query={history}
+        onPage={setPage}
+        label="Markups, newest first"
+        empty="No markups are set."
+        keyOf={({ version }) => version}
+        columns={[
+          { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
+          ...TERM_NAMES.map((name) => ({
+            title: TERMS[name],
+            cell: (item: Settings) => formatPercent(item[name]),
+            isNumber: true,
+          })),
+          { title: 'By', cell: ({ by }) => <span className="breakable">{by}</span> },
+          { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason}</span> },
+        ]}
+      />
     </Section>
   );
 }

@@ -10,6 +10,7 @@ import { useEnvironment } from './place.ts';
 import { ActionsSection } from './actions-section.tsx';
 import { ActionLog } from './action-log.tsx';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { nextStep, plain, STUCK_CLASSES } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
@@ -165,11 +166,7 @@ function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
             cell: ({ disputeId }) => <Id>{disputeId}</Id>,
           },
           { title: 'Payment', cell: ({ reference }) => <Id>{reference}</Id> },
-          {
-            title: 'Amount',
-            cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-            isNumber: true,
-          },
+          amountColumn('Amount', 'amount'),
           { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },
           { title: 'Outcome', cell: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open') },
           { title: 'Opened', cell: ({ openedAt }) => <Moment at={openedAt} /> },
@@ -186,23 +183,20 @@ const side = (amount: number, currency: string) => (amount === 0 ? '' : formatAm
 function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Ledger entries">
-      {of.entries.length === 0 ? (
-        <Empty>No entries.</Empty>
-      ) : (
-        <Rows
-          label="Ledger entries"
-          rows={of.entries}
-          keyOf={({ operationKey, account }, index) => `${operationKey} ${account} ${String(index)}`}
-          columns={[
-            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-            { title: 'Operation', cell: ({ operation }) => plain(operation) },
-            { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
-            { title: 'Debit', cell: ({ debit, currency }) => side(debit, currency), isNumber: true },
-            { title: 'Credit', cell: ({ credit, currency }) => side(credit, currency), isNumber: true },
-            { title: 'Currency', cell: ({ currency }) => currency },
-          ]}
-        />
-      )}
+      <RowsOrNone
+        label="Ledger entries"
+        empty="No entries."
+        rows={of.entries}
+        keyOf={({ operationKey, account }, index) => `${operationKey} ${account} ${String(index)}`}
+        columns={[
+          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+          { title: 'Operation', cell: ({ operation }) => plain(operation) },
+          { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
+          { title: 'Debit', cell: ({ debit, currency }) => side(debit, currency), isNumber: true },
+          { title: 'Credit', cell: ({ credit, currency }) => side(credit, currency), isNumber: true },
+          { title: 'Currency', cell: ({ currency }) => currency },
+        ]}
+      />
     </Section>
   );
 }
@@ -210,23 +204,20 @@ function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
 function Messages({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Webhook messages">
-      {of.messages.length === 0 ? (
-        <Empty>No messages.</Empty>
-      ) : (
-        <Rows
-          label="Webhook messages"
-          rows={of.messages}
-          keyOf={({ messageId }) => messageId}
-          columns={[
-            { title: 'Event', cell: ({ event }) => event },
-            { title: 'To', cell: ({ host }) => host },
-            { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-            { title: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
-            { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-            { title: 'Message', cell: ({ messageId }) => <Id>{messageId}</Id> },
-          ]}
-        />
-      )}
+      <RowsOrNone
+        label="Webhook messages"
+        empty="No messages."
+        rows={of.messages}
+        keyOf={({ messageId }) => messageId}
+        columns={[
+          { title: 'Event', cell: ({ event }) => event },
+          { title: 'To', cell: ({ host }) => host },
+          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+          { title: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
+          { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+          { title: 'Message', cell: ({ messageId }) => <Id>{messageId}</Id> },
+        ]}
+      />
     </Section>
   );
 }
@@ -236,11 +227,10 @@ function Workflows({ of }: { readonly of: PurchaseTimeline }) {
     <Section title="Workflows in Temporal">
       {of.workflows === null ? (
         <Alert color="yellow">Temporal does not respond.</Alert>
-      ) : of.workflows.length === 0 ? (
-        <Empty>No workflows.</Empty>
       ) : (
-        <Rows
+        <RowsOrNone
           label="Workflows"
+          empty="No workflows."
           rows={of.workflows}
           keyOf={({ workflowId }) => workflowId}
           columns={[
@@ -259,30 +249,18 @@ function Workflows({ of }: { readonly of: PurchaseTimeline }) {
   );
 }
 
-const SOURCE_COLORS: Readonly<Record<string, string>> = {
-  purchase: 'blue',
-  payment: 'teal',
-  gateway: 'teal',
-  ledger: 'grape',
-  supplier: 'orange',
-  webhook: 'cyan',
-  action: 'red',
-  workflow: 'gray',
+const SOURCES: Readonly<Record<string, { readonly label: string; readonly color: string }>> = {
+  purchase: { label: 'Purchase', color: 'blue' },
+  payment: { label: 'Payment', color: 'teal' },
+  gateway: { label: 'Gateway', color: 'teal' },
+  ledger: { label: 'Ledger', color: 'grape' },
+  supplier: { label: 'Supplier', color: 'orange' },
+  webhook: { label: 'Webhook', color: 'cyan' },
+  action: { label: 'Operator', color: 'red' },
+  workflow: { label: 'Workflow', color: 'gray' },
 };
 
-const SOURCES = [
-  { value: 'purchase', label: 'Purchase' },
-  { value: 'payment', label: 'Payment' },
-  { value: 'gateway', label: 'Gateway' },
-  { value: 'ledger', label: 'Ledger' },
-  { value: 'supplier', label: 'Supplier' },
-  { value: 'webhook', label: 'Webhook' },
-  { value: 'action', label: 'Operator' },
-  { value: 'workflow', label: 'Workflow' },
-];
-
-const nameOfSource = (source: string) =>
-  SOURCES.find(({ value }) => value === source)?.label ?? plain(source);
+const lookOf = (source: string) => SOURCES[source] ?? { label: plain(source), color: 'gray' };
 
 function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTimeline }) {
   const [sources, setSources] = useState<string[]>([]);
@@ -301,7 +279,9 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
       <MultiSelect
         label="Show"
         placeholder={sources.length === 0 ? 'Everything' : undefined}
-        data={SOURCES.filter(({ value }) => timeline.some(({ source }) => source === value))}
+        data={Object.entries(SOURCES)
+          .filter(([value]) => timeline.some(({ source }) => source === value))
+          .map(([value, { label }]) => ({ value, label }))}
         value={sources}
         onChange={setSources}
         clearable
@@ -311,11 +291,11 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
         {ordered.map(({ at, source, what, detail }, index) => (
           <Timeline.Item
             key={`${at} ${source} ${what} ${String(index)}`}
-            color={SOURCE_COLORS[source] ?? 'gray'}
+            color={lookOf(source).color}
             title={
               <Group gap="xs">
-                <Badge size="sm" variant="light" color={SOURCE_COLORS[source] ?? 'gray'} className="status">
-                  {nameOfSource(source)}
+                <Badge size="sm" variant="light" color={lookOf(source).color} className="status">
+                  {lookOf(source).label}
                 </Badge>
                 <Text component="span">{plain(what)}</Text>
               </Group>

@@ -4,7 +4,6 @@ import {
   Button,
   Checkbox,
   Group,
-  Modal,
   NativeSelect,
   SegmentedControl,
   Stack,
@@ -20,16 +19,18 @@ import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
-import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import type { Environment } from '../ui/environment.ts';
-import { ratesQuery, type Rates } from './data.ts';
+import { inPath, ratesQuery, type Rates } from './data.ts';
+import { FormDialog, useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { RATE_DAYS } from './search.ts';
+import { RowsOrNone } from './tables.tsx';
 
 const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */
@@ -127,14 +128,13 @@ function Waiting({
 
 function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/rates/{rateId}/confirm', {
-      params: { path: { rateId: rate.rateId }, query: { environment } },
+      ...inPath(environment, { rateId: rate.rateId }),
       body: { reason },
     });
-    notifications.show({ message: 'Confirmed. Prices use it within a second', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await sayChanged('Confirmed. Prices use it within a second');
   };
   return (
     <ReasonDialog
@@ -167,45 +167,42 @@ function Current({ of }: { readonly of: Rates['items'] }) {
         maw={240}
         mb="sm"
       />
-      {shown.length === 0 ? (
-        <Empty>{of.length === 0 ? 'No rates yet.' : 'No results.'}</Empty>
-      ) : (
-        <Rows
-          label="Current rates"
-          rows={shown}
-          keyOf={({ currency }) => currency}
-          columns={[
-            { title: 'Currency', cell: ({ currency }) => currency },
-            { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
-            { title: 'From', cell: ({ source }) => (source === 'operator' ? 'Set by an operator' : source) },
-            { title: 'Age', cell: ({ ageSeconds }) => formatAge(ageSeconds) },
-            {
-              title: 'State',
-              cell: ({ isSold }) =>
-                isSold ? (
-                  'In use'
-                ) : (
-                  <Badge color="red" variant="light" className="status">
-                    Too old, not used
-                  </Badge>
-                ),
-            },
-            {
-              title: 'Set',
-              cell: ({ currency }) => (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => setSetting(currency)}
-                  aria-label={`Set ${currency}`}
-                >
-                  Set
-                </Button>
+      <RowsOrNone
+        label="Current rates"
+        empty={of.length === 0 ? 'No rates yet.' : 'No results.'}
+        rows={shown}
+        keyOf={({ currency }) => currency}
+        columns={[
+          { title: 'Currency', cell: ({ currency }) => currency },
+          { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
+          { title: 'From', cell: ({ source }) => (source === 'operator' ? 'Set by an operator' : source) },
+          { title: 'Age', cell: ({ ageSeconds }) => formatAge(ageSeconds) },
+          {
+            title: 'State',
+            cell: ({ isSold }) =>
+              isSold ? (
+                'In use'
+              ) : (
+                <Badge color="red" variant="light" className="status">
+                  Too old, not used
+                </Badge>
               ),
-            },
-          ]}
-        />
-      )}
+          },
+          {
+            title: 'Set',
+            cell: ({ currency }) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => setSetting(currency)}
+                aria-label={`Set ${currency}`}
+              >
+                Set
+              </Button>
+            ),
+          },
+        ]}
+      />
       {setting !== null && <SetDialog currency={setting} rates={of} onClose={() => setSetting(null)} />}
     </Section>
   );
@@ -265,46 +262,33 @@ function SetDialog({
   const { currency: code, rate, isConfigured } = form.getValues();
   const before = rates.find((one) => one.currency === code)?.rate ?? null;
   return (
-    <Modal opened onClose={onClose} title="Set a rate">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <TextInput
-            label="Currency"
-            required
-            maxLength={3}
-            data-autofocus={currency === '' || undefined}
-            {...form.getInputProps('currency')}
-            onChange={({ currentTarget: { value } }) => form.setFieldValue('currency', value.toUpperCase())}
-          />
-          <TextInput
-            label="Rate"
-            description="Units for one US dollar"
-            inputMode="decimal"
-            required={!isConfigured}
-            disabled={isConfigured}
-            data-autofocus={currency !== '' || undefined}
-            {...form.getInputProps('rate')}
-          />
-          <Checkbox
-            label="Return to the configured rate"
-            {...form.getInputProps('isConfigured', { type: 'checkbox' })}
-          />
-          {!isConfigured && isRate(rate.trim()) && (
-            <Effect before={before} after={Number(rate)} currency={code} />
-          )}
-          <ReasonField {...form.getInputProps('reason')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" loading={sending.isSending}>
-              Set the rate
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog title="Set a rate" onClose={onClose} sending={sending} submitLabel="Set the rate">
+      <TextInput
+        label="Currency"
+        required
+        maxLength={3}
+        data-autofocus={currency === '' || undefined}
+        {...form.getInputProps('currency')}
+        onChange={({ currentTarget: { value } }) => form.setFieldValue('currency', value.toUpperCase())}
+      />
+      <TextInput
+        label="Rate"
+        description="Units for one US dollar"
+        inputMode="decimal"
+        required={!isConfigured}
+        disabled={isConfigured}
+        data-autofocus={currency !== '' || undefined}
+        {...form.getInputProps('rate')}
+      />
+      <Checkbox
+        label="Return to the configured rate"
+        {...form.getInputProps('isConfigured', { type: 'checkbox' })}
+      />
+      {!isConfigured && isRate(rate.trim()) && (
+        <Effect before={before} after={Number(rate)} currency={code} />
+      )}
+      <ReasonField {...form.getInputProps('reason')} />
+    </FormDialog>
   );
 }
 
@@ -405,39 +389,36 @@ function History({
 function Changes({ of }: { readonly of: Rates['changes'] }) {
   return (
     <Section title="Changes by operators">
-      {of.length === 0 ? (
-        <Empty>No operator has set or confirmed a rate.</Empty>
-      ) : (
-        <Rows
-          label="Changes by operators"
-          rows={of}
-          keyOf={({ at, currency }) => `${at} ${currency}`}
-          columns={[
-            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-            { title: 'Currency', cell: ({ currency }) => currency },
-            {
-              title: 'Old rate',
-              cell: ({ before }) => (before === null ? 'None' : formatRate(before)),
-              isNumber: true,
-            },
-            {
-              title: 'New rate',
-              cell: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)),
-              isNumber: true,
-            },
-            { title: 'By', cell: ({ by, reason }) => <PersonAndReason person={by} reason={reason} /> },
-            {
-              title: 'Confirmed by',
-              cell: ({ confirmedBy, confirmReason }) =>
-                confirmedBy === null ? (
-                  'Not needed'
-                ) : (
-                  <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
-                ),
-            },
-          ]}
-        />
-      )}
+      <RowsOrNone
+        label="Changes by operators"
+        empty="No operator has set or confirmed a rate."
+        rows={of}
+        keyOf={({ at, currency }) => `${at} ${currency}`}
+        columns={[
+          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+          { title: 'Currency', cell: ({ currency }) => currency },
+          {
+            title: 'Old rate',
+            cell: ({ before }) => (before === null ? 'None' : formatRate(before)),
+            isNumber: true,
+          },
+          {
+            title: 'New rate',
+            cell: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)),
+            isNumber: true,
+          },
+          { title: 'By', cell: ({ by, reason }) => <PersonAndReason person={by} reason={reason} /> },
+          {
+            title: 'Confirmed by',
+            cell: ({ confirmedBy, confirmReason }) =>
+              confirmedBy === null ? (
+                'Not needed'
+              ) : (
+                <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
+              ),
+          },
+        ]}
+      />
     </Section>
   );
 }

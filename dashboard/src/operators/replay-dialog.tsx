@@ -7,6 +7,7 @@ import type { components } from 'simway-client/generated/ops.ts';
 import { QueryView, Failed } from '../ui/parts.tsx';
 import { ReasonField, reasonError } from '../ui/reason-field.tsx';
 import { useSending } from '../ui/use-sending.ts';
+import { inPath } from './data.ts';
 import { useEnvironment } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 
@@ -33,7 +34,7 @@ export function ReplayDialog({
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(
       ops.POST('/ops/purchases/{transactionId}/replay', {
-        params: { path: { transactionId }, query: { environment } },
+        ...inPath(environment, { transactionId }),
         body: { reason, dryRun },
       }),
     );

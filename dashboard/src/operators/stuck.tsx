@@ -1,20 +1,22 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, PageHead, Pages } from '../ui/parts.tsx';
+import { QueryView, Id, PageHead, Pages } from '../ui/parts.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { stuckQuery, type StuckItem } from './data.ts';
+import { inPath, stuckQuery, type StuckItem } from './data.ts';
+import { useSayChanged } from './form-dialog.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
+import { amountColumn, RowsOrNone } from './tables.tsx';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
+
+const FROM = '/operators/$environment/stuck';
 
 export const CLASS_CHOICES = [
   { value: '', label: 'All kinds' },
@@ -23,7 +25,8 @@ export const CLASS_CHOICES = [
 
 export function StuckPage() {
   const environment = useEnvironment();
-  const search = useSearch({ from: '/operators/$environment/stuck' });
+  const search = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
   const stuck = useQuery(stuckQuery({ environment, ...search }));
   // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
   // result.
@@ -55,12 +58,11 @@ export function StuckPage() {
               </Alert>
             )}
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
-            {items.length === 0 ? (
-              <Empty>Nothing is stuck.</Empty>
-            ) : (
-              <List items={items} onChoose={setChosen} />
-            )}
-            <PageLinks of={pagination} />
+            <List items={items} onChoose={setChosen} />
+            <Pages
+              of={pagination}
+              onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
+            />
           </>
         )}
       </QueryView>
@@ -70,7 +72,7 @@ export function StuckPage() {
 }
 
 function Filters({ search }: { readonly search: StuckSearch }) {
-  const navigate = useNavigate({ from: '/operators/$environment/stuck' });
+  const navigate = useNavigate({ from: FROM });
   const set = (change: Partial<Record<keyof StuckSearch, unknown>>) =>
     void navigate({
       search: (old) => ({ ...old, page: undefined, ...change }) as StuckSearch,
@@ -102,28 +104,20 @@ function Filters({ search }: { readonly search: StuckSearch }) {
   );
 }
 
-function PageLinks({ of }: { readonly of: Parameters<typeof Pages>[0]['of'] }) {
-  const navigate = useNavigate({ from: '/operators/$environment/stuck' });
-  return <Pages of={of} onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })} />;
-}
-
 type OnChoose = (item: StuckItem) => void;
 
 function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
   return (
-    <Rows
+    <RowsOrNone
       label="Stuck purchases and payments"
+      empty="Nothing is stuck."
       rows={items}
       keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
       columns={[
         { title: 'Purchase', cell: (item) => <ItemLink item={item} onChoose={onChoose} /> },
         { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
         { title: 'Age', cell: (item) => formatAge(item.ageSeconds), isNumber: true },
-        {
-          title: 'Amount',
-          cell: (item) => <Amount of={item.amount} currency={item.currency} />,
-          isNumber: true,
-        },
+        amountColumn('Amount', 'amount'),
         { title: 'Next', cell: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text> },
       ]}
     />
@@ -165,14 +159,13 @@ function RepairDialog({ item, onClose }: { readonly item: StuckItem; readonly on
 
 function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const sayChanged = useSayChanged();
   const submit = async (reason: string) => {
     await ops.POST('/ops/events/{eventId}/dismiss', {
-      params: { path: { eventId }, query: { environment } },
+      ...inPath(environment, { eventId }),
       body: { reason },
     });
-    notifications.show({ message: 'Event ignored', color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await sayChanged('Event ignored');
   };
   return (
     <ReasonDialog

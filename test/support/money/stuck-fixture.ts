@@ -97,9 +97,13 @@ export async function plantStuck(fixture: StuckFixture, each: number): Promise<F
   };
   // They wait for their time to be over while the supplier has its own faults.
   const late = times(each, () => byCard(fixture, 'SIM-PAY-NEVER'));
-  await plant('paid-not-delivered', () => neverAllocated(fixture, each));
+  await plant('paid-not-delivered', () =>
+    stuckAtSupplier(fixture, each, { neverAllocate: 1 }, 'SUPPLIER_NEVER_ALLOCATED'),
+  );
   await plant('workflow-gone', () => abandonedByWorkflow(fixture, each));
-  await plant('supplier-unknown', () => answerLost(fixture, each));
+  await plant('supplier-unknown', () =>
+    stuckAtSupplier(fixture, each, { loseAnswer: 1 }, 'SUPPLIER_OUTCOME_UNKNOWN'),
+  );
   await plant('delivered-not-settled', () => notSettled(fixture, each));
   await plant('refund-not-done', () => refundForgotten(fixture, each));
   await Promise.all([
@@ -160,6 +164,8 @@ async function untilCalled({ stack }: StuckFixture, transactionId: string, reaso
   return transactionId;
 }
 
+const idsOf = (paid: readonly Paid[]): string[] => paid.map(({ transactionId }) => transactionId);
+
 const called = (fixture: StuckFixture, ids: readonly string[], reason: string): Promise<string[]> =>
   Promise.all(ids.map((id) => untilCalled(fixture, id, reason)));
 
@@ -177,9 +183,14 @@ async function makeOlder(
   );
 }
 
-async function neverAllocated(fixture: StuckFixture, each: number): Promise<string[]> {
-  await fixture.stack.faults({ neverAllocate: 1 });
-  const ids = await called(fixture, await fromWallet(fixture, each), 'SUPPLIER_NEVER_ALLOCATED');
+async function stuckAtSupplier(
+  fixture: StuckFixture,
+  each: number,
+  faults: Record<string, unknown>,
+  reason: string,
+): Promise<string[]> {
+  await fixture.stack.faults(faults);
+  const ids = await called(fixture, await fromWallet(fixture, each), reason);
   await fixture.stack.clearFaults();
   return ids;
 }
@@ -192,13 +203,6 @@ async function abandonedByWorkflow(fixture: StuckFixture, each: number): Promise
   await Promise.all(ids.map((id) => stack.temporal.workflow.getHandle(id).terminate('a test')));
   await makeOlder(fixture, 'purchases', ['created_at', 'updated_at'], ids, '5 minutes');
   await stack.clearFaults();
-  return ids;
-}
-
-async function answerLost(fixture: StuckFixture, each: number): Promise<string[]> {
-  await fixture.stack.faults({ loseAnswer: 1 });
-  const ids = await called(fixture, await fromWallet(fixture, each), 'SUPPLIER_OUTCOME_UNKNOWN');
-  await fixture.stack.clearFaults();
   return ids;
 }
 
@@ -234,8 +238,7 @@ async function notSettled(fixture: StuckFixture, each: number): Promise<string[]
 async function refundForgotten(fixture: StuckFixture, each: number): Promise<string[]> {
   const { stack } = fixture;
   await gatewayFaults(stack, { network: { kind: '500', operation: 'refund' } });
-  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-REFUNDED'));
-  const ids = paid.map(({ transactionId }) => transactionId);
+  const ids = idsOf(await times(each, () => byCard(fixture, 'SIM-PAY-REFUNDED')));
   await Promise.all(
     ids.map(async (id) => {
       await untilStatus(stack, id, 'FAILED');
@@ -287,7 +290,7 @@ function untilRefund(stack: Stack, transactionId: string, status: string): Promi
 /** Paid after the end, more than three days ago; no event came, and the sweep's last check was skipped. */
 async function paidUnseen(fixture: StuckFixture, opened: readonly Paid[]): Promise<string[]> {
   const { stack } = fixture;
-  const ids = opened.map(({ transactionId }) => transactionId);
+  const ids = idsOf(opened);
   await Promise.all(ids.map((id) => untilStatus(stack, id, 'FAILED')));
   // Before it is paid, since a process that reads the gateway's list would find it at once.
   await makeOlder(fixture, 'payments', ['expires_at', 'checked_at', 'created_at'], ids, '80 hours');
@@ -298,26 +301,20 @@ async function paidUnseen(fixture: StuckFixture, opened: readonly Paid[]): Promi
 }
 
 async function refundWaits(fixture: StuckFixture, each: number): Promise<string[]> {
-  const paid = await times(each, () => byCard(fixture, 'SIM-PAY-REFUND-NEEDS-ATTENTION'));
-  await Promise.all(
-    paid.map(({ transactionId }) => untilRefund(fixture.stack, transactionId, 'NEEDS_ATTENTION')),
-  );
-  return paid.map(({ transactionId }) => transactionId);
+  const ids = idsOf(await times(each, () => byCard(fixture, 'SIM-PAY-REFUND-NEEDS-ATTENTION')));
+  await Promise.all(ids.map((id) => untilRefund(fixture.stack, id, 'NEEDS_ATTENTION')));
+  return ids;
 }
 
 async function disputed(fixture: StuckFixture, each: number): Promise<string[]> {
   // A dispute that comes before the delivery stops it.
   const paid = await times(each, () => byCard(fixture, 'SIM-PAY-NOW'));
-  await Promise.all(paid.map(({ transactionId }) => untilStatus(fixture.stack, transactionId, 'SUCCESS')));
+  await Promise.all(idsOf(paid).map((id) => untilStatus(fixture.stack, id, 'SUCCESS')));
   await Promise.all(paid.map(({ reference }) => atGateway(fixture.stack, reference, 'dispute')));
   await Promise.all(paid.map(({ reference }) => untilTaken(fixture.stack, reference)));
   // Events that could not be applied at once are left to the inbox's schedule, which does not run here.
   await applyInbox(fixture.stack);
-  return called(
-    fixture,
-    paid.map(({ transactionId }) => transactionId),
-    'PAYMENT_DISPUTED',
-  );
+  return called(fixture, idsOf(paid), 'PAYMENT_DISPUTED');
 }
 
 async function reversed(fixture: StuckFixture, each: number): Promise<string[]> {
@@ -349,14 +346,8 @@ async function plantUnknownCharges(fixture: StuckFixture, each: number, planted:
     ),
   );
   await Promise.all([...purchases, ...fundings].map(({ reference }) => atGateway(stack, reference, 'pay')));
-  const calledTo = (paid: readonly Paid[]): Promise<string[]> =>
-    called(
-      fixture,
-      paid.map(({ transactionId }) => transactionId),
-      'GATEWAY_OUTCOME_UNKNOWN',
-    );
-  planted.set('charge-unknown', await calledTo(purchases));
-  planted.set('funding-stuck', await calledTo(fundings));
+  planted.set('charge-unknown', await called(fixture, idsOf(purchases), 'GATEWAY_OUTCOME_UNKNOWN'));
+  planted.set('funding-stuck', await called(fixture, idsOf(fundings), 'GATEWAY_OUTCOME_UNKNOWN'));
   await clearGatewayFaults(stack);
 }
 
@@ -373,14 +364,11 @@ async function eventUnapplied(fixture: StuckFixture, each: number): Promise<stri
         type: 'charge.success',
         about: 'charge',
         reference,
-        email: null,
         received_at: sql<Date>`now() - interval '10 minutes'`,
-        applied_at: null,
-        note: null,
       })),
     )
     .execute();
-  return opened.map(({ transactionId }) => transactionId);
+  return idsOf(opened);
 }
 
 async function eventOfAStranger(fixture: StuckFixture, each: number): Promise<string[]> {
