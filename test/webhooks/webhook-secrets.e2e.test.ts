@@ -141,16 +141,3 @@ it('a repeat after a lost answer is answered from the rows', async () => {
   const again = await shop.ask<Endpoint>('POST', ENDPOINTS, body, key);
   expect([again.status, again.text]).toEqual([201, first.text]);
 });
-
-it('of two requests with one key at once, one adds an endpoint', async () => {
-  const body = { url: `${shop.inbox.url}/at-once` };
-  const key = { idempotencyKey: randomUUID() };
-  const all = await Promise.all(
-    Array.from({ length: 8 }, () => shop.ask<Endpoint>('POST', ENDPOINTS, body, key)),
-  );
-  const statuses = new Set(all.map(({ status }) => status));
-  expect([...statuses].filter((status) => status !== 201 && status !== 409)).toEqual([]);
-  const added = all.filter(({ status }) => status === 201).map(({ body: { id } }) => id);
-  expect(new Set(added).size).toBe(1);
-  expect((await shop.ask<List<Endpoint>>('GET', ENDPOINTS)).body.data.pagination.totalItems).toBe(1);
-});
