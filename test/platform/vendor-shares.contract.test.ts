@@ -28,7 +28,7 @@ async function processWith(redisUrl: string | undefined) {
   });
   services = composeRedisServices(config, secrets, createLogger({ level: 'silent' }));
   // It notices a Redis that can be reached.
-  if (redisUrl !== NO_REDIS)
+  if (redisUrl !== undefined && redisUrl !== NO_REDIS)
     await expect.poll(async () => (await services!.check()).detail, { timeout: 5_000 }).toBeUndefined();
   return { live: config.worlds.live!, services };
 }

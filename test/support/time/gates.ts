@@ -8,15 +8,7 @@ import { until } from './until.ts';
 
 export type Gate = `${keyof typeof PLACES}:${'inside' | 'commit'}`;
 
-export interface Gates {
-  /** From now on sessions of this account wait at this gate. */
-  shut(gate: Gate, accountId: string): Promise<void>;
-  /** Resolves once a session waits there. */
-  reached(gate: Gate, accountId: string): Promise<void>;
-  /** Opens all gates. */
-  openAll(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Gates = Awaited<ReturnType<typeof plantGates>>;
 
 const SCHEMA = 'test';
 
@@ -46,7 +38,7 @@ const PLACES = {
 const GATES = Object.keys(PLACES).flatMap((place) => [`${place}:inside`, `${place}:commit`] as Gate[]);
 
 /** Plants all gates, open, in a database of the test's own. */
-export async function plantGates(databaseUrl: string): Promise<Gates> {
+export async function plantGates(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${SCHEMA}` });
   client.on('error', () => undefined);
   await client.connect();
@@ -66,10 +58,12 @@ export async function plantGates(databaseUrl: string): Promise<Gates> {
     return answer;
   };
   return {
-    shut: async (gate, accountId) => {
+    /** From now on sessions of this account wait at this gate. */
+    shut: async (gate: Gate, accountId: string) => {
       await query('select pg_advisory_lock(hashtextextended($1, 0))', [keyOf(gate, accountId)]);
     },
-    reached: async (gate, accountId) => {
+    /** Resolves once a session waits there. */
+    reached: async (gate: Gate, accountId: string) => {
       await until(
         async () => (await query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
         (waiting) => waiting > 0,
