@@ -172,7 +172,8 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-test.each(CASES)('%.60s %j', async (target, ask, status, body) => {
+const named = CASES.map((one) => [`${one[0]} ${JSON.stringify(one[1])}`.slice(0, 100), one] as const);
+test.each(named)('%s', async (_name, [target, ask, status, body]) => {
   const reply = await api.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);

@@ -266,7 +266,7 @@ describe('stopping', () => {
     const held = holdBuy(api);
     const payload = JSON.stringify(BODY);
     const socket = connect(api.server.port, '127.0.0.1');
-    socket.write(postHead(`Idempotency-Key: left\r\nContent-Length: ${payload.length}`) + `${payload}`);
+    socket.write(postHead(`Idempotency-Key: left\r\nContent-Length: ${payload.length}`) + payload);
     await held.started;
     socket.destroy();
     await once(socket, 'close');
