@@ -18,16 +18,6 @@ export function newEndpointSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** The current secret. undefined: the account has no such endpoint. */
-export async function openSecret(
-  deps: SecretDeps,
-  accountId: string,
-  endpointId: string,
-): Promise<string | undefined> {
-  const [current] = await findSigningSecrets(deps.db, accountId, endpointId);
-  return current && deps.secretBox.open(current, endpointId);
-}
-
 /** Replaces each secret by a mark, for answers stored under an Idempotency-Key. */
 export function withoutEndpointSecrets(body: string): string {
   return body.replaceAll(

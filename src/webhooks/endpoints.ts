@@ -6,7 +6,7 @@ import type { Page, PageQuery } from '../domain/page.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
-import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
+import { newEndpointSecret } from './endpoint-secrets.ts';
 import { DEFAULT_EVENTS, type WebhookEvent } from './events.ts';
 import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
 import * as store from './store/endpoints.ts';
@@ -131,9 +131,9 @@ async function withSecret(
   endpointId: string,
 ): Promise<EndpointWithSecret> {
   const endpoint = await getEndpoint(deps, principal, endpointId);
-  const secret = await openSecret(deps, principal.account.id, endpointId);
-  if (secret === undefined) throw notFound();
-  return { endpoint, secret };
+  const [current] = await store.findSigningSecrets(deps.db, principal.account.id, endpointId);
+  if (!current) throw notFound();
+  return { endpoint, secret: deps.secretBox.open(current, endpointId) };
 }
 
 async function requireCallable({ urlGuard }: Pick<WebhookDeps, 'urlGuard'>, url: string): Promise<void> {

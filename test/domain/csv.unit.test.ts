@@ -1,7 +1,6 @@
 // CSV: any field can be read back by RFC 4180's grammar, and no field is a formula to a spreadsheet.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAmount } from '../../src/domain/money.ts';
 import { csvOf } from '../../src/domain/csv.ts';
 
 /** RFC 4180's grammar, read literally. */
@@ -65,17 +64,5 @@ describe('comma-separated values', () => {
 
   it('leave amounts below zero alone', () => {
     expect(csvOf(['a'], [['-12.50'], ['-12']])).toBe('a\r\n-12.50\r\n-12\r\n');
-  });
-});
-
-describe('amounts in tables', () => {
-  it.each([
-    [0n, 'NGN', '0.00'],
-    [-5n, 'USD', '-0.05'],
-    [123_456n, 'USD4', '12.3456'],
-    [-7n, 'USD4', '-0.0007'],
-    [9_007_199_254_740_993n, 'NGN', '90071992547409.93'],
-  ])('%s of %s is %s', (amountMinor, currency, text) => {
-    expect(formatAmount({ amountMinor, currency })).toBe(text);
   });
 });

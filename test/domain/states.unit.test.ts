@@ -5,7 +5,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   canChangeStatus,
-  ESIM_STATUS_FILTERS,
   ESIM_STATUSES,
   MOVING_ESIM_STATUSES,
   PURCHASE_STATUSES,
@@ -52,9 +51,5 @@ describe('an eSIM', () => {
       (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canChangeStatus(from, to)),
     );
     expect([...MOVING_ESIM_STATUSES].sort()).toEqual(moving.sort());
-  });
-
-  it('has the documented filters', () => {
-    expect(ESIM_STATUS_FILTERS).toEqual(['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED']);
   });
 });

@@ -1,11 +1,10 @@
 // A newcomer's first steps on a running `npm start`: the printed commands, the eSIM and the wallet, a top-up,
-// a wallet with too little money, payments through the gateway, and the purchase in Temporal. Uses only what
+// a payment through the gateway, and the purchase in Temporal. Uses only what
 // .data/running.json offers to every program.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
@@ -126,87 +125,17 @@ const fieldsOf = (value: object): string[] =>
     )
     .sort();
 
-it('refuses a purchase that the wallet cannot pay', async () => {
-  const by = ['--by', 'first steps'];
-  const { accountId } = await command(
-    'account',
-    'create',
-    '--name',
-    'Poor',
-    '--email',
-    'poor@first-steps.example',
-    ...by,
-  );
-  const { apiKey } = await command(
-    ...[
-      'key',
-      'create',
-      '--account',
-      accountId ?? '',
-      '--environment',
-      'test',
-      '--addresses',
-      '127.0.0.1,::1',
-    ],
-    ...['--company', 'Poor', '--website', running.docsUrl, ...by],
-  );
-  expect(await buy(apiKey ?? '')).toMatchObject({
-    status: 400,
-    body: { success: false, error: { code: 'INSUFFICIENT_BALANCE' } },
-  });
-  expect((await call(apiKey ?? '', 'GET', '/api/esim/my-esims')).body.total).toBe(0);
-});
-
-describe('paying through the gateway', () => {
-  const open = async (paymentMethod: 'CARD' | 'BANK_TRANSFER', packageCode = 'SIM-OK'): Promise<string> => {
-    const wanted = { packageCode, packageType: 'BASE', paymentMethod };
-    const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', wanted);
-    expect({ status, body }).toMatchObject({ status: 201, body: { status: 'PENDING' } });
-    if (paymentMethod === 'CARD') expect((await fetch(body.paymentUrl)).status).toBe(200);
-    else expect(body.bankAccounts).toHaveLength(1);
-    return body.transactionId;
-  };
-  const pay = async (reference: string, payment: object = {}): Promise<void> => {
-    const url = `${running.gatewayControlUrl}/charges/${reference}/pay`;
-    expect((await fetch(url, { method: 'POST', body: JSON.stringify(payment) })).status).toBe(200);
-  };
-  const statusOf = async (transactionId: string): Promise<ApiBody> =>
-    (await call(running.keys.ngn, 'GET', `/api/esim/transactions/${transactionId}`)).body;
-  const untilStatus = (transactionId: string, status: string) =>
-    expect
-      .poll(async () => (await statusOf(transactionId)).status, { timeout: 30_000, interval: 250 })
-      .toBe(status);
-
-  it('by card: the eSIM is delivered after the payment, without another request', async () => {
-    const transactionId = await open('CARD');
-    await pay(transactionId);
-    await untilStatus(transactionId, 'SUCCESS');
-    expect((await statusOf(transactionId)).esimDetails.activationCode).toMatch(/^LPA:1\$/);
-  });
-
-  it('by card, with every event of the gateway dropped', async () => {
-    const faults = `${running.gatewayControlUrl}/faults`;
-    await fetch(faults, { method: 'PUT', body: JSON.stringify({ webhooks: 'drop' }) });
-    try {
-      const transactionId = await open('CARD');
-      await pay(transactionId);
-      await untilStatus(transactionId, 'SUCCESS');
-    } finally {
-      await fetch(faults, { method: 'DELETE' });
-    }
-  });
-
-  it('by transfer, a fifth short: no eSIM is delivered, and the money is in the wallet', async () => {
-    const key = running.keys.ngn;
-    const before = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
-    const transactionId = await open('BANK_TRANSFER');
-    const paidMinor = Math.trunc(cents((await statusOf(transactionId)).package.price) * 0.8);
-    await pay(transactionId, { amountMinor: paidMinor });
-    await untilStatus(transactionId, 'FAILED');
-    expect((await statusOf(transactionId)).reason).toBe('PAYMENT_UNDERPAID');
-    const after = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
-    expect(cents(after) - cents(before)).toBe(paidMinor);
-  });
+it('delivers after a payment by card, without another request', async () => {
+  const wanted = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'CARD' };
+  const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', wanted);
+  expect({ status, body }).toMatchObject({ status: 201, body: { status: 'PENDING' } });
+  expect((await fetch(body.paymentUrl)).status).toBe(200);
+  const url = `${running.gatewayControlUrl}/charges/${body.transactionId}/pay`;
+  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(200);
+  const read = async (): Promise<ApiBody> =>
+    (await call(running.keys.ngn, 'GET', `/api/esim/transactions/${body.transactionId}`)).body;
+  await expect.poll(async () => (await read()).status, { timeout: 30_000, interval: 250 }).toBe('SUCCESS');
+  expect((await read()).esimDetails.activationCode).toMatch(/^LPA:1\$/);
 });
 
 it('shows a purchase to a listener for webhooks, which leaves nothing behind', async () => {
@@ -287,15 +216,3 @@ it('makes the keys, and the session of finance, readable for their owner only', 
   expect((await stat(join(DATA_DIR, 'session.json'))).mode & 0o777).toBe(OWNER_ONLY);
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
-
-/**
- * One of the operator's commands on the running service, with its environment only. The commands print one
- * JSON object.
- */
-async function command(...words: string[]): Promise<Partial<Record<'accountId' | 'apiKey', string>>> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...words], {
-    cwd: CHECKOUT,
-    env: {},
-  });
-  return JSON.parse(stdout) as Partial<Record<'accountId' | 'apiKey', string>>;
-}

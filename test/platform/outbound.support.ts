@@ -10,15 +10,10 @@ import type { Network } from '../../src/platform/outbound/network.ts';
 
 export const clock = { now: () => new Date() };
 
-export interface Canary {
-  readonly port: number;
-  /** The number of connections so far. */
-  readonly touched: number;
-  close(): Promise<void>;
-}
+export type Canary = Awaited<ReturnType<typeof startCanary>>;
 
 /** Listens on every address of this machine, and counts. */
-export async function startCanary(): Promise<Canary> {
+export async function startCanary() {
   let touched = 0;
   const server = createServer((socket) => {
     touched += 1;
@@ -29,20 +24,15 @@ export async function startCanary(): Promise<Canary> {
   await new Promise<void>((resolve) => server.listen(0, resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    /** The number of connections so far. */
     get touched() {
       return touched;
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 
-export interface NameServer {
-  /** `address:port`. */
-  readonly address: string;
-  /** Names in the order of their queries. */
-  readonly asked: readonly string[];
-  close(): Promise<void>;
-}
+export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
 /** The answer of a name server about a name: addresses, an alias, or undefined if the name does not exist. */
 export type Zone = (name: string) => readonly string[] | undefined;
@@ -51,7 +41,7 @@ export type Zone = (name: string) => readonly string[] | undefined;
  * A name server on this machine; it does not answer for names that begin with `silent.` and refuses those
  * that begin with `refused.`
  */
-export async function startNameServer(zone: Zone): Promise<NameServer> {
+export async function startNameServer(zone: Zone) {
   const asked: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
@@ -62,8 +52,9 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
+    /** Names in the order of their queries. */
     asked,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => socket.close(() => resolve())),
   };
 }
 
@@ -213,16 +204,10 @@ function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
-export interface RawServer {
-  readonly url: string;
-  readonly port: number;
-  /** Connections that are open now. */
-  readonly open: number;
-  close(): Promise<void>;
-}
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 /** A server that lets a test write to its sockets. Reads and discards what it receives. */
-export async function startRawServer(onConnection: (socket: Socket) => void): Promise<RawServer> {
+export async function startRawServer(onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -235,12 +220,13 @@ export async function startRawServer(onConnection: (socket: Socket) => void): Pr
   return {
     url: `http://127.0.0.1:${port}/hook`,
     port,
+    /** Connections that are open now. */
     get open() {
       return sockets.size;
     },
     close: () => {
       for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
+      return new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
 }

@@ -63,20 +63,6 @@ describe('an encrypted payload', () => {
     );
     expect(errors).toHaveLength(1);
   });
-
-  it('cannot be decrypted with any bit changed', async () => {
-    const { metadata, data } = await sealed();
-    for (let at = 0; at < data!.length; at += 1) {
-      const changed = Buffer.from(data!);
-      changed[at] = changed[at]! ^ 1;
-      await expect(codec(NEW).decode([{ metadata, data: changed }])).rejects.toBeInstanceOf(
-        PayloadUnreadable,
-      );
-    }
-    await expect(codec(NEW).decode([{ metadata, data: Buffer.alloc(0) }])).rejects.toBeInstanceOf(
-      PayloadUnreadable,
-    );
-  });
 });
 
 describe('a key', () => {

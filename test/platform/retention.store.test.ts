@@ -189,33 +189,41 @@ it('refusals without another row are kept longer than their purchase may be open
 });
 
 describe('a batch', () => {
-  it.each(['gateway_events', 'exchange_rates'])('of %s is a thousand rows', async (table) => {
-    await sql`
+  it.each(['gateway_events', 'exchange_rates', 'idempotency_keys'])(
+    'of %s is a thousand rows',
+    async (table) => {
+      await sql`
       create table if not exists deleted_at_once (name text, rows bigint);
       create or replace function count_batch() returns trigger language plpgsql security definer set search_path = test as $$
         begin insert into deleted_at_once select tg_table_name, count(*) from gone; return null; end $$`.execute(
-      books.owner,
-    );
-    await sql`
+        books.owner,
+      );
+      await sql`
       create trigger count_batch after delete on ${sql.table(table)} referencing old table as gone
         for each statement execute function count_batch()`.execute(books.owner);
-    await sql`
+      await sql`
       insert into gateway_events (gateway, event_key, type, about, received_at, applied_at, note)
       select 'g', 'k' || i, 't', 'charge', timestamptz '2020-01-01', timestamptz '2020-01-01', 'checked' from generate_series(1, 2500) i`.execute(
-      books.owner,
-    );
-    await sql`
+        books.owner,
+      );
+      await sql`
       insert into exchange_rates (currency, rate_micros, source, observed_at, status, created_at)
       select 'NGN', 1, 's', timestamptz '2020-01-01' + i * interval '1 second', 'GOOD', timestamptz '2020-01-01' from generate_series(1, 2501) i`.execute(
-      books.owner,
-    );
-    await sweep();
-    const { rows } = await sql<{
-      rows: bigint;
-    }>`select rows from deleted_at_once where name = ${table}`.execute(books.owner);
-    expect(rows.map((batch) => Number(batch.rows))).toEqual([1_000, 1_000, 500]);
-    expect([await eventsLeft(), await ratesLeft()]).toEqual([[], ['s']]);
-  });
+        books.owner,
+      );
+      await sql`
+      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, created_at)
+      select 'acc-many', 'k' || i, '/', 'f', 'txn-many-' || i, timestamptz '2020-01-01' from generate_series(1, 2500) i`.execute(
+        books.owner,
+      );
+      await sweep();
+      const { rows } = await sql<{
+        rows: bigint;
+      }>`select rows from deleted_at_once where name = ${table}`.execute(books.owner);
+      expect(rows.map((batch) => Number(batch.rows))).toEqual([1_000, 1_000, 500]);
+      expect([await eventsLeft(), await ratesLeft()]).toEqual([[], ['s']]);
+    },
+  );
 });
 
 it('with 50,000 purchases in the table, the sweep finds those that refer to a rate by an index', async () => {

@@ -1,12 +1,10 @@
 // The server's sockets: slow and broken clients, memory under large posts, and an orderly stop.
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
-import type { ToParent } from '../support/http/api-process.ts';
+import { withChildApi } from '../support/http/child-api.ts';
 import { keyOf } from '../support/http/shop.ts';
 
 const opened: TestApi[] = [];
@@ -18,6 +16,10 @@ async function open(options: Parameters<typeof startApi>[0] = {}): Promise<TestA
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((api) => api.close()));
 });
+
+/** A purchase up to its body. */
+const postHead = (headers: string): string =>
+  `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
 
 const UUID = /X-Request-Id: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/i;
 
@@ -65,9 +67,7 @@ describe('an invalid request gets an answer in the documented form, with a reque
 
   test('a bad chunk in a body ends the request without a 500', async () => {
     const api = await open();
-    const received = await api.raw(
-      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
-    );
+    const received = await api.raw(postHead('Transfer-Encoding: chunked') + 'zz\r\n');
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(api.logLines.some((line) => line.includes('"status":500'))).toBe(false);
   });
@@ -101,7 +101,7 @@ describe('unusual but valid requests', () => {
   });
 
   const continued = (length: number): string =>
-    `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
+    postHead(`Expect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close`);
 
   test('with 100-continue and an allowed size get the go-ahead', async () => {
     const api = await open();
@@ -141,11 +141,7 @@ describe('slow clients (promise A5, small)', () => {
 
   test.each([
     ['headers', 'GET / HTTP/1.1\r\na: ', 'x'],
-    [
-      'body',
-      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n`,
-      ' ',
-    ],
+    ['body', postHead('Content-Length: 5000'), ' '],
   ])('slow %s are cut off with 408', async (_why, bytes, drip) => {
     const api = await open({ server: slow });
     const { ms, received } = await heldFor(api, bytes, drip);
@@ -171,19 +167,8 @@ describe('slow clients (promise A5, small)', () => {
 test(
   'large posts in parallel are refused without filling memory (promise A6, small)',
   { timeout: 60_000 },
-  async () => {
-    const child = fork(fileURLToPath(new URL('../support/http/api-process.ts', import.meta.url)), {
-      stdio: 'inherit',
-    });
-    try {
-      const hear = async (): Promise<ToParent> => ((await once(child, 'message')) as [ToParent])[0];
-      const first = await hear();
-      const port = 'port' in first ? first.port : 0;
-      const measure = async (): Promise<number> => {
-        child.send('memory');
-        const said = await hear();
-        return 'rssBytes' in said ? said.rssBytes : 0;
-      };
+  () =>
+    withChildApi(async ({ port, measure }) => {
       const megabyte = Buffer.alloc(1_000_000, 0x20);
       const post = (chunks: number): Promise<string> =>
         new Promise((resolve) => {
@@ -191,9 +176,7 @@ test(
           const socket: Socket = connect(port, '127.0.0.1');
           socket.setEncoding('latin1').on('data', (text: string) => (received += text));
           socket.on('error', () => undefined).on('close', () => resolve(received));
-          socket.write(
-            `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
-          );
+          socket.write(postHead('Transfer-Encoding: chunked\r\nConnection: close'));
           for (let sent = 0; sent < chunks; sent += 1) {
             socket.write(`${megabyte.length.toString(16)}\r\n`);
             socket.write(megabyte);
@@ -208,12 +191,8 @@ test(
       const end = await measure();
       for (const reply of replies) if (reply !== '') expect(reply).toMatch(/^HTTP\/1\.1 413 /);
       expect(replies.some((reply) => reply !== '')).toBe(true);
-      expect(Math.max(after, end) - before).toBeLessThan(50_000_000);
-    } finally {
-      if (child.connected) child.send('stop');
-      await once(child, 'exit');
-    }
-  },
+      expect(Math.max(after.rssBytes, end.rssBytes) - before.rssBytes).toBeLessThan(50_000_000);
+    }),
 );
 
 describe('stopping', () => {
@@ -287,9 +266,7 @@ describe('stopping', () => {
     const held = holdBuy(api);
     const payload = JSON.stringify(BODY);
     const socket = connect(api.server.port, '127.0.0.1');
-    socket.write(
-      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nIdempotency-Key: left\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`,
-    );
+    socket.write(postHead(`Idempotency-Key: left\r\nContent-Length: ${payload.length}`) + payload);
     await held.started;
     socket.destroy();
     await once(socket, 'close');

@@ -5,17 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, readMigrateSettings } from '../../src/app/config/config.ts';
+import { readMigrateSettings } from '../../src/app/config/config.ts';
 import { makeCertificate } from './outbound.support.ts';
-
-const NEEDED = {
-  DATABASE_URL: 'postgres://127.0.0.1/simway',
-  TEMPORAL_ADDRESS: 'temporal.example:7233',
-  SIMWAY_ID_SECRET: 'a secret of at least 32 characters',
-  SIMWAY_SECRETS_KEY: 'ab'.repeat(32),
-  SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:9',
-  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
-};
+import { problemOf as problemOfSettings, read as readSettings } from './settings.support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'simway-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -42,17 +34,9 @@ const absent = join(folder, 'absent.pem');
 
 type Given = Readonly<Record<string, string>>;
 
-const read = (given: Given = {}) => readConfig({ ...NEEDED, ...given }).secrets.temporal;
-
-function problemOf(given: Given, readSettings: (env: Given) => unknown = read): string {
-  try {
-    readSettings(given);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
-    return (error as Error).message;
-  }
-  return '';
-}
+const AWAY = { TEMPORAL_ADDRESS: 'temporal.example:7233' };
+const read = (given: Given = {}) => readSettings({ ...AWAY, ...given }).secrets.temporal;
+const problemOf = (given: Given): string => problemOfSettings({ ...AWAY, ...given });
 
 describe('plaintext', () => {
   it.each(['127.0.0.1:7233', '127.8.9.1:7233', 'localhost:7233'])('needs no permission for %s', (address) => {
@@ -78,10 +62,11 @@ describe('plaintext', () => {
   );
 
   it('is refused in every command that reads an address', () => {
-    const env = { DATABASE_URL: NEEDED.DATABASE_URL, TEMPORAL_ADDRESS: NEEDED.TEMPORAL_ADDRESS };
-    expect(problemOf(env, readMigrateSettings)).toContain('SIMWAY_TEMPORAL_TLS');
+    const database = { DATABASE_URL: 'postgres://127.0.0.1/simway' };
+    const env = { ...database, ...AWAY };
+    expect(problemOfSettings(env, readMigrateSettings)).toContain('SIMWAY_TEMPORAL_TLS');
     expect(readMigrateSettings({ ...env, SIMWAY_TEMPORAL_TLS: 'on' }).temporal).toMatchObject({ tls: {} });
-    expect(readMigrateSettings({ DATABASE_URL: NEEDED.DATABASE_URL }).temporal).toBeUndefined();
+    expect(readMigrateSettings(database).temporal).toBeUndefined();
   });
 
   it.each([
@@ -168,8 +153,7 @@ describe('the keys that encrypt payloads', () => {
 
   it('may be used by the UI at one origin', () => {
     const origin = (value: string) =>
-      readConfig({ ...NEEDED, SIMWAY_TEMPORAL_TLS: 'off', SIMWAY_TEMPORAL_UI_ORIGIN: value }).config
-        .temporalUiOrigin;
+      readSettings({ SIMWAY_TEMPORAL_UI_ORIGIN: value }).config.temporalUiOrigin;
     expect(origin('')).toBeUndefined();
     expect(origin('https://temporal.example/')).toBe('https://temporal.example');
     expect(() => origin('*')).toThrow('SIMWAY_TEMPORAL_UI_ORIGIN');

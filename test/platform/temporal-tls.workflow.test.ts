@@ -19,15 +19,23 @@ import { makeTestFolder } from '../support/world/test-folder.ts';
 import { startTlsProxy } from '../support/world/tls-proxy.ts';
 import { makeCertificate } from './outbound.support.ts';
 
-const { proxy, files } = await startTlsProxy(inject('temporalAddress'));
-afterAll(() => proxy.close());
-const stack = await startStack({
-  env: {
-    TEMPORAL_ADDRESS: proxy.address,
+const admitting = await startTlsProxy(inject('temporalAddress'));
+const { proxy } = admitting;
+/** Apart from the stack's own clients, which connect when they like. */
+const refusing = await startTlsProxy(inject('temporalAddress'));
+afterAll(() => Promise.all([proxy.close(), refusing.proxy.close()]));
+
+function temporalAt({ proxy: { address }, files }: typeof admitting) {
+  return {
+    TEMPORAL_ADDRESS: address,
     SIMWAY_TEMPORAL_TLS_CA_FILE: files.authority,
     SIMWAY_TEMPORAL_TLS_CERT_FILE: files.clientCertificate,
     SIMWAY_TEMPORAL_TLS_KEY_FILE: files.clientKey,
-  },
+  };
+}
+
+const stack = await startStack({
+  env: temporalAt(admitting),
 });
 afterAll(() => stack.close());
 
@@ -53,7 +61,7 @@ describe.each([
   ['without a client certificate', NO_CERTIFICATE, /^no connection to Temporal: .*certificate required/],
   [
     'with an authority that did not sign the server’s',
-    { SIMWAY_TEMPORAL_TLS_CA_FILE: files.otherAuthority },
+    { SIMWAY_TEMPORAL_TLS_CA_FILE: refusing.files.otherAuthority },
     /^no connection to Temporal: .*self-signed certificate/,
   ],
   ['in plaintext', { ...NO_CERTIFICATE, SIMWAY_TEMPORAL_TLS_CA_FILE: '' }, /^no connection to Temporal: ./],
@@ -61,6 +69,7 @@ describe.each([
   const contextOf = (processName: ProcessContext['processName']): ProcessContext => ({
     ...readConfig({
       ...stack.env,
+      ...temporalAt(refusing),
       ...change,
       SIMWAY_HTTP_PORT: '0',
       SIMWAY_ADMIN_PORT: '0',
@@ -70,7 +79,6 @@ describe.each([
   });
 
   it('nothing is sent, and the API is not ready', async () => {
-    const before = proxy.admitted;
     const { secrets } = contextOf('command');
     const temporal = connectClient({ ...secrets.temporal, namespace: stack.namespace });
     await expect(requireConnection(temporal, 300)).rejects.toBeInstanceOf(EngineUnavailable);
@@ -85,13 +93,13 @@ describe.each([
       ok: false,
       detail: expect.stringMatching(why) as unknown,
     });
-    expect(proxy.admitted).toBe(before);
+    expect(refusing.proxy.admitted).toBe(0);
   });
 
   it('a worker does not start, and says why', async () => {
     const starting = runWorker(contextOf('worker'), ['supplier']);
     await expect(starting).rejects.toBeInstanceOf(EngineUnavailable);
-    await expect(starting).rejects.toThrow(`no connection to Temporal at ${proxy.address}: `);
+    await expect(starting).rejects.toThrow(`no connection to Temporal at ${refusing.proxy.address}: `);
   });
 });
 

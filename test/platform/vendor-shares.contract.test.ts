@@ -6,9 +6,9 @@
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { composeRedisServices, type RedisServices } from '../../src/app/composition/redis-services.ts';
-import { readConfig } from '../../src/app/config/config.ts';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { read } from './settings.support.ts';
 
 let services: RedisServices | undefined;
 afterEach(() => services?.close());
@@ -19,20 +19,17 @@ const WINDOW_MS = 1_000;
 const NO_REDIS = 'redis://127.0.0.1:1';
 
 /** The services of a process that sells in the live environment; `redisUrl` undefined: none is configured. */
-function processWith(redisUrl: string | undefined) {
-  const { config, secrets } = readConfig({
-    DATABASE_URL: 'postgres://127.0.0.1/none',
-    TEMPORAL_ADDRESS: '127.0.0.1:1',
-    SIMWAY_ID_SECRET: 'x'.repeat(32),
-    SIMWAY_SECRETS_KEY: '0'.repeat(64),
+async function processWith(redisUrl: string | undefined) {
+  const { config, secrets } = read({
     SIMWAY_NAMESPACE_PREFIX: `t-${randomBytes(5).toString('hex')}`,
-    SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:1',
-    SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'code',
     SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'code',
     SIMWAY_LIVE_GATEWAY_SECRET_KEY: 'key',
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
   });
   services = composeRedisServices(config, secrets, createLogger({ level: 'silent' }));
+  // It notices a Redis that can be reached.
+  if (redisUrl !== undefined && redisUrl !== NO_REDIS)
+    await expect.poll(async () => (await services!.check()).detail, { timeout: 5_000 }).toBeUndefined();
   return { live: config.worlds.live!, services };
 }
 
@@ -62,26 +59,21 @@ const slots = (pacer: Pacer, calls: number, withinMs: number): Promise<number[]>
 
 const within = (times: readonly number[], ms: number): number => times.filter((time) => time < ms).length;
 
-async function untilReady({ check }: RedisServices): Promise<void> {
-  await expect.poll(async () => (await check()).detail, { timeout: 5_000 }).toBeUndefined();
-}
-
 describe.each([
   ['with Redis', () => inject('redisUrl')],
   ['without Redis', () => undefined],
-])("the supplier's 8 requests a second, %s", (name, redisUrl) => {
+])("the supplier's 8 requests a second, %s", (_name, redisUrl) => {
   it('leave six to orders at once, with two for a flood of reads and one for a flood of schedules', async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const { orders, reads, background } = shared.supplierPacers('esim-access', live);
     // Schedules wait long, so they take their slots first.
     const scheduled = flood(background, 20, 2_500);
-    const read = flood(reads, 200, 2_500);
-    await Promise.all([scheduled.hasBegun, read.hasBegun]);
+    const readings = flood(reads, 200, 2_500);
+    await Promise.all([scheduled.hasBegun, readings.hasBegun]);
     const ordered = await slots(orders, 6, 5_000);
     expect(ordered).toHaveLength(6);
     expect(ordered.at(-1)).toBeLessThan(WINDOW_MS);
-    const [readAt, scheduledAt] = await Promise.all([read.slots, scheduled.slots]);
+    const [readAt, scheduledAt] = await Promise.all([readings.slots, scheduled.slots]);
     expect(within(readAt, 1_050)).toBeLessThanOrEqual(2);
     expect(within(scheduledAt, 1_050)).toBeLessThanOrEqual(1);
     // Three windows begin within the wait.
@@ -90,25 +82,23 @@ describe.each([
   });
 
   it("leave six to orders at once, when a flood of operators' checks uses one of the reads' slots", async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const { orders, reads, checks } = shared.supplierPacers('esim-access', live);
     const checked = flood(checks, 50, 2_500);
     // As long as a reader waits.
-    const read = flood(reads, 200, 800);
-    await Promise.all([checked.hasBegun, read.hasBegun]);
+    const readings = flood(reads, 200, 800);
+    await Promise.all([checked.hasBegun, readings.hasBegun]);
     const ordered = await slots(orders, 6, 5_000);
     expect(ordered).toHaveLength(6);
     expect(ordered.at(-1)).toBeLessThan(WINDOW_MS);
-    const [readAt, checkedAt] = await Promise.all([read.slots, checked.slots]);
+    const [readAt, checkedAt] = await Promise.all([readings.slots, checked.slots]);
     expect(within(checkedAt, 1_050)).toBeLessThanOrEqual(1);
     expect([2, 3]).toContain(checkedAt.length);
     expect(readAt.length + checkedAt.length).toBeLessThanOrEqual(3 * 2);
   });
 
   it('stay available to orders in a process that stops its background work', async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const { orders, background } = shared.supplierPacers('esim-access', live);
     const startedAt = performance.now();
     const waiting = flood(background, 20, 30_000);
@@ -121,8 +111,7 @@ describe.each([
   });
 
   it('are all available to orders while no reads come', async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const ordered = await slots(shared.supplierPacers('esim-access', live).orders, 9, 5_000);
     expect(within(ordered, 500)).toBe(8);
     expect(ordered).toHaveLength(9);
@@ -130,25 +119,24 @@ describe.each([
 });
 
 it('while Redis is down, a process gets two of the supplier’s requests a second, and reads leave them to orders', async () => {
-  const { live, services: shared } = processWith(NO_REDIS);
+  const { live, services: shared } = await processWith(NO_REDIS);
   const { orders, reads } = shared.supplierPacers('esim-access', live);
-  const read = flood(reads, 100, 1_800);
-  await read.hasBegun;
+  const readings = flood(reads, 100, 1_800);
+  await readings.hasBegun;
   const ordered = await slots(orders, 3, 3_000);
   // At least one a second is left next to one read in two seconds.
   expect(ordered).toHaveLength(3);
   expect(within(ordered, 300)).toBe(1);
   expect(ordered.at(-1)).toBeLessThan(2_500);
-  expect(await read.slots).toHaveLength(1);
+  expect(await readings.slots).toHaveLength(1);
 });
 
 describe.each([
   ['with Redis', () => inject('redisUrl')],
   ['without Redis', () => undefined],
-])("the gateway's 30 requests a second, %s", (name, redisUrl) => {
+])("the gateway's 30 requests a second, %s", (_name, redisUrl) => {
   it("give one account a quarter, and another account's request waits for none of it", async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const { account, all } = shared.gatewayPacers('paystack', live);
     const pile = slots(account('acc-flood'), 300, 2_000);
     const other = await slots(account('acc-other'), 5, 5_000);
@@ -160,8 +148,7 @@ describe.each([
   });
 
   it('are shared by many accounts, which never exceed the total', async () => {
-    const { live, services: shared } = processWith(redisUrl());
-    if (name === 'with Redis') await untilReady(shared);
+    const { live, services: shared } = await processWith(redisUrl());
     const { account } = shared.gatewayPacers('paystack', live);
     const times = (
       await Promise.all(Array.from({ length: 12 }, (_, index) => slots(account(`acc-${index}`), 7, 5_000)))

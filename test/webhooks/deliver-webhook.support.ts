@@ -1,43 +1,19 @@
 // Messages delivered by the real engine on a stack, without a purchase.
-import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { composeWebhookEngine } from '../../src/app/composition/webhooks.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import type { WebhookEngine } from '../../src/webhooks/engine.ts';
-import {
-  listAttempts,
-  type StoredAttempt,
-  findMessage,
-  type Message,
-} from '../../src/webhooks/store/messages.ts';
+import { listAttempts, findMessage, type Message } from '../../src/webhooks/store/messages.ts';
 import type { Stack, TestAccount } from '../support/world/stack.ts';
 import { until, type UntilOptions } from '../support/time/until.ts';
 import type { Listener } from '../support/people/webhook-receiver.ts';
 import { addMessage } from './webhooks.support.ts';
 
-export interface DeliveryHarness {
-  readonly engine: WebhookEngine;
-  readonly temporal: TemporalClient;
-  /** Messages in the rows, not started in the engine. */
-  write(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
-  /** The same, started in the engine. */
-  send(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
-  /** One with earlier attempts, as its row says; answers its id. */
-  sendAfter(account: TestAccount, listener: Listener, attempts: number): Promise<string>;
-  message(account: TestAccount, messageId: string): Promise<Message>;
-  untilState(
-    account: TestAccount,
-    messageId: string,
-    status: Message['status'],
-    options?: UntilOptions,
-  ): Promise<Message>;
-  attempts(messageId: string): Promise<readonly StoredAttempt[]>;
-  close(): Promise<void>;
-}
+export type DeliveryHarness = ReturnType<typeof createDeliveryHarness>;
 
 /** Close it before the stack. */
-export function createDeliveryHarness(stack: Stack): DeliveryHarness {
+export function createDeliveryHarness(stack: Stack) {
   const temporal = connectClient({
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
@@ -56,26 +32,34 @@ export function createDeliveryHarness(stack: Stack): DeliveryHarness {
   return {
     engine,
     temporal,
+    /** Messages in the rows, not started in the engine. */
     write,
-    send: async (account, listener, count) => {
+    /** The same, started in the engine. */
+    send: async (account: TestAccount, listener: Listener, count?: number) => {
       const ids = await write(account, listener, count);
       await engine.deliver(ids);
       return ids;
     },
-    sendAfter: async (account, listener, attempts) => {
+    /** One with earlier attempts, as its row says; answers its id. */
+    sendAfter: async (account: TestAccount, listener: Listener, attempts: number) => {
       const [id = ''] = await write(account, listener);
       await stack.owner.updateTable('webhook_messages').set({ attempts }).where('id', '=', id).execute();
       await engine.deliver([id]);
       return id;
     },
     message,
-    untilState: (account, messageId, status, options) =>
+    untilState: (
+      account: TestAccount,
+      messageId: string,
+      status: Message['status'],
+      options?: UntilOptions,
+    ) =>
       until(
         () => message(account, messageId),
         (found) => found.status === status,
         { what: `${messageId} ${status}`, ...options },
       ),
-    attempts: async (messageId) =>
+    attempts: async (messageId: string) =>
       (await listAttempts(stack.world, messageId, { page: 1, limit: 100 })).items,
     close: () => temporal.close(),
   };

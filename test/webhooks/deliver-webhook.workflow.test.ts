@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
-import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
+import { findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { eventTypes, fetchHistory, payloadTexts } from '../support/world/history.ts';
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
@@ -148,37 +148,6 @@ describe.concurrent('a message', () => {
     expect(askedGapMs).toBeGreaterThanOrEqual(1_995);
     for (const timerMs of await timersOf(id)) expect(timerMs).toBeLessThanOrEqual(2 * 1_008);
   });
-
-  it('to an address without a server is attempted no sooner than to any other, and the log says why', async ({
-    expect,
-  }) => {
-    const listener = await receiver.listen(stack, account);
-    await stack.owner
-      .updateTable('webhook_endpoints')
-      .set({ url: 'http://127.0.0.1:1/' })
-      .where('id', '=', listener.endpointId)
-      .execute();
-    const [id = ''] = await harness.send(account, listener);
-    await until(
-      () => harness.attempts(id),
-      (attempts) => attempts.length >= 2,
-    );
-    expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'no-connection', status: null });
-  });
-
-  it('is not delivered through a redirect or to a forbidden address', async ({ expect }) => {
-    const elsewhere = await receiver.listen(stack, account);
-    const redirecting = await receiver.listen(stack, account, {
-      answer: answerStatus(302, { Location: elsewhere.url }),
-    });
-    const [id = ''] = await harness.send(account, redirecting);
-    await until(
-      () => harness.attempts(id),
-      (attempts) => attempts.length >= 2,
-    );
-    expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'answered', status: 302 });
-    expect(elsewhere.received).toEqual([]);
-  });
 });
 
 describe.concurrent('an attempt', () => {
@@ -307,15 +276,6 @@ describe.concurrent('an endpoint', () => {
     const sent = listener.received.slice(before).map((received) => received.id);
     expect(sent.toSorted()).toEqual(failed.toSorted());
   }, 120_000);
-
-  it('that is deleted is not called again', async ({ expect }) => {
-    const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
-    const id = await harness.sendAfter(account, listener, 8);
-    await untilTried(id, 1);
-    await deleteEndpoint(stack.world, account.accountId, listener.endpointId, new Date());
-    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('FAILED');
-    expect(listener.received).toHaveLength(1);
-  });
 });
 
 describe('while Postgres is read-only', () => {

@@ -1,24 +1,6 @@
-/** The e-mail about a disabled endpoint, word for word, and when unsent mail is tried again. */
+/** The e-mail about a disabled endpoint, word for word. */
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS } from '../../src/domain/clock.ts';
-import { noticeText, noticeWaitMs, type Notice } from '../../src/webhooks/rules.ts';
-
-describe('a notice that could not be sent', () => {
-  it.each([
-    [1, 1],
-    [2, 5],
-    [3, 15],
-    [4, 60],
-    [5, 60],
-    [1_000, 60],
-  ])('is retried after attempt %i in %i min', (attempts, minutes) => {
-    expect(noticeWaitMs(attempts)).toBe(minutes * MINUTE_MS);
-  });
-
-  it('is retried in a minute if no attempt is recorded', () => {
-    expect(noticeWaitMs(0)).toBe(MINUTE_MS);
-  });
-});
+import { noticeText, type Notice } from '../../src/webhooks/rules.ts';
 
 describe('endpoint-disabled', () => {
   const failing: Notice['facts'] = {

@@ -11,7 +11,6 @@ import {
   isDelivered,
   MESSAGES,
   openShop,
-  type Endpoint,
   type List,
   type Message,
   type Shop,
@@ -46,22 +45,6 @@ describe('a message', () => {
     expect(shop.inbox.letters.length).toBe(WEBHOOK_EVENTS.length);
   });
 
-  it('of a purchase is found by its transaction, only at subscribed endpoints', async () => {
-    const [asking, other] = [await shop.add('/asking'), await shop.add('/other', ['payment.received'])];
-    const purchase = await stack.call('POST', '/api/esim/buy', {
-      key: shop.account.apiKey,
-      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
-    });
-    const { transactionId } = purchase.body;
-    const [letter] = await shop.inbox.untilAt('/asking', 1);
-    expect(isSigned(letter!, asking.secret)).toBe(true);
-    expect(JSON.parse(letter!.body)).toMatchObject({ data: { transactionId, status: 'SUCCESS' } });
-    const found = await shop.ask<List<Message>>('GET', `${MESSAGES}?transactionId=${transactionId}`);
-    expect(found.body.data.items).toMatchObject([{ event: 'esim.purchased', transactionId }]);
-    const none = await shop.ask<List<Message>>('GET', `${MESSAGES}?endpointId=${other.id}`);
-    expect(none.body.data.items).toEqual([]);
-  });
-
   it('shows a failed attempt with status, time and the first kibibyte of the answer, then waits for the next', async () => {
     shop.inbox.answerWith({ status: 500, body: `${'é'.repeat(400)}${'x'.repeat(2_000)}` });
     const { id } = await shop.sample(await shop.add('/failing'));
@@ -72,35 +55,6 @@ describe('a message', () => {
     expect(attempt).toMatchObject({ attempt: 1, outcome: 'answered', status: 500 });
     expect(attempt!.answer).toBe(`${'é'.repeat(400)}${'x'.repeat(1_024 - 800)}`);
     expect(attempt!.milliseconds).toBeGreaterThanOrEqual(0);
-  });
-
-  it('answered with 410 disables its endpoint, which shows that; nothing can be started until it is enabled again', async () => {
-    shop.inbox.answerWith({ status: 410 });
-    const endpoint = await shop.add('/gone');
-    const { id } = await shop.sample(endpoint);
-    await shop.untilMessage(id, ({ status }) => status === 'FAILED');
-    const one = `${ENDPOINTS}/${endpoint.id}`;
-    expect((await shop.ask<Endpoint>('GET', one)).body).toMatchObject({
-      enabled: false,
-      disabledReason: 'GONE',
-    });
-    for (const [path, body] of [
-      [`${one}/sample`, { event: 'esim.purchased' }],
-      [`${one}/recover`, { from: new Date(Date.now() - 60_000).toISOString() }],
-      [`${MESSAGES}/${id}/resend`, undefined],
-    ] as const) {
-      const refused = await shop.ask('POST', path, body);
-      expect([refused.status, refused.body]).toMatchObject([
-        400,
-        { error: { code: 'WEBHOOK_ENDPOINT_DISABLED' } },
-      ]);
-    }
-    shop.inbox.answerWith({ status: 200 });
-    expect((await shop.ask<Endpoint>('PATCH', one, { enabled: true })).body).toMatchObject({
-      enabled: true,
-      disabledReason: null,
-    });
-    await shop.untilMessage((await shop.sample(endpoint)).id, isDelivered);
   });
 });
 
@@ -182,49 +136,9 @@ describe('sending again', () => {
     expect(letters.length).toBe(8);
     expect(await shop.readMessage(tried.id)).toMatchObject({ status: 'FAILED', attempts: 1 });
   });
-
-  it.each([
-    [{ from: 15 * 24 * 60, to: undefined }, 'from: must be at most 14 days ago'],
-    [{ from: -1, to: undefined }, 'from: must be in the past'],
-    [{ from: 1, to: 2 }, 'to: must be after from'],
-    [{ from: 15 * 24 * 60, to: 16 * 24 * 60 }, 'from: must be at most 14 days ago; to: must be after from'],
-  ])('by recover refuses the range %j minutes ago', async ({ from, to }, message) => {
-    const { id } = await shop.add('/range');
-    const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
-    const range = { from: ago(from), ...(to === undefined ? {} : { to: ago(to) }) };
-    const refused = await shop.ask('POST', `${ENDPOINTS}/${id}/recover`, range);
-    expect([refused.status, refused.body]).toMatchObject([400, { error: { message } }]);
-  });
 });
 
 describe('endpoints', () => {
-  it.each([
-    ['http://10.0.0.1/', 'address'],
-    ['http://169.254.169.254/latest/meta-data', 'address'],
-    ['http://[::ffff:10.0.0.1]/', 'plain form'],
-    ['http://0x7f.1/', 'plain form'],
-    ['http://localhost/', 'public hostname'],
-    ['http://user:pw@203.0.113.7/', 'user name'],
-    ['ftp://203.0.113.7/', 'must begin with'],
-    ['http://93.184.215.14:8080/', 'port'],
-    ['not a url', 'URL'],
-  ])('%s is refused with the reason', async (url, reason) => {
-    const refused = await shop.ask<{ error: { code: string; message: string } }>('POST', ENDPOINTS, { url });
-    expect([refused.status, refused.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    expect(refused.body.error.message).toMatch(/^url: must /);
-    expect(refused.body.error.message).toContain(reason);
-    const { id } = await shop.add('/to-be-changed');
-    expect((await shop.ask('PATCH', `${ENDPOINTS}/${id}`, { url })).text).toBe(refused.text);
-  });
-
-  it('are at most 16, also when they are added at once', async () => {
-    const body = { url: `${shop.inbox.url}/many` };
-    const all = await Promise.all(Array.from({ length: 20 }, () => shop.ask('POST', ENDPOINTS, body)));
-    expect(all.filter(({ status }) => status === 201).length).toBe(16);
-    for (const { status, body: refused } of all.filter((one) => one.status !== 201))
-      expect([status, refused]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
-  });
-
   it('that are deleted get no waiting message, their log can be read, and nothing can be started', async () => {
     shop.inbox.answerWith({ status: 500 });
     const endpoint = await shop.add('/deleted');

@@ -1,8 +1,8 @@
 // A merchant on the whole service, using only the API: endpoints at its own inbox, and reads of its messages.
 import { expect } from 'vitest';
-import type { Stack, TestAccount } from '../support/world/stack.ts';
+import type { Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
 
 export const ENDPOINTS = '/api/webhooks/endpoints';
 export const MESSAGES = '/api/webhooks/messages';
@@ -47,27 +47,10 @@ export interface List<T> {
   readonly data: { readonly items: readonly T[]; readonly pagination: { readonly totalItems: number } };
 }
 
-export interface Shop {
-  readonly account: TestAccount;
-  readonly inbox: Inbox;
-  ask<T>(
-    method: string,
-    path: string,
-    body?: unknown,
-    options?: { idempotencyKey?: string },
-  ): Promise<Reply<T>>;
-  /** A new endpoint at this path of the inbox. */
-  add(path: string, events?: readonly string[]): Promise<Endpoint>;
-  sample(endpoint: Pick<Endpoint, 'id'>, event?: string): Promise<Message>;
-  /** A purchase from the wallet; answers the id of its message. */
-  bought(): Promise<string>;
-  readMessage(id: string): Promise<Message>;
-  attemptsAt(id: string): Promise<readonly Attempt[]>;
-  untilMessage(id: string, isSo: (message: Message) => boolean): Promise<Message>;
-}
+export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 /** Close its inbox afterwards. */
-export async function openShop(stack: Stack): Promise<Shop> {
+export async function openShop(stack: Stack) {
   const [inbox, account] = await Promise.all([startInbox(), stack.account()]);
   const ask = async <T>(
     method: string,
@@ -94,17 +77,19 @@ export async function openShop(stack: Stack): Promise<Shop> {
     inbox,
     ask,
     readMessage,
-    add: async (path, events) => {
+    /** A new endpoint at this path of the inbox. */
+    add: async (path: string, events?: readonly string[]) => {
       const url = inbox.url + path;
       const { status, body } = await ask<Endpoint>('POST', ENDPOINTS, { url, ...(events ? { events } : {}) });
       expect(status).toBe(201);
       return body;
     },
-    sample: async ({ id }, event = 'esim.purchased') => {
+    sample: async ({ id }: Pick<Endpoint, 'id'>, event = 'esim.purchased') => {
       const { status, body } = await ask<Message>('POST', `${ENDPOINTS}/${id}/sample`, { event });
       expect(status).toBe(201);
       return body;
     },
+    /** A purchase from the wallet; answers the id of its message. */
     bought: async () => {
       const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
       const { transactionId } = (await ask<{ transactionId: string }>('POST', '/api/esim/buy', body)).body;
@@ -115,8 +100,10 @@ export async function openShop(stack: Stack): Promise<Shop> {
       );
       return found.body.data.items[0]!.id;
     },
-    attemptsAt: async (id) => (await ask<List<Attempt>>('GET', `${MESSAGES}/${id}/attempts`)).body.data.items,
-    untilMessage: (id, isSo) => until(() => readMessage(id), isSo, { what: id }),
+    attemptsAt: async (id: string) =>
+      (await ask<List<Attempt>>('GET', `${MESSAGES}/${id}/attempts`)).body.data.items,
+    untilMessage: (id: string, isSo: (message: Message) => boolean) =>
+      until(() => readMessage(id), isSo, { what: id }),
   };
 }
 

@@ -172,17 +172,6 @@ describe('access to messages', () => {
       expect(json).toMatchObject({ data: { items: [{ status: 'FAILED' }, { status: 'DELIVERED' }] } });
     },
   );
-
-  test('needs the key’s permission', async () => {
-    const refused = async (key: string, method: string, target: string): Promise<unknown> =>
-      (await api.ask(target, { key, method })).json;
-    const lacks = (scope: string): unknown =>
-      generalError(403, 'FORBIDDEN', `This key lacks the permission "${scope}"`);
-    expect(await refused('readonly', 'POST', `${MESSAGES}/${MSG}/resend`)).toEqual(lacks('purchase'));
-    expect(await refused('buyonly', 'GET', MESSAGES)).toEqual(lacks('read'));
-    expect(await refused('buyonly', 'GET', `${MESSAGES}/${MSG}/attempts`)).toEqual(lacks('read'));
-    expect(api.shop.calls).toEqual([]);
-  });
 });
 
 describe('low balance', () => {
@@ -220,11 +209,5 @@ describe('low balance', () => {
       generalError(400, 'VALIDATION_ERROR', `amount: ${words}`),
     ]);
     expect(api.shop.calls).toEqual([]);
-  });
-
-  test('is a wallet route: a wrong key is UNAUTHORIZED, and permissions apply', async () => {
-    expect((await api.ask(PATH, { rawKey: 'nonsense' })).json).toMatchObject({ error: 'UNAUTHORIZED' });
-    expect((await put({ amount: 1 }, 'readonly')).status).toBe(403);
-    expect((await api.ask(PATH, { key: 'buyonly' })).status).toBe(403);
   });
 });

@@ -61,17 +61,8 @@ export function newMessage(db: WorldDb, endpoint: Endpoint, createdAt: Date = NO
   return addMessage(db, { endpoint, event: 'esim.purchased', body: '{"a":1}', now: createdAt });
 }
 
-export interface MessageFacts {
-  readonly endpoint: string;
-  readonly event: string;
-  readonly key: string;
-  readonly subject: string | null;
-  readonly status: string;
-  readonly body: unknown;
-}
-
 /** An account's messages, oldest first. */
-export async function messagesOf(db: WorldDb, accountId: string): Promise<MessageFacts[]> {
+export async function messagesOf(db: WorldDb, accountId: string) {
   const rows = await db
     .selectFrom('webhook_messages')
     .selectAll()

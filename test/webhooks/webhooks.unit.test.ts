@@ -5,14 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/domain/clock.ts';
-import {
-  MAX_RECOVER_MS,
-  SECRET_OVERLAP_MS,
-  ATTEMPT_WAITS_MS,
-  FAILING_LIMIT_MS,
-  shouldDisable,
-  nextAttempt,
-} from '../../src/webhooks/rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS, shouldDisable, nextAttempt } from '../../src/webhooks/rules.ts';
 import { sampleBody } from '../../src/webhooks/event-samples.ts';
 import {
   DEFAULT_EVENTS,
@@ -290,12 +283,5 @@ describe('the list of events', () => {
     const others = WEBHOOK_EVENTS.filter((event) => event !== 'esim.purchased');
     for (const event of others)
       expect(sampleBody(event, new Date(START_MS), 'FAILED')).toBe(sampleBody(event, new Date(START_MS)));
-  });
-});
-
-describe('the published times', () => {
-  it('are a day for a replaced secret, and two weeks of messages that can be sent again', () => {
-    expect(SECRET_OVERLAP_MS).toBe(24 * HOUR_MS);
-    expect(MAX_RECOVER_MS).toBe(336 * HOUR_MS);
   });
 });

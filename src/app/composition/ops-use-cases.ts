@@ -11,7 +11,7 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
-import { composeFinance, type FinanceWorld } from './finance.ts';
+import { openOpsDeps, type OpsDeps } from './ops-deps.ts';
 
 /**
  * What operators may do over HTTP. The middleware checks a route's permission before the route calls any of
@@ -28,8 +28,8 @@ export function composeOps(
   deps: UserDeps & PeopleDeps & { readonly events: Events },
 ) {
   const { db: accounts } = deps;
-  const test = composeFinance(secrets, config.worlds.test, deps.events);
-  const live = config.worlds.live && composeFinance(secrets, config.worlds.live, deps.events);
+  const test = openOpsDeps(secrets, config.worlds.test, deps.events);
+  const live = config.worlds.live && openOpsDeps(secrets, config.worlds.live, deps.events);
   const shared = { accounts, configuredRates: config.rates.fixed };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),
@@ -49,7 +49,7 @@ export function composeOps(
   };
 }
 
-interface OpsWorldDeps extends Omit<FinanceWorld, 'close'>, Pick<RateDeps, 'configuredRates'> {
+interface OpsWorldDeps extends Omit<OpsDeps, 'close'>, Pick<RateDeps, 'configuredRates'> {
   readonly accounts: AccountsDb;
   /** How long a caller waits for a reconciliation. */
   readonly reconcileWithinMs?: number;

@@ -151,7 +151,8 @@ function measured(
     takeSlot: async (withinMs) => {
       const startedAtMs = performance.now();
       const granted = await pacer.takeSlot(withinMs);
-      metrics.allowanceAwaited({ ...whose, ms: performance.now() - startedAtMs, granted });
+      if (!granted) metrics.count('denied', whose);
+      metrics.observe('waits', performance.now() - startedAtMs, whose);
       return granted;
     },
   };

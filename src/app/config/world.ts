@@ -161,54 +161,39 @@ function gatewayOf(
  * What `shareWithoutRedis` is: the part of a vendor's allowance that each process takes while Redis is away.
  */
 export function worldSpecifics(s: Settings, environment: Environment) {
-  return environment === 'live'
-    ? {
-        supplier: {
-          baseUrl: s.SIMWAY_LIVE_SUPPLIER_URL,
-          /** There is nothing to control at a real supplier. */
-          controlUrl: undefined,
-          requestsPerSecond: LIVE_SUPPLIER_REQUESTS_PER_SECOND,
-          shareWithoutRedis: 0.25,
-          timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
-        },
-        gateway: gatewayOf(
+  const isLive = environment === 'live';
+  return {
+    supplier: {
+      baseUrl: isLive ? s.SIMWAY_LIVE_SUPPLIER_URL : s.SIMWAY_TEST_SUPPLIER_URL,
+      /** There is nothing to control at a real supplier. */
+      controlUrl: isLive ? undefined : s.SIMWAY_TEST_SUPPLIER_CONTROL_URL,
+      requestsPerSecond: isLive
+        ? LIVE_SUPPLIER_REQUESTS_PER_SECOND
+        : (s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null),
+      shareWithoutRedis: isLive ? 0.25 : 0.5,
+      timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
+    },
+    gateway: isLive
+      ? gatewayOf(
           s.SIMWAY_LIVE_GATEWAY_URL,
           s.SIMWAY_LIVE_GATEWAY_SECRET_KEY,
           s.SIMWAY_LIVE_GATEWAY_REQUESTS_PER_SECOND,
-        ),
-        esimFreshMs: s.SIMWAY_LIVE_ESIM_FRESH_MS,
-        closedPaymentFreshMs: 60_000,
-        reconcile: {
-          everyMs: s.SIMWAY_LIVE_RECONCILE_MS,
-          overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
-          settleMs: s.SIMWAY_LIVE_RECONCILE_SETTLE_MS,
-          lingerMs: 10_000,
-          fees: s.SIMWAY_LIVE_GATEWAY_FEES,
-        },
-      }
-    : {
-        supplier: {
-          baseUrl: s.SIMWAY_TEST_SUPPLIER_URL,
-          controlUrl: s.SIMWAY_TEST_SUPPLIER_CONTROL_URL,
-          requestsPerSecond: s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null,
-          shareWithoutRedis: 0.5,
-          timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
-        },
-        gateway: gatewayOf(
+        )
+      : gatewayOf(
           s.SIMWAY_TEST_GATEWAY_URL,
           s.SIMWAY_TEST_GATEWAY_SECRET_KEY,
           s.SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND ?? null,
         ),
-        esimFreshMs: s.SIMWAY_TEST_ESIM_FRESH_MS,
-        closedPaymentFreshMs: 2_000,
-        reconcile: {
-          everyMs: s.SIMWAY_TEST_RECONCILE_MS,
-          overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
-          settleMs: s.SIMWAY_TEST_RECONCILE_SETTLE_MS,
-          lingerMs: 1_000,
-          fees: s.SIMWAY_TEST_GATEWAY_FEES,
-        },
-      };
+    esimFreshMs: isLive ? s.SIMWAY_LIVE_ESIM_FRESH_MS : s.SIMWAY_TEST_ESIM_FRESH_MS,
+    closedPaymentFreshMs: isLive ? 60_000 : 2_000,
+    reconcile: {
+      everyMs: isLive ? s.SIMWAY_LIVE_RECONCILE_MS : s.SIMWAY_TEST_RECONCILE_MS,
+      overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
+      settleMs: isLive ? s.SIMWAY_LIVE_RECONCILE_SETTLE_MS : s.SIMWAY_TEST_RECONCILE_SETTLE_MS,
+      lingerMs: isLive ? 10_000 : 1_000,
+      fees: isLive ? s.SIMWAY_LIVE_GATEWAY_FEES : s.SIMWAY_TEST_GATEWAY_FEES,
+    },
+  };
 }
 
 /**

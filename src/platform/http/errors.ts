@@ -12,77 +12,76 @@ import { DEFAULT_RETRY_AFTER_SECONDS } from './limits.ts';
  */
 export type ErrorShape = 'base' | 'top-up' | 'general';
 
-export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
-  VALIDATION_ERROR: 400,
-  INVALID_JSON: 400,
-  MISSING_REGION_CODE: 400,
-  INSUFFICIENT_BALANCE: 400,
-  PACKAGE_UNAVAILABLE: 400,
-  INVALID_TOPUP: 400,
-  PAYMENT_FAILED: 400,
-  PAYMENT_METHOD_UNAVAILABLE: 400,
-  EMAIL_UNAVAILABLE: 400,
-  PRICE_ABOVE_MAX: 400,
-  CURRENCY_MISMATCH: 400,
-  QUOTE_EXPIRED: 400,
-  QUOTE_USED: 400,
-  QUOTE_MISMATCH: 400,
-  WEBHOOK_ENDPOINT_DISABLED: 400,
-  WEBHOOK_ENDPOINT_LIMIT: 400,
-  WEBHOOK_SECRET_LIMIT: 400,
-  UNAUTHORIZED: 401,
-  INVALID_TOKEN: 401,
-  SESSION_EXPIRED: 401,
-  FORBIDDEN: 403,
-  IP_NOT_WHITELISTED: 403,
-  NOT_YOUR_ESIM: 403,
-  NOT_FOUND: 404,
-  REGION_NOT_FOUND: 404,
-  PACKAGE_NOT_FOUND: 404,
-  ESIM_NOT_FOUND: 404,
-  TRANSACTION_NOT_FOUND: 404,
-  BATCH_NOT_FOUND: 404,
-  QUOTE_NOT_FOUND: 404,
-  WEBHOOK_ENDPOINT_NOT_FOUND: 404,
-  WEBHOOK_MESSAGE_NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  REQUEST_TIMEOUT: 408,
-  ACTION_REFUSED: 409,
-  PRICES_CHANGED: 409,
-  SANDBOX_ACTION_REFUSED: 409,
-  IDEMPOTENCY_KEY_IN_USE: 409,
-  CURSOR_EXPIRED: 410,
-  PAYLOAD_TOO_LARGE: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  IDEMPOTENCY_KEY_REUSED: 422,
-  RATE_LIMIT_EXCEEDED: 429,
-  TOO_MANY_UNPAID_PAYMENTS: 429,
-  TOO_MANY_BATCHES: 429,
-  TOO_MANY_OPEN_QUOTES: 429,
-  HEADERS_TOO_LARGE: 431,
-  INTERNAL_ERROR: 500,
-  SERVICE_UNAVAILABLE: 503,
-  EXCHANGE_RATE_UNAVAILABLE: 503,
-  ENVIRONMENT_UNAVAILABLE: 503,
+/**
+ * Its status, and what it says where one route says it like another: for the reference. `general`: it has the
+ * general body on every route.
+ */
+const CODES: Readonly<Record<ErrorCode, readonly [status: number, says: string, shape?: 'general']>> = {
+  VALIDATION_ERROR: [400, 'Invalid request'],
+  INVALID_JSON: [400, 'The request body is not valid JSON', 'general'],
+  MISSING_REGION_CODE: [400, 'regionCode is required'],
+  INSUFFICIENT_BALANCE: [400, 'Insufficient wallet balance'],
+  PACKAGE_UNAVAILABLE: [400, 'This package is not available right now'],
+  INVALID_TOPUP: [400, 'Only an ACTIVE eSIM can be topped up, this one is EXPIRED'],
+  PAYMENT_FAILED: [400, 'The payment could not be started'],
+  PAYMENT_METHOD_UNAVAILABLE: [400, 'This payment method is not available for this amount'],
+  EMAIL_UNAVAILABLE: [400, 'E-mails to travellers are not available: leave email out'],
+  PRICE_ABOVE_MAX: [400, 'The price is NGN 3790.40, above maxPrice'],
+  CURRENCY_MISMATCH: [400, 'Prices of this account are in NGN'],
+  QUOTE_EXPIRED: [400, 'This quote has expired'],
+  QUOTE_USED: [400, 'This quote has been used for another purchase'],
+  QUOTE_MISMATCH: [400, 'The quote was made for another packageCode'],
+  WEBHOOK_ENDPOINT_DISABLED: [400, 'The endpoint is disabled: enable it first'],
+  WEBHOOK_ENDPOINT_LIMIT: [400, 'An account has at most 16 endpoints'],
+  WEBHOOK_SECRET_LIMIT: [
+    400,
+    '4 earlier secrets of this endpoint still sign; the first of them ends at 2026-02-01T09:30:00.000Z',
+  ],
+  UNAUTHORIZED: [401, 'Send your API key in the X-API-Key header'],
+  INVALID_TOKEN: [401, 'Invalid or expired API key'],
+  SESSION_EXPIRED: [401, 'Your session has ended: sign in again'],
+  FORBIDDEN: [403, 'Your role may not do this'],
+  IP_NOT_WHITELISTED: [403, 'This key may not be used from your address'],
+  NOT_YOUR_ESIM: [403, 'This eSIM belongs to another account'],
+  NOT_FOUND: [404, 'No such route', 'general'],
+  REGION_NOT_FOUND: [404, 'No packages found for this region'],
+  PACKAGE_NOT_FOUND: [404, 'Package not found'],
+  ESIM_NOT_FOUND: [404, 'eSIM not found'],
+  TRANSACTION_NOT_FOUND: [404, 'Transaction not found'],
+  BATCH_NOT_FOUND: [404, 'Batch not found'],
+  QUOTE_NOT_FOUND: [404, 'Quote not found'],
+  WEBHOOK_ENDPOINT_NOT_FOUND: [404, 'Webhook endpoint not found'],
+  WEBHOOK_MESSAGE_NOT_FOUND: [404, 'Webhook message not found'],
+  METHOD_NOT_ALLOWED: [405, 'This path does not take this method', 'general'],
+  REQUEST_TIMEOUT: [408, 'The request did not arrive in time', 'general'],
+  ACTION_REFUSED: [409, 'This action does not fit how things stand'],
+  PRICES_CHANGED: [409, 'The prices changed since the preview. Nothing was saved'],
+  SANDBOX_ACTION_REFUSED: [409, 'Not possible now: no data is left. Nothing was changed'],
+  IDEMPOTENCY_KEY_IN_USE: [409, 'The first request with this Idempotency-Key is still running'],
+  CURSOR_EXPIRED: [410, 'Events after this cursor are not kept any more: start again without after'],
+  PAYLOAD_TOO_LARGE: [413, 'The request body may have at most 65536 bytes', 'general'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Send a JSON body with Content-Type: application/json', 'general'],
+  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used with another request'],
+  RATE_LIMIT_EXCEEDED: [429, 'At most 100 requests a minute are allowed', 'general'],
+  TOO_MANY_UNPAID_PAYMENTS: [429, 'Too many payments of this account are open and not paid yet', 'general'],
+  TOO_MANY_BATCHES: [429, '5 batches of this account have not begun all their rows yet', 'general'],
+  TOO_MANY_OPEN_QUOTES: [
+    429,
+    'An account has at most 500 quotes that are neither used nor expired',
+    'general',
+  ],
+  HEADERS_TOO_LARGE: [431, 'Request line and headers may have at most 16384 bytes', 'general'],
+  INTERNAL_ERROR: [500, 'Something went wrong on our side'],
+  SERVICE_UNAVAILABLE: [503, 'Something went wrong on our side', 'general'],
+  EXCHANGE_RATE_UNAVAILABLE: [503, 'No current exchange rate from USD to NGN', 'general'],
+  ENVIRONMENT_UNAVAILABLE: [503, 'The live environment is not available here', 'general'],
 };
 
-/** Codes that use the general body on every route. */
-const GENERAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'INVALID_JSON',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'RATE_LIMIT_EXCEEDED',
-  'TOO_MANY_UNPAID_PAYMENTS',
-  'TOO_MANY_BATCHES',
-  'TOO_MANY_OPEN_QUOTES',
-  'REQUEST_TIMEOUT',
-  'HEADERS_TOO_LARGE',
-  'SERVICE_UNAVAILABLE',
-  'EXCHANGE_RATE_UNAVAILABLE',
-  'ENVIRONMENT_UNAVAILABLE',
-]);
+export const STATUS_OF = Object.fromEntries(
+  Object.entries(CODES).map(([code, [status]]) => [code, status]),
+) as Readonly<Record<ErrorCode, number>>;
+
+export const usualMessage = (code: ErrorCode): string => CODES[code][1];
 
 /** The contract's exact messages in top-up bodies. */
 const TOP_UP_MESSAGES: Partial<Record<ErrorCode, string>> = {
@@ -121,7 +120,7 @@ export class ClientGone extends Error {
 /** The body shape of a code on a route; `authentication` is the documented body for 401. */
 export function shapeOf(code: ErrorCode, routeShape: ErrorShape): ErrorShape | 'authentication' {
   if (STATUS_OF[code] === 401) return 'authentication';
-  return GENERAL_CODES.has(code) ? 'general' : routeShape;
+  return CODES[code][2] ?? routeShape;
 }
 
 /** Anything thrown → what the caller may know of it. */

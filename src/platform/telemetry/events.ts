@@ -30,7 +30,7 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
     /** The error names the key, and nothing of the payload. */
     temporalPayloadUnreadable: ({ message: detail }: Error) => {
       log.error({ detail }, 'a payload in Temporal is unreadable');
-      metrics?.payloadUnreadable();
+      metrics?.count('payloadsUnreadable', {});
     },
   };
 }
@@ -43,127 +43,118 @@ type UnverifiedRequest = (typeof UNVERIFIED_REQUESTS)[number];
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
-/** Events that are a line and nothing else; their fields are texts. */
+/** Events that are a line, and may be counted; their fields are texts, and `More`. */
 function linesOf(log: EventLog) {
   const line =
     (level: keyof EventLog) =>
-    <Names extends string>(message: string) =>
-    (fields: Texts<Names>): void =>
+    <Names extends string, More = unknown>(message: string, count?: (fields: Texts<Names> & More) => void) =>
+    (fields: Texts<Names> & More): void => {
       log[level](fields, message);
-  return { warn: line('warn'), error: line('error') };
+      count?.(fields);
+    };
+  return { info: line('info'), warn: line('warn'), error: line('error') };
 }
 
 function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
-  const { warn, error } = linesOf(log);
+  const { info, warn, error } = linesOf(log);
   return {
-    purchaseAnswered: (
-      fields: Texts<'transactionId' | 'requestId' | 'answer'> & { reason?: string; ms: number },
-    ) => {
-      log.info(fields, 'purchase answered');
-      metrics?.purchaseAnswered(fields.answer, fields.ms);
-    },
-    purchaseDelivered: (fields: Texts<'transactionId'>) => {
-      log.info(fields, 'purchase delivered');
-      metrics?.purchaseClosed('SUCCESS', '');
-    },
-    purchaseFailed: (fields: Texts<'transactionId' | 'reason' | 'detail'>) => {
-      log.warn(fields, 'purchase failed, money given back');
-      metrics?.purchaseClosed('FAILED', fields.reason);
-    },
-    purchaseNeedsAttention: (fields: Texts<'transactionId' | 'reason'>) => {
-      log.error(fields, 'purchase needs attention');
-      metrics?.purchaseNeedsAttention(fields.reason);
-    },
+    purchaseAnswered: info<'transactionId' | 'requestId' | 'answer', { reason?: string; ms: number }>(
+      'purchase answered',
+      ({ answer, ms }) => {
+        metrics?.count('answers', { answer });
+        metrics?.observe('answers', ms, {});
+      },
+    ),
+    purchaseDelivered: info<'transactionId'>('purchase delivered', () =>
+      metrics?.count('closed', { status: 'SUCCESS', reason: '' }),
+    ),
+    purchaseFailed: warn<'transactionId' | 'reason' | 'detail'>(
+      'purchase failed, money given back',
+      ({ reason }) => metrics?.count('closed', { status: 'FAILED', reason }),
+    ),
+    purchaseNeedsAttention: error<'transactionId' | 'reason'>('purchase needs attention', ({ reason }) =>
+      metrics?.count('needingAttention', { reason }),
+    ),
     settleFailed: error<'transactionId' | 'detail'>('purchase delivered, but not settled'),
     refundFailed: error<'transactionId' | 'detail'>('order refused, and its money could not be given back'),
     supplierRefused: warn<'transactionId' | 'reason' | 'detail'>('supplier refused'),
     /** `detail` names the key that is missing. */
-    esimUnreadable: (fields: Texts<'esimId' | 'detail'>) => {
-      log.error(fields, 'install data of an eSIM cannot be read');
-      metrics?.sealUnreadable();
-    },
-    sealingKeyMissing: (fields: Texts<'keyId'>) => {
-      log.error(fields, 'eSIMs are sealed with a key that is not configured');
-      metrics?.sealUnreadable();
-    },
+    esimUnreadable: error<'esimId' | 'detail'>('install data of an eSIM cannot be read', () =>
+      metrics?.count('installDataUnreadable', {}),
+    ),
+    sealingKeyMissing: error<'keyId'>('eSIMs are sealed with a key that is not configured', () =>
+      metrics?.count('installDataUnreadable', {}),
+    ),
     esimCheckFailed: warn<'esimId' | 'detail'>(
       'could not check the eSIM at the supplier, serving stored data',
     ),
     /** A step got a request that our API has not signed and that no row proves. Nothing was done. */
-    unverifiedRequest: (
-      fields: Texts<'detail'> &
-        Partial<Texts<'transactionId' | 'runKey' | 'batchId'>> & { what: UnverifiedRequest },
-    ) => {
-      log.error(fields, 'unverified request refused: not signed by the API, and not in the database');
-      metrics?.unverifiedRequest(fields.what);
-    },
+    unverifiedRequest: error<
+      'detail',
+      Partial<Texts<'transactionId' | 'runKey' | 'batchId'>> & { what: UnverifiedRequest }
+    >('unverified request refused: not signed by the API, and not in the database', ({ what }) =>
+      metrics?.count('unverified', { what }),
+    ),
     /** Our database refuses a row for good: a fault of ours. Its request has ended, or waits for a person. */
-    rowRefused: (fields: Texts<'step' | 'detail'> & Partial<Texts<'transactionId'>>) => {
-      log.error(fields, 'the database refuses a row for good');
-      metrics?.rowRefused(fields.step);
-    },
+    rowRefused: error<'step' | 'detail', Partial<Texts<'transactionId'>>>(
+      'the database refuses a row for good',
+      ({ step }) => metrics?.count('rowsRefused', { step }),
+    ),
     /** A merchant whose program opens payments that are never paid, or many buyers who leave the checkout. */
-    unpaidRefused: (fields: Texts<'accountId'>) => {
-      log.warn(fields, 'refused: too many payments of the account are unpaid');
-      metrics?.unpaidRefused();
-    },
+    unpaidRefused: warn<'accountId'>('refused: too many payments of the account are unpaid', () =>
+      metrics?.count('unpaidRefused', {}),
+    ),
     /** The sweep starts it. */
     jobNotBegun: warn<'jobId' | 'detail'>(
       'the workflow of a batch or a batch repair could not be started now',
     ),
-    jobEnded: (fields: Texts<'jobId' | 'status' | 'line'>) => log.info(fields, 'batch or batch repair ended'),
-    installEmailSent: (fields: Texts<'transactionId'> & { attempts: number }) =>
-      log.info(fields, 'install link sent to a traveller'),
+    jobEnded: info<'jobId' | 'status' | 'line'>('batch or batch repair ended'),
+    installEmailSent: info<'transactionId', { attempts: number }>('install link sent to a traveller'),
     /** `detail` names neither address nor link. */
-    installEmailNotSent: (
-      fields: Texts<'transactionId' | 'outcome' | 'detail'> & { attempts: number; isGivenUp: boolean },
-    ) => log.warn(fields, 'install link not sent to a traveller'),
-    operatorActionEnded: (
-      fields: Texts<'outcome'> & Partial<Texts<'actionId' | 'transactionId' | 'action' | 'code'>>,
-    ) => log.info(fields, 'operator action ended'),
+    installEmailNotSent: warn<
+      'transactionId' | 'outcome' | 'detail',
+      { attempts: number; isGivenUp: boolean }
+    >('install link not sent to a traveller'),
+    operatorActionEnded: info<'outcome', Partial<Texts<'actionId' | 'transactionId' | 'action' | 'code'>>>(
+      'operator action ended',
+    ),
   };
 }
 
 function gatewayEvents(log: EventLog, metrics: WorldMetrics | undefined) {
-  const { warn, error } = linesOf(log);
+  const { info, warn, error } = linesOf(log);
   return {
     gatewayRefused: warn<'reference' | 'reason' | 'detail'>('gateway refused'),
     gatewayCheckFailed: warn<'reference' | 'detail'>('could not check the payment at the gateway'),
     /** The list of paid charges. Single checks replace it while this lasts. */
     gatewayListFailed: warn<'detail'>('could not read the list of charges at the gateway'),
     unknownGatewayStatus: error<'reference' | 'gatewayStatus'>('unknown gateway status, nothing changed'),
-    gatewayChargeNotFound: (fields: Texts<'transactionId' | 'reference'>) => {
-      const message = 'gateway does not find a charge that it accepted: is its key of the same integration?';
-      log.error(fields, message);
-      metrics?.chargeNotFound();
-    },
-    gatewayEventKept: (fields: { type: string; reference: string | null }) => {
-      log.info(fields, 'gateway event kept');
-      metrics?.gatewayEvent('kept');
-    },
-    gatewayEventRefused: (fields: { bytes: number }) => {
-      log.warn(fields, 'gateway event refused: its signature is not valid');
-      metrics?.gatewayEvent('refused');
-    },
-    paymentBooked: (fields: Texts<'transactionId' | 'reference' | 'what'>) => {
-      log.info(fields, 'payment booked');
-      metrics?.paymentBooked(fields.what);
-    },
+    gatewayChargeNotFound: error<'transactionId' | 'reference'>(
+      'gateway does not find a charge that it accepted: is its key of the same integration?',
+      () => metrics?.count('chargesNotFound', {}),
+    ),
+    gatewayEventKept: info<'type', { reference: string | null }>('gateway event kept', () =>
+      metrics?.count('gatewayEvents', { verdict: 'kept' }),
+    ),
+    gatewayEventRefused: warn<never, { bytes: number }>(
+      'gateway event refused: its signature is not valid',
+      () => metrics?.count('gatewayEvents', { verdict: 'refused' }),
+    ),
+    paymentBooked: info<'transactionId' | 'reference' | 'what'>('payment booked', ({ what }) =>
+      metrics?.count('payments', { what }),
+    ),
     refundRefused: warn<'refundKey' | 'reason' | 'detail'>('gateway refused a refund'),
-    refundEnded: (fields: Texts<'refundKey' | 'end'>) => {
-      log.info(fields, 'refund ended');
-      metrics?.refundEnded(fields.end);
-    },
+    refundEnded: info<'refundKey' | 'end'>('refund ended', ({ end }) => metrics?.count('refunds', { end })),
   };
 }
 
 function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
-  const { error } = linesOf(log);
+  const { info, warn, error } = linesOf(log);
   return {
-    unknownSupplierState: (fields: Texts<'esimId' | 'supplierStatus'>) => {
-      log.error(fields, 'unknown supplier status: the eSIM keeps its status, usage is taken');
-      metrics?.supplierEvent('unknown-status');
-    },
+    unknownSupplierState: error<'esimId' | 'supplierStatus'>(
+      'unknown supplier status: the eSIM keeps its status, usage is taken',
+      () => metrics?.count('supplierEvents', { verdict: 'unknown-status' }),
+    ),
     illegalStatusChange: error<'esimId' | 'from' | 'supplierStatus'>(
       'the supplier names a state that this eSIM cannot go to, its state stays',
     ),
@@ -171,22 +162,21 @@ function supplierEvents(log: EventLog, metrics: WorldMetrics | undefined) {
     supplierEventReceived: ({ verdict, type }: { verdict: SupplierEventVerdict; type: string }) => {
       const isUsual = verdict === 'kept' || verdict === 'repeated';
       log[isUsual ? 'info' : 'warn']({ verdict, type }, 'supplier event');
-      metrics?.supplierEvent(verdict);
+      metrics?.count('supplierEvents', { verdict });
     },
-    supplierEventsRegistered: (fields: Texts<'url'>) =>
-      log.info(fields, 'the supplier sends its events here'),
+    supplierEventsRegistered: info<'url'>('the supplier sends its events here'),
     /** It is tried again. */
-    supplierEventsNotRegistered: (fields: Texts<'url' | 'detail'>) => {
-      log.warn(fields, 'the supplier does not send its events here yet');
-      metrics?.supplierRegistrationFailed();
-    },
+    supplierEventsNotRegistered: warn<'url' | 'detail'>(
+      'the supplier does not send its events here yet',
+      () => metrics?.count('registrationFailures', {}),
+    ),
   };
 }
 
-type Notice = Texts<'noticeId' | 'accountId' | 'kind' | 'about'> & { readonly attempts: number };
+type NoticeTexts = 'noticeId' | 'accountId' | 'kind' | 'about';
 
 function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
-  const { warn } = linesOf(log);
+  const { info, warn } = linesOf(log);
   return {
     /** `outcome`: `delivered`, `answered` (any other status), or why there was no complete answer. */
     webhookAttempted: (
@@ -197,30 +187,31 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       },
     ) => {
       log[fields.outcome === 'delivered' ? 'info' : 'warn'](fields, 'webhook attempted');
-      metrics?.webhookAttempted(fields.outcome, fields.ms);
+      metrics?.count('attempts', { outcome: fields.outcome });
+      metrics?.observe('attempts', fields.ms, {});
     },
     webhookEndpointDisabled: warn<'endpointId' | 'accountId' | 'reason'>('webhook endpoint disabled'),
     /** The sweep finds them again. */
-    webhooksNotHandedOver: (fields: { messages: number; detail: string }) =>
-      log.warn(fields, 'webhooks could not be enqueued'),
-    noticeSent: (fields: Notice) => log.info(fields, 'notice sent to the owner of an account'),
+    webhooksNotHandedOver: warn<'detail', { messages: number }>('webhooks could not be enqueued'),
+    noticeSent: info<NoticeTexts, { attempts: number }>('notice sent to the owner of an account'),
     /** It is retried. `detail` names no address. */
-    noticeNotSent: (fields: Notice & Texts<'outcome' | 'detail'>) =>
-      log.warn(fields, 'notice to the owner of an account not sent'),
+    noticeNotSent: warn<NoticeTexts | 'outcome' | 'detail', { attempts: number }>(
+      'notice to the owner of an account not sent',
+    ),
   };
 }
 
 type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'ms';
 
 function maintenanceEvents(log: EventLog) {
-  const { warn, error } = linesOf(log);
+  const { info, warn, error } = linesOf(log);
   return {
     personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
     /** Without the e-mail address: the request id identifies the request. */
     userMailNotSent: warn<'kind' | 'requestId' | 'detail'>('a mail to a user was not sent'),
     signInFailed: error<'detail'>('signing in failed on our side'),
     requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),
-    catalogueSynced: (fields: Readonly<Record<SyncCounts, number>>) => log.info(fields, 'catalogue synced'),
+    catalogueSynced: info<never, Readonly<Record<SyncCounts, number>>>('catalogue synced'),
     catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
     reconciled: ({ runId, opened, closed, open }: ReconciledFields) =>
       log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),

@@ -136,51 +136,35 @@ function makersOn(registry: Registry) {
   };
 }
 
-/** Registers the metrics once for all environments of a process; returns each environment's counters. */
+type LabelsOf<Metric> = Metric extends Counter<infer Label> | Histogram<infer Label>
+  ? Readonly<Record<Exclude<Label, typeof WORLD>, string>>
+  : never;
+
+/** Registers the metrics once for all environments of a process; returns what counts in one of them. */
 function createWorldMetrics(registry: Registry) {
   const counters = countersOn(registry);
   const seconds = histogramsOn(registry);
   return (environment: Environment) => {
+    const count = <Name extends keyof typeof counters>(
+      name: Name,
+      labels: LabelsOf<(typeof counters)[Name]>,
+      by = 1,
+    ): void => (counters[name] as Counter).inc({ environment, ...labels }, by);
     // An alert fires on the first one: it has to show as an increase.
-    for (const what of UNVERIFIED_REQUESTS) counters.unverified.inc({ environment, what }, 0);
-    for (const verdict of SUPPLIER_EVENT_VERDICTS) counters.supplierEvents.inc({ environment, verdict }, 0);
-    for (const step of ['openPurchase', 'openFunding']) counters.rowsRefused.inc({ environment, step }, 0);
-    counters.registrationFailures.inc({ environment }, 0);
-    counters.unpaidRefused.inc({ environment }, 0);
-    counters.installDataUnreadable.inc({ environment }, 0);
-    counters.payloadsUnreadable.inc({ environment }, 0);
+    for (const what of UNVERIFIED_REQUESTS) count('unverified', { what }, 0);
+    for (const verdict of SUPPLIER_EVENT_VERDICTS) count('supplierEvents', { verdict }, 0);
+    for (const step of ['openPurchase', 'openFunding']) count('rowsRefused', { step }, 0);
+    count('registrationFailures', {}, 0);
+    count('unpaidRefused', {}, 0);
+    count('installDataUnreadable', {}, 0);
+    count('payloadsUnreadable', {}, 0);
     return {
-      purchaseAnswered: (answer: string, ms: number) => {
-        counters.answers.inc({ environment, answer });
-        seconds.answers.observe({ environment }, ms / 1000);
-      },
-      purchaseClosed: (status: 'SUCCESS' | 'FAILED', reason: string) =>
-        counters.closed.inc({ environment, status, reason }),
-      purchaseNeedsAttention: (reason: string) => counters.called.inc({ environment, reason }),
-      unverifiedRequest: (what: (typeof UNVERIFIED_REQUESTS)[number]) =>
-        counters.unverified.inc({ environment, what }),
-      rowRefused: (step: string) => counters.rowsRefused.inc({ environment, step }),
-      unpaidRefused: () => counters.unpaidRefused.inc({ environment }),
-      /** Install data could not be read, or the key of some is missing. */
-      sealUnreadable: () => counters.installDataUnreadable.inc({ environment }),
-      paymentBooked: (what: string) => counters.payments.inc({ environment, what }),
-      refundEnded: (end: string) => counters.refunds.inc({ environment, end }),
-      gatewayEvent: (verdict: 'kept' | 'refused') => counters.gatewayEvents.inc({ environment, verdict }),
-      supplierRegistrationFailed: () => counters.registrationFailures.inc({ environment }),
-      supplierEvent: (verdict: SupplierEventVerdict) => counters.supplierEvents.inc({ environment, verdict }),
-      /** The gateway does not find a charge that it accepted. */
-      chargeNotFound: () => counters.notFound.inc({ environment }),
-      payloadUnreadable: () => counters.payloadsUnreadable.inc({ environment }),
-      webhookAttempted: (outcome: string, ms: number) => {
-        counters.attempts.inc({ environment, outcome });
-        seconds.attempts.observe({ environment }, ms / 1000);
-      },
-      /** A wait for a vendor's allowance; `granted` false where none came in time. */
-      allowanceAwaited: (wait: { vendor: string; work: VendorWork; ms: number; granted: boolean }) => {
-        const { vendor, work, ms, granted } = wait;
-        if (!granted) counters.denied.inc({ environment, vendor, work });
-        seconds.waits.observe({ environment, vendor, work }, ms / 1000);
-      },
+      count,
+      observe: <Name extends keyof typeof seconds>(
+        name: Name,
+        ms: number,
+        labels: LabelsOf<(typeof seconds)[Name]>,
+      ): void => (seconds[name] as Histogram).observe({ environment, ...labels }, ms / 1000),
     };
   };
 }
@@ -194,7 +178,11 @@ function countersOn(registry: Registry) {
   return {
     answers: by('simway_purchase_answers_total', 'First answers to buyers', 'answer'),
     closed: by('simway_purchases_closed_total', 'Purchases and fundings that ended', 'status', 'reason'),
-    called: by('simway_purchases_needing_attention_total', 'Purchases that needed attention', 'reason'),
+    needingAttention: by(
+      'simway_purchases_needing_attention_total',
+      'Purchases that needed attention',
+      'reason',
+    ),
     unverified: by(
       'simway_unverified_requests_total',
       'Steps asked for what neither the API nor an operator asked for; nothing was done',
@@ -222,7 +210,7 @@ function countersOn(registry: Registry) {
       'simway_supplier_registration_failures_total',
       'Failed attempts to have the supplier send its events here',
     ),
-    notFound: by(
+    chargesNotFound: by(
       'simway_gateway_charges_not_found_total',
       'Accepted charges that the gateway no longer finds',
     ),

@@ -4,12 +4,11 @@ import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fiel
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { type Route, routesFor } from '../../platform/http/route.ts';
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
+import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import type { WebhookCases } from '../use-cases.ts';
+import { events } from './shared.ts';
 
 const defineRoute = routesFor<WebhookCases>();
-const events = WEBHOOK_EVENTS as readonly [WebhookEvent, ...WebhookEvent[]];
 
 const feedQuery = z.object({
   after: textField({
@@ -54,10 +53,8 @@ const feedSchema = dataSchema(
 );
 
 const feedRoute = defineRoute({
-  method: 'GET',
+  ...READ,
   path: '/api/events',
-  key: 'required',
-  scope: 'read',
   query: feedQuery,
   errors: ['CURSOR_EXPIRED'],
   responses: { 200: { description: 'One page, oldest first', schema: feedSchema } },

@@ -8,7 +8,11 @@ import { createMetrics } from '../../../src/platform/telemetry/metrics.ts';
 import { createRouteTable } from '../../../src/app/routes/route-table.ts';
 import type { WorldUseCases } from '../../../src/app/composition/use-cases.ts';
 
-export type ToParent = { readonly port: number } | { readonly rssBytes: number; readonly heapBytes: number };
+export interface Memory {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+}
+export type ToParent = { readonly port: number } | Memory;
 
 const send = (message: ToParent): void => {
   process.send?.(message);

@@ -18,7 +18,7 @@ import { makeId } from '../../../src/domain/ids.ts';
 import { EngineUnavailable } from '../../../src/domain/outcome.ts';
 import type { ApprovalLimits } from '../../../src/operations/rules.ts';
 import { bindAll } from '../../../src/platform/bind.ts';
-import { createFinanceWorld } from '../../../src/app/composition/finance.ts';
+import { createOpsDeps } from '../../../src/app/composition/ops-deps.ts';
 import {
   createOpsWorld,
   type OpsUseCases,
@@ -92,7 +92,7 @@ export function openOperators(
     const { timings } = purchaseInput({ transactionId: '' });
     const engines = createEngines(db, state);
     const world = createOpsWorld({
-      ...createFinanceWorld({ environment, db, clock, timings, approvalLimits: LIMITS, engines }),
+      ...createOpsDeps({ environment, db, clock, timings, approvalLimits: LIMITS, engines }),
       accounts: books.accounts,
       configuredRates,
       reconcileWithinMs: RECONCILE_WITHIN_MS,
@@ -247,7 +247,7 @@ const unconfirmedAccess = (userId: string, now: Date) => ({
   second_half: 'CCCCC-DDDDD',
 });
 
-type Engines = Parameters<typeof createFinanceWorld>[0]['engines'];
+type Engines = Parameters<typeof createOpsDeps>[0]['engines'];
 
 function createEngines(db: WorldDb, state: { readonly isEngineAway: boolean }): Engines {
   const noPurchases = () => Promise.reject(new Error('operators buy nothing here'));

@@ -6,45 +6,14 @@
 import pg from 'pg';
 import { until } from './until.ts';
 
-const GATES = [
-  'open:inside',
-  'open:commit',
-  'profile:inside',
-  'profile:commit',
-  'top-up:inside',
-  'top-up:commit',
-  'close:inside',
-  'close:commit',
-  'refuse:inside',
-  'refuse:commit',
-  'fund:inside',
-  'fund:commit',
-  'pay:inside',
-  'pay:commit',
-  'instructed:inside',
-  'instructed:commit',
-  'booked:inside',
-  'booked:commit',
-  'answer:commit',
-] as const;
-export type Gate = (typeof GATES)[number];
+export type Gate = `${keyof typeof PLACES}:${'inside' | 'commit'}`;
 
-export interface Gates {
-  /** From now on sessions of this account wait at this gate. */
-  shut(gate: Gate, accountId: string): Promise<void>;
-  /** Resolves once a session waits there. */
-  reached(gate: Gate, accountId: string): Promise<void>;
-  /** Opens all gates. */
-  openAll(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Gates = Awaited<ReturnType<typeof plantGates>>;
 
 const SCHEMA = 'test';
 
 /** Where each gate stands: which rows of which table, and whether in the statement or at the commit. */
-const PLACES: Readonly<
-  Record<Gate extends `${infer Place}:${string}` ? Place : never, { on: string; when: string }>
-> = {
+const PLACES = {
   open: { on: 'insert on purchases', when: 'true' },
   profile: { on: 'update on esims', when: `old.iccid = '' and new.iccid <> ''` },
   'top-up': {
@@ -65,10 +34,11 @@ const PLACES: Readonly<
     on: 'update on idempotency_keys',
     when: 'old.answer_status is null and new.answer_status is not null',
   },
-};
+} as const;
+const GATES = Object.keys(PLACES).flatMap((place) => [`${place}:inside`, `${place}:commit`] as Gate[]);
 
 /** Plants all gates, open, in a database of the test's own. */
-export async function plantGates(databaseUrl: string): Promise<Gates> {
+export async function plantGates(databaseUrl: string) {
   const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${SCHEMA}` });
   client.on('error', () => undefined);
   await client.connect();
@@ -88,10 +58,12 @@ export async function plantGates(databaseUrl: string): Promise<Gates> {
     return answer;
   };
   return {
-    shut: async (gate, accountId) => {
+    /** From now on sessions of this account wait at this gate. */
+    shut: async (gate: Gate, accountId: string) => {
       await query('select pg_advisory_lock(hashtextextended($1, 0))', [keyOf(gate, accountId)]);
     },
-    reached: async (gate, accountId) => {
+    /** Resolves once a session waits there. */
+    reached: async (gate: Gate, accountId: string) => {
       await until(
         async () => (await query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
         (waiting) => waiting > 0,

@@ -19,14 +19,9 @@ import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { systemClock } from './context.ts';
 import { composeWebhookEngine } from './webhooks.ts';
 
-export interface FinanceServers {
-  readonly databaseUrl: string;
-  readonly temporal: TemporalServer;
-}
-
 type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
 
-export type FinanceWorld = ReturnType<typeof composeFinance>;
+export type OpsDeps = ReturnType<typeof openOpsDeps>;
 
 /** A command acts on eight items at a time. */
 const CONNECTIONS = 8;
@@ -34,7 +29,11 @@ const CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Nothing connects before it is needed. */
-export function composeFinance(servers: FinanceServers, config: WorldConfig, events: Events) {
+export function openOpsDeps(
+  servers: { readonly databaseUrl: string; readonly temporal: TemporalServer },
+  config: WorldConfig,
+  events: Events,
+) {
   const { environment, schema, namespace, timings, approvalLimits } = config;
   const db = openDatabase<WorldDatabase>({
     url: servers.databaseUrl,
@@ -47,24 +46,26 @@ export function composeFinance(servers: FinanceServers, config: WorldConfig, eve
   const temporal = connectClient({ ...servers.temporal, namespace });
   const engines = enginesOn(temporal, db, config, events);
   return {
-    ...createFinanceWorld({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
+    ...createOpsDeps({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal.close()]);
     },
   };
 }
 
-type FinanceEngines = ReturnType<typeof enginesOn>;
-
 /** The same on any connection and any engines. */
-export function createFinanceWorld({
+export function createOpsDeps({
   environment,
   db,
   clock,
   timings,
   approvalLimits,
   engines,
-}: FinanceWorldDeps) {
+}: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits'> & {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly engines: ReturnType<typeof enginesOn>;
+}) {
   const limits = stuckLimits(timings);
   const actions = createOperatorActions({
     ...{ db, clock, timings },
@@ -90,12 +91,6 @@ export function createFinanceWorld({
     /** Done by the workers. */
     reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
   };
-}
-
-interface FinanceWorldDeps extends Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits'> {
-  readonly db: WorldDb;
-  readonly clock: Clock;
-  readonly engines: FinanceEngines;
 }
 
 function enginesOn(
