@@ -69,7 +69,7 @@ export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
         return { status, body: toJson({ success: true, data }), cookies };
       },
     };
-    return routesFor<Cases>()<Key, Query, Body>(definition as never);
+    return routesFor<Cases>()<Key, Query, Body>(definition);
   }
   return {
     answering,
@@ -80,11 +80,14 @@ export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
       answer,
       handle,
       ...rest
-    }: Described<Key, Query, Body, Cases, string, Cookies | void>) =>
+    }: Described<Key, Query, Body, Cases, string, unknown>) =>
       answering<typeof doneSchema, Query, Body>({
         ...rest,
         answer: [200, answer, doneSchema],
-        handle: async (input: Parameters<typeof handle>[0]) => ({ ...(await handle(input)), done: true }),
+        handle: async (input: Parameters<typeof handle>[0]) => {
+          const result = (await handle(input)) as Cookies | undefined;
+          return { cookies: result?.cookies, done: true };
+        },
       } as never),
   };
 }
