@@ -14,7 +14,7 @@ import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
 import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
-import { listRequestRows, type LoggedRequest } from './store/request-log.ts';
+import { listRequestRows } from './store/request-log.ts';
 import {
   deleteInvitation,
   deleteInvitationsBy,
@@ -29,6 +29,7 @@ import {
   updateMemberRole,
   type InvitationRow,
 } from './store/users.ts';
+import { refuseField } from './users/better-auth-calls.ts';
 import type { SandboxMail, UserMail } from './users/mails.ts';
 
 export interface MemberDeps {
@@ -108,13 +109,13 @@ async function changeMember(
   await db.transaction().execute(async (trx) => {
     const owners = await lockOwners(trx, account.id);
     if (role !== 'OWNER') keepOneOwner(owners, userId);
-    const member = await findMemberRow(trx, account.id, userId);
-    if (!member || !(await updateMemberRole(trx, { accountId: account.id, userId, role }))) throw noMember();
+    const member = await requireMember(trx, account.id, userId);
+    await updateMemberRole(trx, { accountId: account.id, userId, role });
     if (role !== 'OWNER') await deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id, role };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
   });
-  return (await findMemberRow(db, account.id, userId)) ?? refuseMember();
+  return requireMember(db, account.id, userId);
 }
 
 /**
@@ -124,8 +125,8 @@ async function changeMember(
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     keepOneOwner(await lockOwners(trx, account.id), userId);
-    const member = await findMemberRow(trx, account.id, userId);
-    if (!member || !(await deleteMember(trx, account.id, userId))) throw noMember();
+    const member = await requireMember(trx, account.id, userId);
+    if (!(await deleteMember(trx, account.id, userId))) throw noMember();
     await deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
@@ -134,15 +135,15 @@ async function removeMember({ db }: MemberDeps, { account, email }: Member, user
 
 function keepOneOwner(owners: readonly string[], userId: string): void {
   if (owners.length > 1 || !owners.includes(userId)) return;
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: 'role: the last owner of an account stays one: make another user an owner first',
-  });
+  refuseField('role', 'the last owner of an account stays one: make another user an owner first');
 }
 
 const noMember = (): DomainError => new DomainError('NOT_FOUND', 'No such member');
 
-function refuseMember(): never {
-  throw noMember();
+async function requireMember(db: AccountsDb, accountId: string, userId: string) {
+  const member = await findMemberRow(db, accountId, userId);
+  if (!member) throw noMember();
+  return member;
 }
 
 /**
@@ -154,7 +155,7 @@ async function invite(
   { account, email: invitedBy }: Member,
   request: { readonly email: string; readonly role: MemberRole },
   { requestId }: { readonly requestId: string },
-): Promise<{ invitation: ReturnType<typeof toInvitation>; sandboxMail: SandboxMail | undefined }> {
+) {
   const email = request.email.toLowerCase();
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const now = clock.now();
@@ -185,10 +186,6 @@ async function invite(
   });
   const mail = { kind: 'invitation', to: email, token, accountName: account.name, invitedBy } as const;
   return { invitation: toInvitation(row), sandboxMail: sendMail(mail, requestId) };
-}
-
-function refuseField(field: string, what: string): never {
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `${field}: ${what}` });
 }
 
 /** Throws NOT_FOUND. */
@@ -244,13 +241,8 @@ async function listRequests(
     readonly limit: number;
     readonly requestId?: string | undefined;
   },
-): Promise<{ items: LoggedRequest[]; nextBefore: bigint | null }> {
-  const rows = await listRequestRows(db, {
-    ...{ accountId: account.id, environment, ...which, limit: limit + 1 },
-  });
-  const shown = rows.slice(0, limit);
-  return {
-    items: shown,
-    nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null,
-  };
+) {
+  const rows = await listRequestRows(db, { accountId: account.id, environment, ...which, limit: limit + 1 });
+  const items = rows.slice(0, limit);
+  return { items, nextBefore: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }

@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import {
   findAccount,
@@ -19,6 +18,7 @@ import {
   type NewApiKey,
 } from '../../src/accounts/store/accounts.ts';
 import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { makeAccount, makeKey } from '../support/people/keys.ts';
 import { until } from '../support/time/until.ts';
 import { newAccount } from '../support/money/facts.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
@@ -178,25 +178,11 @@ describe('an operator', () => {
     ).map((row) => `${row.actor} ${row.action}`);
 
   const make = async () => {
-    const accountId = await createAccount(
-      books.accounts,
-      { type: 'MERCHANT', name: 'Ada', email: 'ada@example.com', currency: 'USD', plan: 'STANDARD' },
-      'olu',
-    );
-    const key = {
-      accountId,
-      environment: 'test',
-      brand: 'simway',
-      scopes: ['read', 'purchase'],
-      allowedAddresses: ['127.0.0.1'],
-      companyName: 'Ada Ltd',
-      websiteUrl: 'https://ada.example.com',
-      expiresAt: null,
-    } as const;
+    const accountId = await makeAccount(books.accounts);
     return {
       accountId,
-      one: await createKey(books.accounts, key, 'olu'),
-      two: await createKey(books.accounts, key, 'olu'),
+      one: await makeKey(books.accounts, accountId),
+      two: await makeKey(books.accounts, accountId),
     };
   };
 
@@ -209,8 +195,8 @@ describe('an operator', () => {
       expect(
         (await findKey(books.accounts, Buffer.from(hashApiKey(apiKey), 'hex')))?.revokedAt,
       ).toBeInstanceOf(Date);
-    expect(await actions(one.keyId)).toEqual(['olu key.create', 'olu key.revoke', 'olu key.revoke']);
-    expect(await actions(accountId)).toEqual(['olu account.create', 'olu key.revoke']);
+    expect(await actions(one.keyId)).toEqual(['a test key.create', 'olu key.revoke', 'olu key.revoke']);
+    expect(await actions(accountId)).toEqual(['a test account.create', 'olu key.revoke']);
   });
 
   it('has at most 50 working keys in an environment', async () => {
@@ -222,15 +208,7 @@ describe('an operator', () => {
              last_four, scopes, allowed_addresses, company_name, website_url,
              case when n = 100 then now() - interval '1 day' end, case when n = 101 then now() end
         from accounts.api_keys, generate_series(52, 101) n where id = ${one.keyId}`.execute(books.owner);
-    const key = (environment: 'test' | 'live') =>
-      createKey(
-        books.accounts,
-        {
-          ...{ accountId, environment, brand: 'simway', scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
-          ...{ companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com', expiresAt: null },
-        },
-        'olu',
-      );
+    const key = (environment: 'test' | 'live') => makeKey(books.accounts, accountId, { environment });
     // 50 so far, without the one that has expired and the one that was revoked.
     await expect(key('test')).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',

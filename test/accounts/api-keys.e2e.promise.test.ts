@@ -5,11 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
+import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { openWorld } from '../../src/app/composition/context.ts';
 import { readConfig } from '../../src/app/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { startApiProcesses, type ApiProcesses } from '../support/world/processes.ts';
+import { makeKey } from '../support/people/keys.ts';
 import { size } from '../support/time/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
@@ -40,10 +41,16 @@ afterAll(async () => {
   await stack.close();
 });
 
-async function call(url: string, key: string, method: string, path: string, body?: unknown) {
+const BUYING = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+
+async function call(url: string, key: string, method: string, path: string, body?: unknown, headers = {}) {
   const response = await fetch(url + path, {
     method,
-    headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    headers: {
+      'X-API-Key': key,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, text: await response.text() };
@@ -144,7 +151,6 @@ describe('a test key', () => {
     await plant(account);
     const before = await liveWorld();
     const { apiKey } = account;
-    const buying = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
     const requests: [string, string, unknown?][] = [
       ['GET', '/api/wallet/balance'],
       ['GET', '/api/esim/my-esims'],
@@ -154,12 +160,12 @@ describe('a test key', () => {
       ['GET', `/api/esim/packages/${planted.packageCode}`],
       ['GET', '/api/esim/packages?regionCode=NG&packageType=BASE'],
       ['GET', '/api/esim/regions'],
-      ['POST', '/api/esim/buy', buying],
-      ['POST', '/api/esim/buy', { ...buying, packageCode: planted.packageCode }],
+      ['POST', '/api/esim/buy', BUYING],
+      ['POST', '/api/esim/buy', { ...BUYING, packageCode: planted.packageCode }],
       [
         'POST',
         '/api/esim/buy',
-        { ...buying, packageType: 'TOPUP', packageCode: 'TOPUP_SIM-OK', esimId: planted.esimId },
+        { ...BUYING, packageType: 'TOPUP', packageCode: 'TOPUP_SIM-OK', esimId: planted.esimId },
       ],
     ];
     const texts: string[] = [];
@@ -187,43 +193,19 @@ describe('a test key', () => {
       stack.owner,
     );
     const before = await liveWorld();
-    const response = await fetch(`${apis.urls[0]!}/api/esim/buy`, {
-      method: 'POST',
-      headers: {
-        'X-API-Key': account.apiKey,
-        'Content-Type': 'application/json',
-        'Idempotency-Key': 'shared',
-      },
-      body: JSON.stringify({ packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' }),
-    });
-    expect(response.status).toBe(201);
-    expect(await response.text()).not.toContain(MARK);
+    const headers = { 'Idempotency-Key': 'shared' };
+    const answer = await call(apis.urls[0]!, account.apiKey, 'POST', '/api/esim/buy', BUYING, headers);
+    expect(answer.status).toBe(201);
+    expect(answer.text).not.toContain(MARK);
     expect(await liveWorld()).toBe(before);
   });
 
   it('reads only the test environment, where a live key of the same account reads only the live environment', async () => {
     const account = await stack.account({ fundsMinor: 123n });
-    const { apiKey: liveKey } = await createKey(
-      stack.accounts,
-      {
-        accountId: account.accountId,
-        environment: 'live',
-        brand: 'simway',
-        scopes: ['read'],
-        allowedAddresses: ['127.0.0.1'],
-        companyName: 'Test',
-        websiteUrl: 'https://test.example',
-        expiresAt: null,
-      },
-      'a test',
-    );
+    const { accountId } = account;
+    const { apiKey: liveKey } = await makeKey(stack.accounts, accountId, { environment: 'live' });
     const amount = { amountMinor: 456n, currency: 'USD' };
-    const request = {
-      accountId: account.accountId,
-      amount,
-      reason: 'a test',
-      reference: `live-${account.accountId}`,
-    };
+    const request = { accountId, amount, reason: 'a test', reference: `live-${accountId}` };
     await fund({ accounts: stack.accounts, world: live }, request, 'a test');
     for (const url of apis.urls) {
       expect((await call(url, account.apiKey, 'GET', '/api/wallet/balance')).text).toContain('1.23');

@@ -8,13 +8,12 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentOfKey, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
-import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { revokeKeys } from '../../src/accounts/store/accounts.ts';
-import { openPool } from '../../src/platform/database/database.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
+import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { until } from '../support/time/until.ts';
 import { compareTimes } from '../support/time/welch.ts';
@@ -31,14 +30,7 @@ const TELLING_T = 4.5;
 const books: Books = await openBooks();
 let accountId: string;
 beforeAll(async () => {
-  const account = {
-    type: 'USER',
-    name: 'Ada',
-    email: 'ada@example.com',
-    currency: 'USD',
-    plan: 'STANDARD',
-  } as const;
-  accountId = await createAccount(books.accounts, account, 'a test');
+  accountId = await makeAccount(books.accounts);
 });
 const running: Authenticator[] = [];
 afterAll(async () => {
@@ -46,30 +38,21 @@ afterAll(async () => {
   await books.close();
 });
 
-async function makeKey(given: { expiresAt?: Date; environment?: 'live' | 'test' } = {}) {
-  const key = {
-    accountId,
-    environment: given.environment ?? 'test',
-    brand: 'simway',
-    scopes: ['read'],
-    allowedAddresses: ['127.0.0.1'],
-    companyName: 'Ada Ltd',
-    websiteUrl: 'https://ada.example.com',
-    expiresAt: given.expiresAt ?? null,
-  } as const;
-  return createKey(books.accounts, key, 'a test');
-}
+const makeKey = (given: { expiresAt?: Date; environment?: 'live'; accountId?: string } = {}) =>
+  makeKeyOf(books.accounts, accountId, given);
 
-function authenticator(
-  options: { aheadMs?: number; db?: Books['accounts']; pollDb?: Books['accounts'] } = {},
-): Authenticator {
-  const made = createAuthenticator({
-    db: options.db ?? books.accounts,
-    pollDb: options.pollDb ?? options.db ?? books.accounts,
-    clock: { now: () => new Date(Date.now() + (options.aheadMs ?? 0)) },
+/** It does not poll by itself. */
+const stopped = ({ aheadMs = 0, db = books.accounts } = {}): Authenticator =>
+  createAuthenticator({
+    db,
+    pollDb: books.accounts,
+    clock: { now: () => new Date(Date.now() + aheadMs) },
     brand: 'simway',
     onError: () => undefined,
   });
+
+function authenticator(options: Parameters<typeof stopped>[0] = {}): Authenticator {
+  const made = stopped(options);
   running.push(made);
   made.start();
   return made;
@@ -161,13 +144,7 @@ describe('a key that was checked', () => {
     expect(ours.recall(apiKey)).toEqual(principal);
     expect(principal.keyId).toBe(keyId);
     expect(ours.recall((await makeKey()).apiKey)).toBeUndefined();
-    const neverPolled = createAuthenticator({
-      db: books.accounts,
-      pollDb: books.accounts,
-      clock: { now: () => new Date() },
-      brand: 'simway',
-      onError: () => undefined,
-    });
+    const neverPolled = stopped();
     await neverPolled.authenticate(apiKey);
     expect(neverPolled.recall(apiKey)).toBeUndefined();
   });
@@ -197,14 +174,7 @@ describe('junk', () => {
   it(`of ${JUNK} sorts costs no query and no connection`, async () => {
     let queries = 0;
     let connections = 0;
-    const pool = openPool({
-      url: books.url,
-      schema: 'accounts',
-      role: 'simway_accounts',
-      maxConnections: 2,
-      statementTimeoutMs: 5_000,
-      applicationName: 'simway-tests',
-    });
+    const pool = openAccountsPool(books.url, 2);
     pool.on('acquire', () => (connections += 1));
     const db = new Kysely<AccountsDatabase>({
       dialect: new PostgresDialect({ pool }),
@@ -213,13 +183,7 @@ describe('junk', () => {
     try {
       const { apiKey } = await makeKey();
       // Not started: its own polling would be counted too.
-      const checked = createAuthenticator({
-        db,
-        pollDb: db,
-        clock: { now: () => new Date() },
-        brand: 'simway',
-        onError: () => undefined,
-      });
+      const checked = stopped({ db });
       await withSeed(async (seed) => {
         const random = createRandom(seed);
         let tried = 0;
@@ -280,19 +244,12 @@ describe.concurrent('a revocation', () => {
 
   it("of an account's keys takes effect for each key", async ({ expect }) => {
     const by = authenticator();
-    const own = await createAccount(
-      books.accounts,
-      { type: 'USER', name: 'Bo', email: 'bo@example.com', currency: 'USD', plan: 'STANDARD' },
-      'a test',
-    );
-    await sql`update accounts.api_keys set account_id = ${own} where id = any(${[
-      (await makeKey()).keyId,
-    ]})`.execute(books.owner);
-    const { apiKey, keyId } = await makeKey();
-    await sql`update accounts.api_keys set account_id = ${own} where id = ${keyId}`.execute(books.owner);
-    expect(
-      await refusedAfterMs(by, apiKey, () => revoke(books.accounts, { accountId: own }, 'a test')),
-    ).toBeLessThan(REVOKED_WITHIN_MS);
+    const own = { accountId: await makeAccount(books.accounts) };
+    const [other, { apiKey }] = [await makeKey(own), await makeKey(own)];
+    expect(await isKnown(by, other.apiKey)).toBe(true);
+    const change = () => revoke(books.accounts, own, 'a test');
+    expect(await refusedAfterMs(by, apiKey, change)).toBeLessThan(REVOKED_WITHIN_MS);
+    expect(await isKnown(by, other.apiKey)).toBe(false);
   });
 
   it('takes effect where its transaction began before a poll and was committed after it', async ({
@@ -316,17 +273,9 @@ describe.concurrent('a revocation', () => {
   it('takes effect while requests hold every connection of their pool, and known keys keep working', async ({
     expect,
   }) => {
-    const pool = openPool({
-      url: books.url,
-      schema: 'accounts',
-      role: 'simway_accounts',
-      maxConnections: 2,
-      statementTimeoutMs: 60_000,
-      applicationName: 'simway-tests',
-    });
+    const pool = openAccountsPool(books.url, 2);
     const by = authenticator({
       db: new Kysely<AccountsDatabase>({ dialect: new PostgresDialect({ pool }) }),
-      pollDb: books.accounts,
     });
     const [revoked, known] = [await makeKey(), await makeKey()];
     for (const { apiKey } of [revoked, known]) expect(await isKnown(by, apiKey)).toBe(true);
@@ -355,14 +304,7 @@ describe.concurrent('a revocation', () => {
 
   it('takes effect when polling fails: cached keys are trusted for a short time only', async ({ expect }) => {
     const { keyId, apiKey } = await makeKey();
-    const by = createAuthenticator({
-      db: books.accounts,
-      pollDb: books.accounts,
-      clock: { now: () => new Date() },
-      brand: 'simway',
-      onError: () => undefined,
-    });
-    // Never started, so it never polls.
+    const by = stopped();
     expect(await isKnown(by, apiKey)).toBe(true);
     await revoke(books.accounts, { keyId }, 'a test');
     expect(await isKnown(by, apiKey)).toBe(false);

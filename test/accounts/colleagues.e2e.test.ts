@@ -1,6 +1,7 @@
 // Members of an account are invited by mail, get a role, and are removed. On the whole service.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MemberRole } from '../../src/domain/member-roles.ts';
 import {
   colleague,
   data,
@@ -29,26 +30,32 @@ afterAll(async () => {
   await inbox.close();
 });
 
+const PERSON = { name: 'Guest', password: USER_PASSWORD };
+
+const invite = (by: User, role: MemberRole, email = uniqueEmail('guest')): Promise<Answer> =>
+  by.ask('POST', '/account/invitations', { body: { email, role } });
+
+const accept = (invited: Answer, person: object = PERSON, browser = openBrowser(stack)): Promise<Answer> =>
+  browser.call('POST', '/auth/invitations/accept', { body: { token: tokenOf(mailOf(invited)), ...person } });
+
 describe('colleagues', () => {
   it('are invited, get a role, and lose it at once', async () => {
     const owner = await signedUp(stack);
     const email = uniqueEmail('dev');
-    const invited = await owner.ask('POST', '/account/invitations', { body: { email, role: 'SUPPORT' } });
+    const invited = await invite(owner, 'SUPPORT', email);
     expect(invited.status, invited.text).toBe(201);
-    const replaced = await owner.ask('POST', '/account/invitations', { body: { email, role: 'DEVELOPER' } });
+    const replaced = await invite(owner, 'DEVELOPER', email);
     const open = data<{ items: { role: string }[] }>(await owner.ask('GET', '/account/invitations'));
     expect(open.items.map(({ role }) => role)).toEqual(['DEVELOPER']);
 
     const browser = openBrowser(stack);
-    const accept = (token: string, more: object) =>
-      browser.call('POST', '/auth/invitations/accept', { body: { token, ...more } });
-    const person = { name: 'Dev', password: USER_PASSWORD };
-    expect((await accept(tokenOf(mailOf(invited)), person)).status).toBe(400);
-    const token = tokenOf(mailOf(replaced));
-    expect(messageOf(await accept(token, {}))).toContain('name: is required');
-    expect(messageOf(await accept(token, { ...person, password: 'short' }))).toContain('password: must have');
-    expect(data(await accept(token, person))).toEqual({ accountId: owner.accountId, isSignedIn: true });
-    expect((await accept(token, person)).status).toBe(400);
+    expect((await accept(invited)).status).toBe(400);
+    expect(messageOf(await accept(replaced, {}))).toContain('name: is required');
+    const weak = await accept(replaced, { ...PERSON, password: 'short' });
+    expect(messageOf(weak)).toContain('password: must have');
+    const accepted = await accept(replaced, PERSON, browser);
+    expect(data(accepted)).toEqual({ accountId: owner.accountId, isSignedIn: true });
+    expect((await accept(replaced)).status).toBe(400);
     expect(data(await me(browser))).toMatchObject({
       memberships: [{ accountId: owner.accountId, role: 'DEVELOPER' }],
     });
@@ -79,23 +86,13 @@ describe('colleagues', () => {
 
   it('who already are users join by the link, and are not signed in by it', async () => {
     const [owner, guest] = await Promise.all([signedUp(stack), signedUp(stack)]);
-    const invited = await owner.ask('POST', '/account/invitations', {
-      body: { email: guest.email, role: 'OWNER' },
-    });
     const browser = openBrowser(stack);
-    const accepted = await browser.call('POST', '/auth/invitations/accept', {
-      body: { token: tokenOf(mailOf(invited)) },
-    });
-    expect([data(accepted), browser.cookies.size]).toEqual([
-      { accountId: owner.accountId, isSignedIn: false },
-      0,
-    ]);
+    const accepted = await accept(await invite(owner, 'OWNER', guest.email), {}, browser);
+    expect(data(accepted)).toEqual({ accountId: owner.accountId, isSignedIn: false });
+    expect(browser.cookies.size).toBe(0);
     const { memberships } = data<{ memberships: { accountId: string }[] }>(await me(guest.browser));
     expect(memberships.map(({ accountId }) => accountId)).toEqual([guest.accountId, owner.accountId]);
-    const twice = await owner.ask('POST', '/account/invitations', {
-      body: { email: guest.email, role: 'SUPPORT' },
-    });
-    expect(messageOf(twice)).toContain('email: is a member already');
+    expect(messageOf(await invite(owner, 'SUPPORT', guest.email))).toContain('email: is a member already');
   });
 
   it('never remove the last owner, even when two owners remove each other at once', async () => {
@@ -128,22 +125,16 @@ describe('colleagues', () => {
   ])('lose their invitation when the member who sent it is %s', async (_what, change) => {
     const owner = await signedUp(stack);
     const second = await colleague(stack, owner, 'OWNER');
-    const invite = (by: User) =>
-      by.ask('POST', '/account/invitations', { body: { email: uniqueEmail('guest'), role: 'OWNER' } });
-    const [kept, lost] = [await invite(owner), await invite(second)];
+    const [kept, lost] = [await invite(owner, 'OWNER'), await invite(second, 'OWNER')];
     const { userId } = data<{ user: { userId: string } }>(await me(second.browser)).user;
     expect((await change(owner, userId)).status).toBe(200);
-    const accept = (invited: Answer) =>
-      openBrowser(stack).call('POST', '/auth/invitations/accept', {
-        body: { token: tokenOf(mailOf(invited)), name: 'Guest', password: USER_PASSWORD },
-      });
     expect([(await accept(lost)).status, (await accept(kept)).status]).toEqual([400, 200]);
   });
 
   it('do not include a stranger who signs up with the invited address at the same moment', async () => {
     const owner = await signedUp(stack);
     const email = uniqueEmail('invited');
-    const invited = await owner.ask('POST', '/account/invitations', { body: { email, role: 'OWNER' } });
+    const invited = await invite(owner, 'OWNER', email);
     await openBrowser(stack).call('POST', '/auth/users', {
       body: { email, password: 'a password of a stranger', name: 'M', companyName: 'M', currency: 'USD' },
     });
@@ -154,9 +145,7 @@ describe('colleagues', () => {
     await sql`create trigger come_back before delete on accounts.users for each row
       when (not old.email_verified) execute function accounts.come_back()`.execute(stack.owner);
     try {
-      const accepted = await openBrowser(stack).call('POST', '/auth/invitations/accept', {
-        body: { token: tokenOf(mailOf(invited)), name: 'Invited', password: USER_PASSWORD },
-      });
+      const accepted = await accept(invited);
       expect([accepted.status, accepted.headers.getSetCookie()]).toEqual([400, []]);
     } finally {
       await sql`drop function accounts.come_back() cascade`.execute(stack.owner);
@@ -168,17 +157,15 @@ describe('colleagues', () => {
 
   it('get at most 50 invitations within 24 hours, withdrawn ones included', async () => {
     const owner = await signedUp(stack);
-    const invite = () =>
-      owner.ask('POST', '/account/invitations', { body: { email: uniqueEmail('many'), role: 'SUPPORT' } });
-    expect((await invite()).status).toBe(201);
+    expect((await invite(owner, 'SUPPORT')).status).toBe(201);
     await sql`update accounts.mails_to set count = 49
                where address_sha256 = sha256(convert_to(${`invitations of ${owner.accountId}`}, 'UTF8'))`.execute(
       stack.owner,
     );
-    const last = await invite();
+    const last = await invite(owner, 'SUPPORT');
     const { invitationId } = data<{ invitation: { invitationId: string } }>(last).invitation;
     await owner.ask('DELETE', `/account/invitations/${invitationId}`);
-    const refused = await invite();
+    const refused = await invite(owner, 'SUPPORT');
     expect([last.status, refused.status]).toEqual([201, 400]);
     expect(messageOf(refused)).toContain('email: at most 50 invitations may be sent within 24 hours');
   });
@@ -188,10 +175,7 @@ describe('colleagues', () => {
     async (name) => {
       const owner = await signedUp(stack);
       await owner.ask('PATCH', '/account', { body: { name } });
-      const invited = await owner.ask('POST', '/account/invitations', {
-        body: { email: uniqueEmail('guest'), role: 'SUPPORT' },
-      });
-      const { subject, text } = mailOf(invited)!;
+      const { subject, text } = mailOf(await invite(owner, 'SUPPORT'))!;
       expect(subject).toBe(`${owner.email} invites you to an account`);
       expect(text).not.toContain('evil');
     },
@@ -199,14 +183,11 @@ describe('colleagues', () => {
 
   it('lose an invitation that is withdrawn', async () => {
     const owner = await signedUp(stack);
-    const invited = await owner.ask('POST', '/account/invitations', {
-      body: { email: uniqueEmail('late'), role: 'SUPPORT' },
-    });
+    const invited = await invite(owner, 'SUPPORT');
     const { invitation } = data<{ invitation: { invitationId: string } }>(invited);
     const withdraw = () => owner.ask('DELETE', `/account/invitations/${invitation.invitationId}`);
     expect([(await withdraw()).status, (await withdraw()).status]).toEqual([200, 404]);
-    const body = { token: tokenOf(mailOf(invited)), name: 'Late', password: USER_PASSWORD };
-    expect((await openBrowser(stack).call('POST', '/auth/invitations/accept', { body })).status).toBe(400);
+    expect((await accept(invited)).status).toBe(400);
   });
 });
 

@@ -5,10 +5,8 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createAuthenticator } from '../../src/accounts/keys/authenticate.ts';
-import { createKey } from '../../src/accounts/keys/manage-keys.ts';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { openPool } from '../../src/platform/database/database.ts';
+import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
 import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
@@ -19,23 +17,13 @@ const GUESSES = 200;
 const books: Books = await openBooks();
 let statements = 0;
 const db = new Kysely<AccountsDatabase>({
-  dialect: new PostgresDialect({
-    pool: openPool({
-      url: books.url,
-      schema: 'accounts',
-      role: 'simway_accounts',
-      maxConnections: 4,
-      statementTimeoutMs: 5_000,
-      applicationName: 'simway-tests',
-    }),
-  }),
+  dialect: new PostgresDialect({ pool: openAccountsPool(books.url, 4) }),
   log: () => void (statements += 1),
 });
 let accountId: string;
 let ops: TestOperators;
 beforeAll(async () => {
-  const account = { type: 'USER', name: 'Ada', email: 'ada@example.com', currency: 'USD' } as const;
-  accountId = await createAccount(books.accounts, { ...account, plan: 'STANDARD' }, 'a test');
+  accountId = await makeAccount(books.accounts);
   ops = openOperators(books);
 });
 afterAll(async () => {
@@ -72,23 +60,7 @@ afterEach(async () => {
   await api.close();
 });
 
-async function makeKey(): Promise<string> {
-  const company = { companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com' };
-  const { apiKey } = await createKey(
-    books.accounts,
-    {
-      ...company,
-      accountId,
-      environment: 'test',
-      brand: 'simway',
-      scopes: ['read'],
-      allowedAddresses: ['127.0.0.0/8'],
-      expiresAt: null,
-    },
-    'a test',
-  );
-  return apiKey;
-}
+const makeKey = async (): Promise<string> => (await makeKeyOf(books.accounts, accountId)).apiKey;
 
 // Uses the accounts' database for the key only.
 const PATH = '/api/settings/exchange-rate';

@@ -1,31 +1,23 @@
 // When a key was last used: collected in memory, written for many keys at once, without changing the key
 // otherwise.
 import { setTimeout } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
-import { createKey, showKeys } from '../../src/accounts/keys/manage-keys.ts';
-import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
+import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { until } from '../support/time/until.ts';
 
 const books: Books = await openBooks();
 /** With one connection, which a test may hold. */
-const narrow = openDatabase<AccountsDatabase>({
-  url: books.url,
-  schema: 'accounts',
-  role: 'simway_accounts',
-  maxConnections: 1,
-  statementTimeoutMs: 5_000,
-  applicationName: 'simway-tests',
+const narrow = new Kysely<AccountsDatabase>({
+  dialect: new PostgresDialect({ pool: openAccountsPool(books.url, 1) }),
 });
 let accountId: string;
 beforeAll(async () => {
-  const account = { type: 'USER', name: 'Ada', email: 'ada@example.com', currency: 'USD' } as const;
-  accountId = await createAccount(books.accounts, { ...account, plan: 'STANDARD' }, 'a test');
+  accountId = await makeAccount(books.accounts);
 });
 afterAll(async () => {
   await narrow.destroy();
@@ -55,15 +47,7 @@ function start(
   return authenticator;
 }
 
-async function makeKey(expiresAt: Date | null = null): Promise<{ keyId: string; apiKey: string }> {
-  const key = { accountId, environment: 'test', brand: 'simway', scopes: ['read'] } as const;
-  const company = { companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com' };
-  return createKey(
-    books.accounts,
-    { ...key, ...company, allowedAddresses: ['127.0.0.1'], expiresAt },
-    'a test',
-  );
-}
+const makeKey = () => makeKeyOf(books.accounts, accountId);
 
 const keyRow = (keyId: string) =>
   books.accounts.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirstOrThrow();
@@ -154,34 +138,5 @@ describe('the last use of a key', () => {
       (at) => at !== null,
     );
     expect(Date.now() - usedAt!.getTime()).toBeLessThan(60_000);
-  });
-});
-
-it('all keys of an account are listed with their last use, and with nothing that could be used as a key', async () => {
-  const own = await createAccount(
-    books.accounts,
-    { type: 'USER', name: 'Bo', email: 'bo@example.com', currency: 'USD', plan: 'STANDARD' },
-    'a test',
-  );
-  const expiresAt = new Date('2999-01-01T00:00:00Z');
-  const { apiKey, keyId } = await makeKey(expiresAt);
-  await sql`update accounts.api_keys set account_id = ${own} where id = ${keyId}`.execute(books.owner);
-  await writeLastUses(books.accounts, [keyId]);
-  const [key, ...more] = await showKeys(books.accounts, own);
-  expect(more).toEqual([]);
-  expect(key).toMatchObject({
-    keyId,
-    key: `simway_test_…${apiKey.slice(-4)}`,
-    environment: 'test',
-    scopes: ['read'],
-    allowedAddresses: ['127.0.0.1'],
-    company: 'Ada Ltd',
-    expiresAt,
-    revokedAt: null,
-    lastUsedAt: await lastUseOf(keyId),
-  });
-  expect(Object.keys(key ?? {})).not.toContain('key_sha256');
-  await expect(showKeys(books.accounts, `acc-${'f'.repeat(32)}`)).rejects.toMatchObject({
-    code: 'NOT_FOUND',
   });
 });

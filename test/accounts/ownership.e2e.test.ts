@@ -4,8 +4,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
-import { createKey, revoke } from '../../src/accounts/keys/manage-keys.ts';
+import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { installOf } from '../support/vendors/install-data.ts';
+import { makeKey } from '../support/people/keys.ts';
 import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
@@ -22,203 +23,92 @@ interface Things {
 }
 
 interface Case {
-  /** Values for the path's parameters and the query. */
-  readonly target: (things: Things) => string;
+  /** With names of things in braces, as in the path. */
+  readonly query?: string;
   readonly body?: (things: Things) => unknown;
   /** The owner's answer. */
-  readonly own: number;
+  readonly own?: number;
   /** The answer to others: a refusal; or `theirs`, an answer like the owner's, with their own data. */
   readonly foreign: 403 | 404 | 'theirs';
 }
 
 const ESIM_BODY = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+const TOP_UP = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP' };
 const ENDPOINTS = '/api/webhooks/endpoints';
+const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
 const MESSAGES = '/api/webhooks/messages';
+const MESSAGE = `${MESSAGES}/{messageId}`;
 const BATCHES = '/api/esim/orders/batch';
-const plain =
-  (path: string): Case['target'] =>
-  () =>
-    path;
-const endpoint =
-  (way = ''): Case['target'] =>
-  ({ endpointId }) =>
-    `${ENDPOINTS}/${endpointId}${way}`;
-const message =
-  (way = ''): Case['target'] =>
-  ({ messageId }) =>
-    `${MESSAGES}/${messageId}${way}`;
-
-function sandbox(action: string, body?: object, own = 200): Readonly<Record<string, Case>> {
-  const path = '/api/sandbox/esims';
-  const target: Case['target'] = ({ esimId }) => `${path}/${esimId}/${action}`;
-  return {
-    [`POST ${path}/{esimId}/${action}`]: { target, ...(body ? { body: () => body } : {}), own, foreign: 403 },
-  };
-}
+const SANDBOX = '/api/sandbox/esims/{esimId}';
 
 /** Routes that take a key, in an order in which the owner can call them. */
 const CASES: Readonly<Record<string, Case>> = {
-  'GET /api/esim/regions': { target: plain('/api/esim/regions'), own: 200, foreign: 'theirs' },
-  'GET /api/esim/packages': {
-    target: plain('/api/esim/packages?regionCode=NG'),
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/esim/packages/{packageCode}': {
-    target: plain('/api/esim/packages/SIM-OK'),
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/esim/packages/changes': {
-    target: plain('/api/esim/packages/changes?limit=5'),
-    own: 200,
-    foreign: 'theirs',
-  },
+  'GET /api/esim/regions': { foreign: 'theirs' },
+  'GET /api/esim/packages': { query: '?regionCode=NG', foreign: 'theirs' },
+  'GET /api/esim/packages/{packageCode}': { foreign: 'theirs' },
+  'GET /api/esim/packages/changes': { query: '?limit=5', foreign: 'theirs' },
   // A quote names an eSIM of its owner's; buying with another account's quote:
   // test/purchases/quotes.http.test.ts.
-  'POST /api/esim/quotes': {
-    target: plain('/api/esim/quotes'),
-    body: ({ esimId }) => ({ packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId }),
-    own: 201,
-    foreign: 404,
-  },
-  'POST /api/esim/buy': {
-    target: plain('/api/esim/buy'),
-    body: ({ esimId }) => ({ ...ESIM_BODY, packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId }),
-    own: 200,
-    foreign: 404,
-  },
-  'GET /api/esim/transactions/{transactionId}': {
-    target: ({ transactionId }) => `/api/esim/transactions/${transactionId}`,
-    own: 200,
-    foreign: 404,
-  },
+  'POST /api/esim/quotes': { body: ({ esimId }) => ({ ...TOP_UP, esimId }), own: 201, foreign: 404 },
+  'POST /api/esim/buy': { body: ({ esimId }) => ({ ...ESIM_BODY, ...TOP_UP, esimId }), foreign: 404 },
+  'GET /api/esim/transactions/{transactionId}': { foreign: 404 },
   [`POST ${BATCHES}`]: {
-    target: plain(BATCHES),
     // Refused, since an accepted one would change the owner's data during the test.
     body: () => ({ rows: [{ reference: 'a', packageCode: 'SIM-TOO-DEAR' }] }),
     own: 400,
     foreign: 'theirs',
   },
-  [`GET ${BATCHES}`]: { target: plain(BATCHES), own: 200, foreign: 'theirs' },
-  [`GET ${BATCHES}/{batchId}`]: {
-    target: ({ batchId }) => `${BATCHES}/${batchId}`,
-    own: 200,
-    foreign: 404,
-  },
-  [`GET ${BATCHES}/{batchId}/csv`]: {
-    target: ({ batchId }) => `${BATCHES}/${batchId}/csv`,
-    own: 200,
-    foreign: 404,
-  },
-  'GET /api/esim/my-esims': { target: plain('/api/esim/my-esims'), own: 200, foreign: 'theirs' },
-  'GET /api/esim/top-destinations': {
-    target: plain('/api/esim/top-destinations'),
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/esim/statistics': { target: plain('/api/esim/statistics'), own: 200, foreign: 'theirs' },
-  'GET /api/esim/spending': { target: plain('/api/esim/spending'), own: 200, foreign: 'theirs' },
-  'GET /api/search': {
-    target: ({ esimId }) => `/api/search?text=${esimId}`,
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/esim/transactions': { target: plain('/api/esim/transactions'), own: 200, foreign: 'theirs' },
-  'GET /api/wallet/entries': { target: plain('/api/wallet/entries'), own: 200, foreign: 'theirs' },
-  'GET /api/esim/{esimId}/timeline': {
-    target: ({ esimId }) => `/api/esim/${esimId}/timeline`,
-    own: 200,
-    foreign: 403,
-  },
-  'GET /api/esim/{esimId}': { target: ({ esimId }) => `/api/esim/${esimId}`, own: 200, foreign: 403 },
-  'GET /api/esim/{esimId}/install': {
-    target: ({ esimId }) => `/api/esim/${esimId}/install`,
-    own: 200,
-    foreign: 403,
-  },
-  'GET /api/esim/{esimId}/diagnosis': {
-    target: ({ esimId }) => `/api/esim/${esimId}/diagnosis`,
-    own: 200,
-    foreign: 403,
-  },
-  'DELETE /api/esim/{esimId}/install/link': {
-    target: ({ esimId }) => `/api/esim/${esimId}/install/link`,
-    own: 200,
-    foreign: 403,
-  },
-  'POST /api/esim/confirm-payment': {
-    target: plain('/api/esim/confirm-payment'),
-    body: ({ transactionId }) => ({ transactionId }),
-    own: 200,
-    foreign: 404,
-  },
-  'GET /api/wallet/balance': { target: plain('/api/wallet/balance'), own: 200, foreign: 'theirs' },
+  [`GET ${BATCHES}`]: { foreign: 'theirs' },
+  [`GET ${BATCHES}/{batchId}`]: { foreign: 404 },
+  [`GET ${BATCHES}/{batchId}/csv`]: { foreign: 404 },
+  'GET /api/esim/my-esims': { foreign: 'theirs' },
+  'GET /api/esim/top-destinations': { foreign: 'theirs' },
+  'GET /api/esim/statistics': { foreign: 'theirs' },
+  'GET /api/esim/spending': { foreign: 'theirs' },
+  'GET /api/search': { query: '?text={esimId}', foreign: 'theirs' },
+  'GET /api/esim/transactions': { foreign: 'theirs' },
+  'GET /api/wallet/entries': { foreign: 'theirs' },
+  'GET /api/esim/{esimId}/timeline': { foreign: 403 },
+  'GET /api/esim/{esimId}': { foreign: 403 },
+  'GET /api/esim/{esimId}/install': { foreign: 403 },
+  'GET /api/esim/{esimId}/diagnosis': { foreign: 403 },
+  'DELETE /api/esim/{esimId}/install/link': { foreign: 403 },
+  'POST /api/esim/confirm-payment': { body: ({ transactionId }) => ({ transactionId }), foreign: 404 },
+  'GET /api/wallet/balance': { foreign: 'theirs' },
   'POST /api/wallet/fund': {
-    target: plain('/api/wallet/fund'),
     body: () => ({ amount: 100, paymentMethod: 'CARD' }),
     own: 201,
     foreign: 'theirs',
   },
-  'PUT /api/wallet/low-balance': {
-    target: plain('/api/wallet/low-balance'),
-    body: () => ({ amount: 7.31 }),
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/wallet/low-balance': { target: plain('/api/wallet/low-balance'), own: 200, foreign: 'theirs' },
-  [`POST ${ENDPOINTS}`]: {
-    target: plain(ENDPOINTS),
-    body: () => ({ url: 'http://127.0.0.1:9/' }),
-    own: 201,
-    foreign: 'theirs',
-  },
-  [`GET ${ENDPOINTS}`]: { target: plain(ENDPOINTS), own: 200, foreign: 'theirs' },
-  [`GET ${ENDPOINTS}/{endpointId}`]: { target: endpoint(), own: 200, foreign: 404 },
-  [`PATCH ${ENDPOINTS}/{endpointId}`]: {
-    target: endpoint(),
-    body: () => ({ events: ['esim.purchased', 'payment.received'] }),
-    own: 200,
-    foreign: 404,
-  },
-  [`POST ${ENDPOINTS}/{endpointId}/rotate-secret`]: {
-    target: endpoint('/rotate-secret'),
-    own: 200,
-    foreign: 404,
-  },
-  [`POST ${ENDPOINTS}/{endpointId}/sample`]: {
-    target: endpoint('/sample'),
-    body: () => ({ event: 'esim.purchased' }),
-    own: 201,
-    foreign: 404,
-  },
-  [`POST ${ENDPOINTS}/{endpointId}/recover`]: {
-    target: endpoint('/recover'),
+  'PUT /api/wallet/low-balance': { body: () => ({ amount: 7.31 }), foreign: 'theirs' },
+  'GET /api/wallet/low-balance': { foreign: 'theirs' },
+  [`POST ${ENDPOINTS}`]: { body: () => ({ url: 'http://127.0.0.1:9/' }), own: 201, foreign: 'theirs' },
+  [`GET ${ENDPOINTS}`]: { foreign: 'theirs' },
+  [`GET ${ENDPOINT}`]: { foreign: 404 },
+  [`PATCH ${ENDPOINT}`]: { body: () => ({ events: ['esim.purchased', 'payment.received'] }), foreign: 404 },
+  [`POST ${ENDPOINT}/rotate-secret`]: { foreign: 404 },
+  [`POST ${ENDPOINT}/sample`]: { body: () => ({ event: 'esim.purchased' }), own: 201, foreign: 404 },
+  [`POST ${ENDPOINT}/recover`]: {
     body: () => ({ from: new Date(Date.now() - 60_000).toISOString() }),
-    own: 200,
     foreign: 404,
   },
-  [`GET ${MESSAGES}`]: {
-    target: ({ endpointId }) => `${MESSAGES}?endpointId=${endpointId}`,
-    own: 200,
-    foreign: 'theirs',
-  },
-  'GET /api/events': { target: plain('/api/events'), own: 200, foreign: 'theirs' },
-  [`GET ${MESSAGES}/{messageId}`]: { target: message(), own: 200, foreign: 404 },
-  [`GET ${MESSAGES}/{messageId}/attempts`]: { target: message('/attempts'), own: 200, foreign: 404 },
-  [`POST ${MESSAGES}/{messageId}/resend`]: { target: message('/resend'), own: 200, foreign: 404 },
-  [`DELETE ${ENDPOINTS}/{endpointId}`]: { target: endpoint(), own: 200, foreign: 404 },
-  ...sandbox('use', { bytes: 1 }),
-  ...sandbox('switch-off'),
-  ...sandbox('switch-on'),
-  ...sandbox('suspend'),
-  ...sandbox('resume'),
-  ...sandbox('use-up'),
-  ...sandbox('clock', { advanceSeconds: 60 }),
-  ...sandbox('delete-profile'),
+  [`GET ${MESSAGES}`]: { query: '?endpointId={endpointId}', foreign: 'theirs' },
+  'GET /api/events': { foreign: 'theirs' },
+  [`GET ${MESSAGE}`]: { foreign: 404 },
+  [`GET ${MESSAGE}/attempts`]: { foreign: 404 },
+  [`POST ${MESSAGE}/resend`]: { foreign: 404 },
+  [`DELETE ${ENDPOINT}`]: { foreign: 404 },
+  [`POST ${SANDBOX}/use`]: { body: () => ({ bytes: 1 }), foreign: 403 },
+  [`POST ${SANDBOX}/switch-off`]: { foreign: 403 },
+  [`POST ${SANDBOX}/switch-on`]: { foreign: 403 },
+  [`POST ${SANDBOX}/suspend`]: { foreign: 403 },
+  [`POST ${SANDBOX}/resume`]: { foreign: 403 },
+  [`POST ${SANDBOX}/use-up`]: { foreign: 403 },
+  [`POST ${SANDBOX}/clock`]: { body: () => ({ advanceSeconds: 60 }), foreign: 403 },
+  [`POST ${SANDBOX}/delete-profile`]: { foreign: 403 },
   // The eSIM is installed already.
-  ...sandbox('install', undefined, 409),
-  ...sandbox('expire'),
+  [`POST ${SANDBOX}/install`]: { own: 409, foreign: 403 },
+  [`POST ${SANDBOX}/expire`]: { foreign: 403 },
 };
 
 /** The same for all callers: they contain no data of an account. */
@@ -251,20 +141,7 @@ beforeAll(async () => {
   owner = await stack.account();
   others = { user: await stack.account({ type: 'USER' }), merchant: await stack.account() };
   const ownersKey = (environment: 'test' | 'live') =>
-    createKey(
-      stack.accounts,
-      {
-        accountId: owner.accountId,
-        environment,
-        brand: 'simway',
-        scopes: ['read', 'purchase'],
-        allowedAddresses: ['127.0.0.1', '::1'],
-        companyName: 'Owner',
-        websiteUrl: 'https://owner.example',
-        expiresAt: null,
-      },
-      'a test',
-    );
+    makeKey(stack.accounts, owner.accountId, { environment, scopes: ['read', 'purchase'] });
   const [revoked, live] = await Promise.all([ownersKey('test'), ownersKey('live')]);
   await revoke(stack.accounts, { keyId: revoked.keyId }, 'a test');
   [revokedKey, liveKey] = [revoked.apiKey, live.apiKey];
@@ -313,14 +190,21 @@ async function acquire(): Promise<Things> {
 /** Each group fails from its own address, since an address may fail a hundred times a minute. */
 const from = (lastOctet: number) => ({ 'X-Forwarded-For': `127.0.0.${lastOctet}` });
 
+/** The method and the path with the owner's ids. */
+function targetOf(name: string): readonly [method: string, path: string] {
+  const [method = '', path = ''] = name.split(' ');
+  const ids: Readonly<Record<string, string>> = { ...things, packageCode: 'SIM-OK' };
+  const whole = `${path}${CASES[name]?.query ?? ''}`;
+  return [method, whole.replaceAll(/\{(\w+)\}/g, (_, id: string) => ids[id] ?? 'x')];
+}
+
 function ask(
   name: string,
-  { target, body }: Case,
+  { body }: Case,
   key: string | undefined,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const method = name.split(' ', 1)[0] ?? '';
-  return stack.call(method, target(things), {
+  return stack.call(...targetOf(name), {
     ...(key === undefined ? {} : { key }),
     ...(body ? { body: body(things) } : {}),
     headers,
@@ -378,7 +262,7 @@ describe('others', () => {
   describe.each(['user', 'merchant'] as const)('another %s', (who) => {
     it.each(all)('%s', async (name, one) => {
       const answer = await ask(name, one, others[who].apiKey);
-      expect(answer.status).toBe(one.foreign === 'theirs' ? one.own : one.foreign);
+      expect(answer.status).toBe(one.foreign === 'theirs' ? (one.own ?? 200) : one.foreign);
       for (const id of Object.values(things)) expect(answer.text).not.toContain(id);
     });
   });
@@ -404,9 +288,7 @@ describe('others', () => {
   it.each(routes.filter(({ key }) => key === 'session' || key === 'user' || key === 'member').map(nameOf))(
     'a merchant’s key opens no operator route and no route of the dashboard: %s',
     async (name) => {
-      const [method = '', path = ''] = name.split(' ');
-      const { transactionId } = things;
-      const target = path.replace('{transactionId}', transactionId).replaceAll(/\{\w+\}/g, 'x');
+      const [method, target] = targetOf(name);
       const answer = await stack.call(method, target, {
         key: owner.apiKey,
         ...(method === 'GET' ? {} : { body: {} }),
@@ -427,9 +309,8 @@ describe('the operator', () => {
   it.each(routes.filter(({ key }) => key === 'required').map(nameOf))(
     'is refused on merchants’ routes: %s',
     async (name) => {
-      const { target, body } = CASES[name]!;
-      const [method = ''] = name.split(' ');
-      expect((await admin.call(method, target(things), body?.(things), from(74))).status).toBe(401);
+      const body = CASES[name]!.body?.(things);
+      expect((await admin.call(...targetOf(name), body, from(74))).status).toBe(401);
       expect((await ask(name, CASES[name]!, admin.token, from(75))).status).toBe(401);
     },
   );
@@ -449,6 +330,6 @@ describe('the operator', () => {
 describe('the owner', () => {
   it.each(all)('%s', async (name, one) => {
     const answer = await ask(name, one, owner.apiKey);
-    expect([answer.status, one.own], answer.text).toEqual([one.own, one.own]);
+    expect(answer.status, answer.text).toBe(one.own ?? 200);
   });
 });

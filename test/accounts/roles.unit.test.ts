@@ -7,6 +7,12 @@ import {
   type OperatorAction,
 } from '../../src/accounts/operators/action-table.ts';
 import {
+  MEMBER_PERMISSIONS,
+  memberMay,
+  type MemberPermission,
+  type MemberRole,
+} from '../../src/domain/member-roles.ts';
+import {
   may,
   PERMISSIONS,
   ROLES,
@@ -50,6 +56,15 @@ describe.each(ROLES)('%s', (role) => {
     for (const action of OPERATOR_ACTIONS)
       expect(rolesFor(action).includes(role)).toBe(mayPerform(role, action));
   });
+});
+
+test.each<[MemberRole, readonly MemberPermission[]]>([
+  ['OWNER', MEMBER_PERMISSIONS],
+  ['DEVELOPER', ['read', 'purchase', 'webhooks', 'resend', 'requests', 'keys']],
+  ['FINANCE', ['read', 'fund']],
+  ['SUPPORT', ['read', 'resend', 'requests']],
+])('a member who is %s may do exactly %j', (role, permissions) => {
+  expect(MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission))).toEqual(permissions);
 });
 
 test('a replay makes no action that its role may not make by itself', () => {

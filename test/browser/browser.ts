@@ -2,7 +2,9 @@
 // Must fail clearly where there is no browser: without a browser, a passed test would show nothing.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core';
+import { afterAll, afterEach } from 'vitest';
 import { settled } from '../support/world/axe.ts';
+import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
 
 /**
  * The first one that is installed is used. The shell has the same engine without the browser's own windows,
@@ -32,6 +34,17 @@ export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: program, headless: true, args: FLAGS });
   browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
   return browser;
+}
+
+/** A browser and a stack for one file. Pages that a test leaves open are closed after it. */
+export async function openPages(options: StackOptions): Promise<[Browser, Stack]> {
+  const [browser, stack] = await Promise.all([openBrowser(), startStack(options)]);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    await browser.close();
+    await stack.close();
+  });
+  return [browser, stack];
 }
 
 /** What a reader of the page would find broken in the developer tools, collected from now on. */

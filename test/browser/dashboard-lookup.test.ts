@@ -1,29 +1,26 @@
 // In a real browser: any id leads from the box to where it is shown, for operators and for merchants; and the
 // page of an account shows operators who acts for it and what its webhooks do.
 import { sql } from 'kysely';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { data, signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { openBrowser, overflow, watchTroubles } from './browser.ts';
+import { openPages, overflow, watchTroubles } from './browser.ts';
 
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 800 };
 /** Nothing listens there. */
 const HOOK = 'http://127.0.0.1:9';
 
-let browser: Browser;
-let stack: Stack;
+const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
 let ada: Person;
 let merchant: User;
 let key: { apiKey: string; keyId: string; webhook: { endpointId: string } };
 let messageId: string;
 
 beforeAll(async () => {
-  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
   [ada, merchant] = [await signedIn(stack, 'FINANCE'), await signedUp(stack)];
   const made = await merchant.ask('POST', '/account/keys', {
     body: {
@@ -41,10 +38,6 @@ beforeAll(async () => {
     { what: 'an attempt' },
   );
   messageId = data<{ items: { messageId: string }[] }>(messages).items[0]?.messageId ?? '';
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
 });
 
 async function signIn(email: string, password: string, viewport = DESK, at = ''): Promise<Page> {
@@ -71,7 +64,6 @@ it.each([
   const page = await signIn(email, password, DESK, at);
   await page.waitForURL(`**/dashboard${at}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.context().close();
 });
 
 describe('operators', () => {
@@ -123,7 +115,6 @@ describe('operators', () => {
     await isShown(userId, 'Members');
     await isShown(messageId, 'Webhook message');
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 
   it('see on the page of an account who acts for it, its keys, and what was not delivered', async () => {
@@ -151,7 +142,6 @@ describe('operators', () => {
     await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     expect(await graveFaults(page)).toEqual([]);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 
   it('see where an account has none of these, where they cannot be read, and while they load', async () => {
@@ -176,7 +166,6 @@ describe('operators', () => {
     await page.unroute('**/endpoints?*');
     await endpoints.getByRole('button', { name: 'Try again' }).click();
     await endpoints.getByText('No webhook endpoints.').waitFor();
-    await page.context().close();
   });
 });
 
@@ -212,6 +201,5 @@ describe('merchants', () => {
     await page.getByRole('table', { name: 'Found' }).getByText(quoteId).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });

@@ -1,17 +1,9 @@
 // Every page of merchants, in a real browser: how it comes, whether everybody can use it, and whether it fits
 // a phone. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
-import {
-  FIRST_LOAD_BYTES,
-  firstLoad,
-  LEAST_BYTES,
-  openBrowser,
-  watchLoading,
-  watchLoads,
-} from './browser.ts';
+import { FIRST_LOAD_BYTES, firstLoad, LEAST_BYTES, openPages, watchLoading, watchLoads } from './browser.ts';
 import {
   faultsOf as faultsOfPage,
   openVisitor,
@@ -19,19 +11,7 @@ import {
   type Visitor,
 } from './merchant.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({ env: SIGN_IN_ENV, wholeCatalogue: true }),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
+const [browser, stack] = await openPages({ env: SIGN_IN_ENV, wholeCatalogue: true });
 
 const openPage = (): Promise<Visitor> => openVisitor(browser);
 
@@ -74,7 +54,6 @@ describe('the pages', () => {
     loads.print();
     expect(found).toEqual([]);
     expect(faults).toEqual([]);
-    await context.close();
   });
 
   it('have none before sign-in either, and come without a jump', async () => {
@@ -97,18 +76,16 @@ describe('the pages', () => {
     loads.print();
     expect(found).toEqual([]);
     expect(faults).toEqual([]);
-    await context.close();
   });
 
   it('take less than 300 KB at first, also the home page and the one with charts', async () => {
-    const { page, context } = await openPage();
+    const { page } = await openPage();
     const { bytes, scripts } = await firstLoad(page, `${stack.apiUrl}/dashboard/sign-in`);
     expect(bytes).toBeGreaterThan(LEAST_BYTES);
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
     // Built for people, not for those who write it: no name of a file of ours.
     expect(scripts.length).toBeGreaterThan(0);
     expect(scripts.filter((text) => text.includes('.tsx'))).toEqual([]);
-    await context.close();
 
     const visitor = await openPage();
     await signUp(visitor);
@@ -118,8 +95,6 @@ describe('the pages', () => {
       const first = await firstLoad(await fresh.newPage(), `${home}${path}`);
       expect(first.bytes, path).toBeGreaterThan(LEAST_BYTES);
       expect(first.bytes, path).toBeLessThan(FIRST_LOAD_BYTES);
-      await fresh.close();
     }
-    await visitor.context.close();
   });
 });

@@ -2,7 +2,7 @@
 // batches, the catalogue, keys, webhooks, the wallet's warning, settings and the team; and the badge that
 // names the environment.
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runApi } from '../../src/app/processes/api.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -10,30 +10,14 @@ import { readConfig } from '../../src/app/config/config.ts';
 import { graveFaults } from '../support/world/axe.ts';
 import { colleague, data, signedUp, type User } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
-import { openBrowser, watchTroubles } from './browser.ts';
-import { choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
+import { openPages, watchTroubles } from './browser.ts';
+import { buy, choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
-/** Longer than it takes, also on a busy machine. */
-
-let browser: Browser;
-let stack: Stack;
+const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
 /** The merchants' server for webhooks. */
-let inbox: Inbox;
-
-beforeAll(async () => {
-  [browser, stack, inbox] = await Promise.all([
-    openBrowser(),
-    startStack({ env: SIGN_IN_ENV }),
-    startInbox(),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-  await inbox.close();
-});
+const inbox = await startInbox();
+afterAll(() => inbox.close());
 
 const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
 
@@ -42,11 +26,6 @@ async function fundedOwner(): Promise<User> {
   const owner = await signedUp(stack);
   await payIn(browser, owner, 50);
   return owner;
-}
-
-async function buy(owner: User, packageCode: string) {
-  const body = { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' };
-  return (await owner.ask('POST', '/api/esim/buy', { body })).body;
 }
 
 const press = (page: Page, name: string): Promise<void> =>
@@ -96,8 +75,7 @@ describe('an eSIM', () => {
       .first()
       .waitFor();
     const { body } = await owner.ask('GET', '/api/esim/transactions?type=TOPUP&status=SUCCESS');
-    expect((body.data as unknown as { items: unknown[] }).items).toHaveLength(1);
-    await page.context().close();
+    expect(body.data.items).toHaveLength(1);
   });
 });
 
@@ -141,7 +119,6 @@ describe('a batch', () => {
       .split('\r\n');
     const at = head.split(',').indexOf('status');
     expect(lines.map((line) => line.split(',')[at])).toEqual(['SUCCESS', 'SUCCESS', 'FAILED', 'SUCCESS']);
-    await page.context().close();
   });
 });
 
@@ -176,7 +153,6 @@ describe('the catalogue', () => {
     const button = page.getByRole('button', { name: /^Buy the eSIM for/ });
     await button.waitFor();
     expect((await button.innerText()).replaceAll('\u00a0', ' ')).toBe(`Buy the eSIM for ${price}`);
-    await page.context().close();
   });
 });
 
@@ -215,7 +191,6 @@ describe('an API key', () => {
     await press(page, 'Revoke the key');
     await row.getByText(/^Revoked/).waitFor();
     await expect.poll(() => statusOf(key)).toBe(401);
-    await page.context().close();
   });
 });
 
@@ -246,7 +221,6 @@ describe('a webhook endpoint', () => {
     await buy(owner, 'SIM-OK');
     await inbox.untilAt('/kept', 1);
     expect(inbox.letters.filter(({ path }) => path === '/removed')).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -283,7 +257,6 @@ describe('the warning of a low balance', () => {
     await alert.waitFor({ state: 'detached' });
     const { body } = await owner.ask('GET', '/api/wallet/low-balance');
     expect(body).toMatchObject({ amount: null });
-    await page.context().close();
   });
 });
 
@@ -304,7 +277,6 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'Ada Travel', level: 1 }).waitFor();
     const { name, websiteUrl } = data<Record<string, string>>(await owner.ask('GET', '/account'));
     expect([name, websiteUrl]).toEqual(['Ada Travel', `${stack.apiUrl}/dashboard/sign-in`]);
-    await page.context().close();
   });
 });
 
@@ -332,7 +304,6 @@ describe('a member of the team', () => {
     await members.getByText(helper.email).waitFor({ state: 'detached' });
     await members.getByText(owner.email).waitFor();
     expect((await helper.ask('GET', '/account')).status).not.toBe(200);
-    await Promise.all([page.context().close(), theirs.context().close()]);
   });
 });
 
@@ -368,7 +339,6 @@ describe('with both environments on', () => {
     await page.getByText('USD 50.00').first().waitFor();
     expect(await page.getByText('Live: real money').count()).toBe(0);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 
   it('a purchase with real money is asked for first, with package and price', async () => {
@@ -395,6 +365,5 @@ describe('with both environments on', () => {
     await dialog.getByRole('button', { name: buyIt }).click();
     await dialog.getByRole('alert').waitFor();
     expect(orders).toBe(1);
-    await page.context().close();
   });
 });

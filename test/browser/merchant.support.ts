@@ -75,18 +75,14 @@ export async function payIn(browser: Browser, owner: User, amount: number): Prom
   return body.transactionId;
 }
 
-export async function fillSignUp(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('Company').fill('Ada Ltd');
-  await page.getByLabel('Your name').fill('Ada Owner');
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password').first().fill(password);
-  await page.getByRole('button', { name: 'Open the account' }).click();
-}
-
 /** Through the pages, as a person does it. The token of the mail. */
 export async function signUp(apiUrl: string, page: Page, email: string): Promise<string> {
   await page.goto(`${apiUrl}/dashboard/sign-up`);
-  await fillSignUp(page, email, USER_PASSWORD);
+  await page.getByLabel('Company').fill('Ada Ltd');
+  await page.getByLabel('Your name').fill('Ada Owner');
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').first().fill(USER_PASSWORD);
+  await page.getByRole('button', { name: 'Open the account' }).click();
   const link = page.getByRole('link', { name: 'Open the link in the mail' });
   const token = /#token=([^&]+)/.exec((await link.getAttribute('href')) ?? '')?.[1] ?? '';
   expect(token).not.toBe('');
@@ -96,6 +92,12 @@ export async function signUp(apiUrl: string, page: Page, email: string): Promise
   await page.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
   return token;
 }
+
+/** From the wallet, by the API. */
+export const buy = async (owner: User, packageCode: string) => {
+  const body = { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' };
+  return (await owner.ask('POST', '/api/esim/buy', { body })).body;
+};
 
 /** Opens a page from the menu. */
 export const choose = (page: Page, name: string): Promise<void> =>

@@ -1,11 +1,10 @@
-import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { currentUserQuery, homePathOf } from '../app/session.ts';
-import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
@@ -28,20 +27,13 @@ export function Confirm() {
   );
   return (
     <CardPage title="Confirm your e-mail address" about="This opens your account and signs you in.">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <PasswordField
-            label="Password"
-            description="The one that you chose when you signed up"
-            required
-            {...form.getInputProps('password')}
-          />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Confirm
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Confirm">
+        <PasswordField
+          description="The one that you chose when you signed up"
+          required
+          {...form.getInputProps('password')}
+        />
+      </SendForm>
     </CardPage>
   );
 }

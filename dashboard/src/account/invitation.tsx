@@ -1,12 +1,12 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { currentUserQuery } from '../app/session.ts';
-import { Failed } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
@@ -35,17 +35,11 @@ export function AcceptInvitation() {
   );
   return (
     <CardPage title="Accept the invitation">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Text size="sm">If you already have a login, leave both fields empty.</Text>
-          <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
-          <PasswordField isNew {...form.getInputProps('password')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Join
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Join">
+        <Text size="sm">If you already have a login, leave both fields empty.</Text>
+        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+        <PasswordField isNew {...form.getInputProps('password')} />
+      </SendForm>
     </CardPage>
   );
 }

@@ -15,8 +15,9 @@ import {
   type CurrentUser,
 } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
-import { QueryView, Failed, Id, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Id, PageHead, Section } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
@@ -98,16 +99,10 @@ function PasswordSection() {
   );
   return (
     <Section title="Password">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <PasswordField label="Current password" {...form.getInputProps('currentPassword')} />
-          <PasswordField label="New password" isNew {...form.getInputProps('newPassword')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" variant="default" loading={sending.isSending}>
-            Change the password
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Change the password" button={{ variant: 'default' }}>
+        <PasswordField label="Current password" {...form.getInputProps('currentPassword')} />
+        <PasswordField label="New password" isNew {...form.getInputProps('newPassword')} />
+      </SendForm>
     </Section>
   );
 }
@@ -144,33 +139,26 @@ function SecondFactorSection({ user: { user } }: { readonly user: CurrentUser })
     );
   return (
     <Section title="Second factor">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Text size="sm">
-            {user.hasSecondFactor
-              ? 'On. Signing in also needs a code of your authenticator app.'
-              : 'Off. A second factor protects you if your password is stolen.'}
-          </Text>
-          <PasswordField label="Your password" {...form.getInputProps('password')} />
-          {user.hasSecondFactor && (
-            <TextInput
-              label="Code"
-              description="Of your authenticator app, or a recovery code"
-              autoComplete="one-time-code"
-              {...form.getInputProps('code')}
-            />
-          )}
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button
-            type="submit"
-            variant={user.hasSecondFactor ? 'light' : 'default'}
-            color={user.hasSecondFactor ? 'red' : 'blue'}
-            loading={sending.isSending}
-          >
-            {user.hasSecondFactor ? 'Switch off' : 'Switch on'}
-          </Button>
-        </Stack>
-      </form>
+      <SendForm
+        sending={sending}
+        label={user.hasSecondFactor ? 'Switch off' : 'Switch on'}
+        button={user.hasSecondFactor ? { variant: 'light', color: 'red' } : { variant: 'default' }}
+      >
+        <Text size="sm">
+          {user.hasSecondFactor
+            ? 'On. Signing in also needs a code of your authenticator app.'
+            : 'Off. A second factor protects you if your password is stolen.'}
+        </Text>
+        <PasswordField label="Your password" {...form.getInputProps('password')} />
+        {user.hasSecondFactor && (
+          <TextInput
+            label="Code"
+            description="Of your authenticator app, or a recovery code"
+            autoComplete="one-time-code"
+            {...form.getInputProps('code')}
+          />
+        )}
+      </SendForm>
     </Section>
   );
 }
@@ -181,41 +169,35 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
   const secret = new URL(factor.otpauthUri).searchParams.get('secret') ?? '';
   return (
     <Section title="Second factor">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <Text size="sm">
-            1. Scan this code with your authenticator app. On a phone,{' '}
-            <Anchor href={factor.otpauthUri} inherit underline="always">
-              open the app
-            </Anchor>
-            . Or type the secret into it:
-          </Text>
-          <Group>
-            <Box w={QR_SIDE_PX} h={QR_SIDE_PX}>
-              <Suspense>
-                <QrCode text={factor.otpauthUri} label="QR code for the authenticator app" />
-              </Suspense>
-            </Box>
-            <Id>{secret}</Id>
-          </Group>
-          <Text size="sm">2. Keep these recovery codes. If you lose the app, each signs you in once.</Text>
-          <SimpleGrid cols={2} spacing="xs">
-            {factor.recoveryCodes.map((code) => (
-              <Code key={code}>{code}</Code>
-            ))}
-          </SimpleGrid>
-          <CodeField
-            label="3. Type the 6 digits that the app shows:"
-            value={form.values.code}
-            error={form.errors['code']}
-            onChange={(code) => form.setFieldValue('code', code)}
-          />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Switch on
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Switch on">
+        <Text size="sm">
+          1. Scan this code with your authenticator app. On a phone,{' '}
+          <Anchor href={factor.otpauthUri} inherit underline="always">
+            open the app
+          </Anchor>
+          . Or type the secret into it:
+        </Text>
+        <Group>
+          <Box w={QR_SIDE_PX} h={QR_SIDE_PX}>
+            <Suspense>
+              <QrCode text={factor.otpauthUri} label="QR code for the authenticator app" />
+            </Suspense>
+          </Box>
+          <Id>{secret}</Id>
+        </Group>
+        <Text size="sm">2. Keep these recovery codes. If you lose the app, each signs you in once.</Text>
+        <SimpleGrid cols={2} spacing="xs">
+          {factor.recoveryCodes.map((code) => (
+            <Code key={code}>{code}</Code>
+          ))}
+        </SimpleGrid>
+        <CodeField
+          label="3. Type the 6 digits that the app shows:"
+          value={form.values.code}
+          error={form.errors['code']}
+          onChange={(code) => form.setFieldValue('code', code)}
+        />
+      </SendForm>
     </Section>
   );
 }

@@ -1,10 +1,11 @@
-import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
-import { Failed } from '../ui/parts.tsx';
+import { EmailField } from '../ui/email-field.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
@@ -29,21 +30,9 @@ function AskForLink() {
     );
   return (
     <CardPage title="Reset your password" about="We send you a link to choose a new one.">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <TextInput
-            label="E-mail address"
-            type="email"
-            autoComplete="username"
-            required
-            {...form.getInputProps('email')}
-          />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Send the link
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Send the link">
+        <EmailField {...form.getInputProps('email')} />
+      </SendForm>
     </CardPage>
   );
 }
@@ -64,15 +53,9 @@ function ChoosePassword({ token }: { readonly token: string }) {
     );
   return (
     <CardPage title="Choose a password">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <PasswordField label="New password" isNew required {...form.getInputProps('newPassword')} />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Change the password
-          </Button>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Change the password">
+        <PasswordField label="New password" isNew required {...form.getInputProps('newPassword')} />
+      </SendForm>
     </CardPage>
   );
 }

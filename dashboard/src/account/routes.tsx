@@ -1,11 +1,8 @@
 /** Signing up and in, and one's own login. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../app/root-route.tsx';
+import { textIn, type Search } from '../ui/address.ts';
 
-type Search = Readonly<Record<string, unknown>>;
-
-const textIn = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
 const start = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',

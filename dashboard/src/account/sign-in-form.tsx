@@ -1,4 +1,4 @@
-import { Anchor, Button, Stack, TextInput } from '@mantine/core';
+import { Anchor, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,8 +6,9 @@ import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
-import { Failed } from '../ui/parts.tsx';
+import { EmailField } from '../ui/email-field.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 
 type OnDone = (user: CurrentUser) => unknown;
@@ -41,27 +42,14 @@ function PasswordForm({
     ({ secondFactor }) => onDone(secondFactor),
   );
   return (
-    <form onSubmit={sending.submit} noValidate>
-      <Stack>
-        <TextInput
-          label="E-mail address"
-          type="email"
-          autoComplete="username"
-          required
-          data-autofocus={email === '' || undefined}
-          {...form.getInputProps('email')}
-        />
-        <PasswordField
-          required
-          data-autofocus={email !== '' || undefined}
-          {...form.getInputProps('password')}
-        />
-        {sending.failure && <Failed error={sending.failure} />}
-        <Button type="submit" loading={sending.isSending}>
-          Sign in
-        </Button>
-      </Stack>
-    </form>
+    <SendForm sending={sending} label="Sign in">
+      <EmailField data-autofocus={email === '' || undefined} {...form.getInputProps('email')} />
+      <PasswordField
+        required
+        data-autofocus={email !== '' || undefined}
+        {...form.getInputProps('password')}
+      />
+    </SendForm>
   );
 }
 
@@ -70,8 +58,8 @@ function SecondFactorForm({ onDone }: { readonly onDone: () => unknown }) {
   const form = useForm({ initialValues: { code: '' } });
   const sending = useSending(form, (body) => api.POST('/auth/sessions/second-factor', { body }), onDone);
   return (
-    <form onSubmit={sending.submit} noValidate>
-      <Stack>
+    <Stack>
+      <SendForm sending={sending} label="Continue">
         {isRecovery ? (
           <TextInput
             label="Recovery code"
@@ -89,14 +77,10 @@ function SecondFactorForm({ onDone }: { readonly onDone: () => unknown }) {
             autoFocus
           />
         )}
-        {sending.failure && <Failed error={sending.failure} />}
-        <Button type="submit" loading={sending.isSending}>
-          Continue
-        </Button>
-        <Anchor component="button" type="button" size="sm" onClick={() => setRecovery(!isRecovery)}>
-          {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
-        </Anchor>
-      </Stack>
-    </form>
+      </SendForm>
+      <Anchor component="button" type="button" size="sm" onClick={() => setRecovery(!isRecovery)}>
+        {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
+      </Anchor>
+    </Stack>
   );
 }

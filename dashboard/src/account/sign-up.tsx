@@ -1,11 +1,12 @@
-import { Anchor, Button, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { Failed } from '../ui/parts.tsx';
+import { EmailField } from '../ui/email-field.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
@@ -33,49 +34,37 @@ export function SignUp() {
     );
   return (
     <CardPage title="Open an account" about="For merchants who sell eSIMs. Testing is free.">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <TextInput
-            label="Company"
-            autoComplete="organization"
-            required
-            {...form.getInputProps('companyName')}
-          />
-          <TextInput label="Your name" autoComplete="name" required {...form.getInputProps('name')} />
-          <TextInput
-            label="E-mail address"
-            type="email"
-            autoComplete="username"
-            required
-            {...form.getInputProps('email')}
-          />
-          <PasswordField isNew required {...form.getInputProps('password')} />
-          <div>
-            <Text size="sm" fw={500} id="currency">
-              Currency of your wallet
-            </Text>
-            <SegmentedControl
-              fullWidth
-              aria-labelledby="currency"
-              data={Object.entries(CURRENCIES).map(([value, name]) => ({
-                value,
-                label: `${name} (${value})`,
-              }))}
-              {...form.getInputProps('currency')}
-            />
-          </div>
-          {sending.failure && <Failed error={sending.failure} />}
-          <Button type="submit" loading={sending.isSending}>
-            Open the account
-          </Button>
-          <Text size="sm">
-            Already have an account?{' '}
-            <Anchor component={Link} to="/sign-in" underline="always">
-              Sign in
-            </Anchor>
+      <SendForm sending={sending} label="Open the account">
+        <TextInput
+          label="Company"
+          autoComplete="organization"
+          required
+          {...form.getInputProps('companyName')}
+        />
+        <TextInput label="Your name" autoComplete="name" required {...form.getInputProps('name')} />
+        <EmailField {...form.getInputProps('email')} />
+        <PasswordField isNew required {...form.getInputProps('password')} />
+        <div>
+          <Text size="sm" fw={500} id="currency">
+            Currency of your wallet
           </Text>
-        </Stack>
-      </form>
+          <SegmentedControl
+            fullWidth
+            aria-labelledby="currency"
+            data={Object.entries(CURRENCIES).map(([value, name]) => ({
+              value,
+              label: `${name} (${value})`,
+            }))}
+            {...form.getInputProps('currency')}
+          />
+        </div>
+      </SendForm>
+      <Text size="sm">
+        Already have an account?{' '}
+        <Anchor component={Link} to="/sign-in" underline="always">
+          Sign in
+        </Anchor>
+      </Text>
     </CardPage>
   );
 }

@@ -4,19 +4,18 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
-import { bodyOf, dataOf } from 'simway-client';
+import { bodyOf, dataOf, Refusal } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { Refusal } from 'simway-client';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
-import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, Empty, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Amount, QueryView, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { amountColumn, Rows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
+import { ItemLink } from './item-link.tsx';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
@@ -26,7 +25,6 @@ type AccountCurrency = components['schemas']['Membership']['currency'];
 
 export function BatchesPage() {
   const { may } = useMembership();
-  const place = usePlace();
   const [page, setPage] = useState(1);
   const query = useAccountQuery(
     ['batches', page],
@@ -39,42 +37,32 @@ export function BatchesPage() {
       {may('purchase') && <FromFile />}
       <Section title="Earlier batches">
         <QueryView query={query}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty>No batches yet.</Empty>
-            ) : (
-              <>
-                <Rows
-                  label="Batches"
-                  rows={items}
-                  keyOf={({ batchId }) => batchId}
-                  columns={[
-                    { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                    {
-                      title: 'Batch',
-                      cell: ({ batchId, counts }) => (
-                        <PageLink
-                          to="/m/$accountId/$environment/batches/$batchId"
-                          params={{ ...place, batchId }}
-                        >
-                          {counts.rows} rows
-                        </PageLink>
-                      ),
-                    },
-                    { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-                    { title: 'Delivered', isNumber: true, cell: ({ counts }) => counts.succeeded },
-                    { title: 'Failed', isNumber: true, cell: ({ counts }) => counts.failed },
-                    {
-                      title: 'Price',
-                      isNumber: true,
-                      cell: ({ totalPrice, currency }) => <Amount of={totalPrice} currency={currency} />,
-                    },
-                  ]}
-                />
-                <Pages of={pagination} onChange={setPage} />
-              </>
-            )
-          }
+          {({ items, pagination }) => (
+            <>
+              <Rows
+                label="Batches"
+                rows={items}
+                keyOf={({ batchId }) => batchId}
+                empty="No batches yet."
+                columns={[
+                  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                  {
+                    title: 'Batch',
+                    cell: ({ batchId, counts }) => (
+                      <ItemLink kind="batch" id={batchId}>
+                        {counts.rows} rows
+                      </ItemLink>
+                    ),
+                  },
+                  { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+                  { title: 'Delivered', isNumber: true, cell: ({ counts }) => counts.succeeded },
+                  { title: 'Failed', isNumber: true, cell: ({ counts }) => counts.failed },
+                  amountColumn('Price', 'totalPrice'),
+                ]}
+              />
+              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
+            </>
+          )}
         </QueryView>
       </Section>
     </Stack>
@@ -235,19 +223,17 @@ function Order({
 
 export function BatchPage() {
   const { batchId } = useParams({ from: '/m/$accountId/$environment/batches/$batchId' });
-  const place = usePlace();
   const [page, setPage] = useState(1);
-  const read = () =>
-    dataOf(
-      api.GET('/api/esim/orders/batch/{batchId}', {
-        params: { path: { batchId }, query: { page, limit: 50 } },
-      }),
-    );
-  const first = useAccountQuery(['batches', batchId, page], read, { keepsOld: true });
-  const query = useAccountQuery(['batches', batchId, page], read, {
-    keepsOld: true,
-    everyMs: first.data?.status === 'PROCESSING' && RUNNING_EVERY_MS,
-  });
+  const query = useAccountQuery(
+    ['batches', batchId, page],
+    () =>
+      dataOf(
+        api.GET('/api/esim/orders/batch/{batchId}', {
+          params: { path: { batchId }, query: { page, limit: 50 } },
+        }),
+      ),
+    { keepsOld: true, everyMs: (batch) => batch?.status === 'PROCESSING' && RUNNING_EVERY_MS },
+  );
   return (
     <Stack>
       <PageHead title="Batch">
@@ -293,9 +279,9 @@ export function BatchPage() {
                     esimId === '' ? (
                       '–'
                     ) : (
-                      <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
+                      <ItemLink kind="esim" id={esimId}>
                         Open
-                      </PageLink>
+                      </ItemLink>
                     ),
                 },
                 {

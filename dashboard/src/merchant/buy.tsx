@@ -9,12 +9,12 @@ import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
-import { PayNow, useTransaction } from './purchases.tsx';
+import { ItemLink } from './item-link.tsx';
+import { esimIn, PayHere, useTransaction } from './purchases.tsx';
 
 export function BuyPage() {
   const { packageCode } = useParams({ from: '/m/$accountId/$environment/catalogue/$packageCode' });
@@ -161,8 +161,8 @@ export function Purchase({
 
 /** Follows the purchase until its end. */
 function Bought({ transactionId }: { readonly transactionId: string }) {
-  const place = usePlace();
   const query = useTransaction(transactionId);
+  const esim = query.data && esimIn(query.data);
   return (
     <Section title="Your purchase">
       <QueryView query={query}>
@@ -172,24 +172,10 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
               of={[
                 ['Status', <Status key="status">{found.status}</Status>],
                 ['Reason', found.reason],
-                [
-                  'Purchase',
-                  <PageLink
-                    key="purchase"
-                    to="/m/$accountId/$environment/purchases/$transactionId"
-                    params={{ ...place, transactionId }}
-                  >
-                    {transactionId}
-                  </PageLink>,
-                ],
+                ['Purchase', <ItemLink key="purchase" kind="purchase" id={transactionId} />],
               ]}
             />
-            {found.status === 'PENDING' && (
-              <>
-                <Text size="sm">Pay as shown here. This page updates automatically.</Text>
-                <PayNow of={found} />
-              </>
-            )}
+            {found.status === 'PENDING' && <PayHere of={found} />}
             {found.status === 'PROCESSING' && (
               <Text size="sm" role="status">
                 Paid. The eSIM is being prepared.
@@ -198,10 +184,7 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
             {found.status === 'FAILED' && (
               <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
             )}
-            {found.status === 'SUCCESS' &&
-              'esimDetails' in found &&
-              found.esimDetails &&
-              'esimId' in found.esimDetails && <InstallNew esimId={found.esimDetails.esimId} />}
+            {found.status === 'SUCCESS' && esim && <InstallNew esimId={esim.esimId} />}
           </Stack>
         )}
       </QueryView>

@@ -1,13 +1,13 @@
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { Amount, QueryView, Empty, PageHead } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { PageLink } from '../ui/page-link.tsx';
+import { SearchField } from '../ui/filter-fields.tsx';
+import { QueryView, PageHead } from '../ui/parts.tsx';
+import { amountColumn, Rows } from '../ui/rows.tsx';
+import { ItemLink } from './item-link.tsx';
 import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
 import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
@@ -103,24 +103,16 @@ function ByCode() {
   );
 }
 
-const TYPING_MS = 300;
-
 function Filters() {
   const filters = useSearch({ from: FROM });
   const { currency } = useMembership();
   const show = useShow();
-  const [text, setText] = useState(filters.search ?? '');
-  const showSoon = useDebouncedCallback((search: string) => show({ search }), TYPING_MS);
   return (
     <Group align="end" role="search" aria-label="Filter the packages">
-      <TextInput
-        label="Search"
+      <SearchField
         placeholder="Name, code or data"
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          showSoon(currentTarget.value);
-        }}
+        value={filters.search}
+        onSearch={(search) => show({ search })}
       />
       <NumberFilter label="Minimum data, GB" value={filters.data} onChange={(data) => show({ data })} />
       <NumberFilter label="Minimum days" value={filters.days} onChange={(days) => show({ days })} />
@@ -179,7 +171,7 @@ function Packages({ region }: { readonly region: string }) {
               <Text size="sm" c="dimmed" role="status">
                 {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages, cheapest first
               </Text>
-              {rows.length === 0 ? <Empty>No results.</Empty> : <PackageRows rows={rows} />}
+              <PackageRows rows={rows} />
             </>
           );
         }}
@@ -189,33 +181,26 @@ function Packages({ region }: { readonly region: string }) {
 }
 
 function PackageRows({ rows }: { readonly rows: readonly Package[] }) {
-  const place = usePlace();
   return (
     <Rows
       label="Packages"
       rows={rows}
       keyOf={({ packageCode }) => packageCode}
+      empty="No results."
       columns={[
         {
           title: 'Package',
           cell: ({ packageName, packageCode }) => (
-            <PageLink
-              to="/m/$accountId/$environment/catalogue/$packageCode"
-              params={{ ...place, packageCode }}
-            >
+            <ItemLink kind="package" id={packageCode}>
               {packageName}
-            </PageLink>
+            </ItemLink>
           ),
         },
         { title: 'Data', cell: ({ data }) => data },
         { title: 'Days', isNumber: true, cell: ({ validity }) => validity },
         { title: 'Speed', cell: ({ speed }) => speed },
         { title: 'Top-up', cell: ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No') },
-        {
-          title: 'Price',
-          isNumber: true,
-          cell: ({ price, currency }) => <Amount of={price} currency={currency} />,
-        },
+        amountColumn('Price', 'price'),
       ]}
     />
   );

@@ -21,10 +21,10 @@ import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmButton } from '../ui/confirm-dialog.tsx';
 import { Facts } from '../ui/facts.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
 import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
 import { EsimStatus } from './esim-status.tsx';
+import { ItemLink } from './item-link.tsx';
 import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 
 type Esim = components['schemas']['Esim'];
@@ -40,7 +40,7 @@ export function EsimPage() {
   const query = useAccountQuery(
     ['esims', esimId],
     () => bodyOf(api.GET('/api/esim/{esimId}', { params: { path: { esimId } } })),
-    { everyMs: LIVE_MS },
+    { everyMs: () => LIVE_MS },
   );
   return (
     <Stack>
@@ -152,23 +152,13 @@ function RevokeLink({ esimId }: { readonly esimId: string }) {
 }
 
 function Details({ esim }: { readonly esim: Esim }) {
-  const place = usePlace();
   return (
     <Section title="Details">
       <Facts
         of={[
           ['ICCID', esim.iccid !== '' && <Id key="iccid">{esim.iccid}</Id>],
           ['eSIM id', <Id key="id">{esim._id}</Id>],
-          [
-            'Purchase',
-            <PageLink
-              key="purchase"
-              to="/m/$accountId/$environment/purchases/$transactionId"
-              params={{ ...place, transactionId: esim.transactionId }}
-            >
-              {esim.transactionId}
-            </PageLink>,
-          ],
+          ['Purchase', <ItemLink key="purchase" kind="purchase" id={esim.transactionId} />],
           ['Price', <Amount key="price" of={esim.price} currency={esim.currency} />],
           ['SM-DP+ address', esim.smdpAddress],
           ['APN', esim.apn],

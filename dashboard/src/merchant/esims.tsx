@@ -1,31 +1,23 @@
-import { Group, Select, Stack, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from 'simway-client';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
+import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
 import { formatBytes } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
 import { Moment, PageHead, ShortId } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
+import { ItemLink } from './item-link.tsx';
 import { usePages, usePlace } from './place.ts';
-
-const TYPING_MS = 300;
 
 export function EsimsPage() {
   const place = usePlace();
   const navigate = useNavigate();
   const { search = '', status: named } = useSearch({ from: '/m/$accountId/$environment/esims' });
   const status = listEsimsStatus.find((one) => one === named);
-  const [typed, setTyped] = useState(search);
   const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
     void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
-  const showSoon = useDebouncedCallback(
-    (text: string) => show({ status, search: text === '' ? undefined : text }),
-    TYPING_MS,
-  );
   const query = usePages(['esims', { search, status }], async (after) => {
     const { esims, nextCursor } = await bodyOf(
       api.GET('/api/esim/my-esims', {
@@ -40,23 +32,16 @@ export function EsimsPage() {
     <Stack>
       <PageHead title="eSIMs" />
       <Group align="end">
-        <TextInput
-          label="Search"
+        <SearchField
           placeholder="Package, ICCID or transaction"
           w={280}
-          value={typed}
-          onChange={({ currentTarget }) => {
-            setTyped(currentTarget.value);
-            showSoon(currentTarget.value);
-          }}
+          value={search}
+          onSearch={(text) => show({ status, search: text === '' ? undefined : text })}
         />
-        <Select
+        <ChoiceField
           label="Status"
-          placeholder="All"
-          clearable
-          clearButtonProps={{ 'aria-label': 'Show all' }}
-          data={[...listEsimsStatus]}
-          value={status ?? null}
+          data={listEsimsStatus}
+          value={status}
           onChange={(next) => show({ search: search === '' ? undefined : search, status: next ?? undefined })}
         />
       </Group>
@@ -69,9 +54,9 @@ export function EsimsPage() {
           {
             title: 'eSIM',
             cell: ({ _id: esimId, packageName }) => (
-              <PageLink to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }}>
+              <ItemLink kind="esim" id={esimId}>
                 {packageName}
-              </PageLink>
+              </ItemLink>
             ),
           },
           { title: 'ICCID', cell: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>) },

@@ -5,7 +5,7 @@ import { bodyOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
-import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
 import { useAccountQuery } from './place.ts';
@@ -130,20 +130,17 @@ function Destinations({
 }) {
   return (
     <Section title="Top destinations">
-      {found.length === 0 ? (
-        <Empty>No purchases in this time.</Empty>
-      ) : (
-        <Rows
-          label="Purchases by destination"
-          rows={found}
-          keyOf={({ regionName }) => regionName}
-          columns={[
-            { title: 'Destination', cell: ({ regionName }) => regionName },
-            { title: 'Purchases', isNumber: true, cell: ({ purchases }) => purchases.toLocaleString() },
-            { title: 'Share', cell: ({ purchases }) => <Share percent={(100 * purchases) / all} /> },
-          ]}
-        />
-      )}
+      <Rows
+        label="Purchases by destination"
+        rows={found}
+        keyOf={({ regionName }) => regionName}
+        empty="No purchases in this time."
+        columns={[
+          { title: 'Destination', cell: ({ regionName }) => regionName },
+          { title: 'Purchases', isNumber: true, cell: ({ purchases }) => purchases.toLocaleString() },
+          { title: 'Share', cell: ({ purchases }) => <Share percent={(100 * purchases) / all} /> },
+        ]}
+      />
     </Section>
   );
 }

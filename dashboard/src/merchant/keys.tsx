@@ -5,21 +5,21 @@ import {
   Code,
   CopyButton,
   Group,
-  Modal,
   Stack,
   TagsInput,
   Text,
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { useRef, useState } from 'react';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmButton } from '../ui/confirm-dialog.tsx';
-import { QueryView, Empty, Failed, Moment, PageHead } from '../ui/parts.tsx';
+import { ModalButton } from '../ui/modal-button.tsx';
+import { QueryView, Moment, PageHead } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
 import { useAccountQuery, usePlace, useRefresh } from './place.ts';
@@ -29,7 +29,6 @@ type NewKey = components['schemas']['NewApiKey']['data'];
 
 export function KeysPage() {
   const { environment } = usePlace();
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [made, setMade] = useState<NewKey>();
   const refresh = useRefresh();
   const query = useAccountQuery(['keys'], listKeys);
@@ -39,21 +38,20 @@ export function KeysPage() {
         title="API keys"
         about={`For your servers, in the ${environment} environment. A key is shown once.`}
       >
-        <Button onClick={open}>Create a key</Button>
+        <ModalButton label="Create a key" title="Create a key" size="lg">
+          {(close) => (
+            <NewKeyForm
+              onDone={async (key) => {
+                setMade(key);
+                close();
+                await refresh('keys');
+              }}
+            />
+          )}
+        </ModalButton>
       </PageHead>
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      <QueryView query={query}>
-        {({ items }) => (items.length === 0 ? <Empty>No keys yet.</Empty> : <KeyRows keys={items} />)}
-      </QueryView>
-      <Modal opened={isOpen} onClose={close} title="Create a key" size="lg">
-        <NewKeyForm
-          onDone={async (key) => {
-            setMade(key);
-            close();
-            await refresh('keys');
-          }}
-        />
-      </Modal>
+      <QueryView query={query}>{({ items }) => <KeyRows keys={items} />}</QueryView>
     </Stack>
   );
 }
@@ -64,6 +62,7 @@ function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
       label="API keys"
       rows={keys}
       keyOf={({ keyId }) => keyId}
+      empty="No keys yet."
       columns={[
         {
           title: 'Key',
@@ -216,57 +215,49 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
     onDone,
   );
   return (
-    <form onSubmit={sending.submit} noValidate>
-      <Stack>
-        <TextInput
-          label="Company"
-          autoComplete="organization"
-          required
-          data-autofocus
-          {...form.getInputProps('companyName')}
-        />
-        <TextInput
-          label="Website"
-          description="Must respond from the public internet"
-          placeholder="https://"
-          type="url"
-          required
-          {...form.getInputProps('websiteUrl')}
-        />
-        <TagsInput
-          label="Allowed network addresses"
-          description="1 to 10 addresses or ranges, such as 203.0.113.7 or 203.0.113.0/24. Press Enter after each"
-          acceptValueOnBlur
-          required
-          {...form.getInputProps('allowedAddresses')}
-        />
-        <TextInput
-          label="Webhook URL"
-          description="Optional. An endpoint is created for it"
-          placeholder="https://"
-          type="url"
-          {...form.getInputProps('webhookUrl')}
-        />
-        <Checkbox.Group label="Scopes" {...form.getInputProps('scopes')}>
-          <Stack gap="xs" mt="xs">
-            {Object.entries(SCOPES).map(([value, label]) => (
-              <Checkbox key={value} value={value} label={label} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-        <TextInput
-          label="Expires"
-          description="Optional"
-          type="datetime-local"
-          {...form.getInputProps('expiresAt')}
-        />
-        {sending.failure && <Failed error={sending.failure} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={sending.isSending}>
-            Create the key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm sending={sending} label="Create the key" at="flex-end">
+      <TextInput
+        label="Company"
+        autoComplete="organization"
+        required
+        data-autofocus
+        {...form.getInputProps('companyName')}
+      />
+      <TextInput
+        label="Website"
+        description="Must respond from the public internet"
+        placeholder="https://"
+        type="url"
+        required
+        {...form.getInputProps('websiteUrl')}
+      />
+      <TagsInput
+        label="Allowed network addresses"
+        description="1 to 10 addresses or ranges, such as 203.0.113.7 or 203.0.113.0/24. Press Enter after each"
+        acceptValueOnBlur
+        required
+        {...form.getInputProps('allowedAddresses')}
+      />
+      <TextInput
+        label="Webhook URL"
+        description="Optional. An endpoint is created for it"
+        placeholder="https://"
+        type="url"
+        {...form.getInputProps('webhookUrl')}
+      />
+      <Checkbox.Group label="Scopes" {...form.getInputProps('scopes')}>
+        <Stack gap="xs" mt="xs">
+          {Object.entries(SCOPES).map(([value, label]) => (
+            <Checkbox key={value} value={value} label={label} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <TextInput
+        label="Expires"
+        description="Optional"
+        type="datetime-local"
+        {...form.getInputProps('expiresAt')}
+      />
+    </SendForm>
   );
 }

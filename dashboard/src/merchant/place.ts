@@ -34,15 +34,20 @@ export function useMembership() {
 export function useAccountQuery<Data>(
   key: readonly unknown[],
   ask: () => Promise<Data>,
-  options: { readonly everyMs?: number | false; readonly isOff?: boolean; readonly keepsOld?: boolean } = {},
+  {
+    everyMs = () => false,
+    keepsOld = false,
+  }: {
+    /** How soon it is read again, by what was read last. */
+    readonly everyMs?: (data: Data | undefined) => number | false;
+    readonly keepsOld?: boolean;
+  } = {},
 ) {
   const { accountId, environment } = usePlace();
-  const { everyMs = false, isOff = false, keepsOld = false } = options;
   return useQuery({
     queryKey: ['m', accountId, environment, ...key],
     queryFn: ask,
-    refetchInterval: everyMs,
-    enabled: !isOff,
+    refetchInterval: ({ state }) => everyMs(state.data),
     ...(keepsOld ? { placeholderData: keepPreviousData } : {}),
   });
 }

@@ -1,7 +1,5 @@
-import { Anchor, Button, Group, Select, Stack, TextInput, Timeline } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Anchor, Button, Group, Stack, Text, Timeline } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
 import { bodyOf, dataOf } from 'simway-client';
@@ -9,59 +7,43 @@ import type { components } from 'simway-client/generated/api.ts';
 import { defined, timesOf, type Search } from '../ui/address.ts';
 import { DayRange } from '../ui/day-range.tsx';
 import { Facts } from '../ui/facts.tsx';
+import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
 import { plain } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { Rows, type Column } from '../ui/rows.tsx';
+import { Amount, QueryView, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { amountColumn, Rows, type Column } from '../ui/rows.tsx';
 import { CursorList } from '../ui/cursor-list.tsx';
-import { PageLink } from '../ui/page-link.tsx';
 import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
+import { ItemLink } from './item-link.tsx';
 import { useAccountQuery, usePages, usePlace } from './place.ts';
 
 type Item = components['schemas']['TransactionListItem'];
 
-const TYPING_MS = 300;
 const OPEN_EVERY_MS = 2_000;
 
-function useColumns(): readonly Column<Item>[] {
-  const place = usePlace();
-  return [
-    { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    {
-      title: 'What',
-      cell: ({ transactionId, type, packageName }) => (
-        <PageLink
-          to="/m/$accountId/$environment/purchases/$transactionId"
-          params={{ ...place, transactionId }}
-        >
-          {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
-        </PageLink>
-      ),
-    },
-    { title: 'Paid by', cell: ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod] },
-    {
-      title: 'Amount',
-      isNumber: true,
-      cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-    },
-    { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-  ];
-}
+const COLUMNS: readonly Column<Item>[] = [
+  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  {
+    title: 'What',
+    cell: ({ transactionId, type, packageName }) => (
+      <ItemLink kind="purchase" id={transactionId}>
+        {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
+      </ItemLink>
+    ),
+  },
+  { title: 'Paid by', cell: ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod] },
+  amountColumn('Amount', 'amount'),
+  { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
+];
 
-export function TransactionRows({ rows }: { readonly rows: readonly Item[] }) {
-  const columns = useColumns();
-  if (rows.length === 0) return <Empty>No purchases yet.</Empty>;
-  return (
-    <Rows label="Purchases" rows={rows} columns={columns} keyOf={({ transactionId }) => transactionId} />
-  );
-}
+export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (
+  <Rows label="Purchases" rows={rows} columns={COLUMNS} keyOf={({ transactionId }) => transactionId} />
+);
 
 /** Its filters are in the address. */
 export function PurchasesPage() {
   const place = usePlace();
   const navigate = useNavigate();
-  const columns = useColumns();
   const filters = useSearch({ from: '/m/$accountId/$environment/purchases' });
-  const [typed, setTyped] = useState(filters.search ?? '');
   const show = (next: Search) =>
     void navigate({
       to: '/m/$accountId/$environment/purchases',
@@ -69,7 +51,6 @@ export function PurchasesPage() {
       search: transactionFilters({ ...filters, ...next }),
       replace: true,
     });
-  const showSoon = useDebouncedCallback((search: string) => show({ search }), TYPING_MS);
   const { from, to, ...others } = filters;
   const asked = { ...defined(others), ...timesOf({ from, to }) };
   const query = usePages(['transactions', asked], (after) =>
@@ -83,30 +64,26 @@ export function PurchasesPage() {
     <Stack>
       <PageHead title="Purchases" about="Every eSIM, top-up and funding of the wallet." />
       <Group align="end">
-        <TextInput
-          label="Search"
+        <SearchField
           placeholder="Id, ICCID or package"
-          value={typed}
-          onChange={({ currentTarget }) => {
-            setTyped(currentTarget.value);
-            showSoon(currentTarget.value);
-          }}
+          value={filters.search}
+          onSearch={(search) => show({ search })}
         />
-        <Filter
+        <ChoiceField
           label="What"
-          words={TRANSACTION_TYPES}
+          data={TRANSACTION_TYPES}
           value={filters.type}
           onChange={(type) => show({ type })}
         />
-        <Filter
+        <ChoiceField
           label="Status"
-          words={Object.fromEntries(listTransactionsStatus.map((status) => [status, status]))}
+          data={listTransactionsStatus}
           value={filters.status}
           onChange={(status) => show({ status })}
         />
-        <Filter
+        <ChoiceField
           label="Paid by"
-          words={PAYMENT_METHODS}
+          data={PAYMENT_METHODS}
           value={filters.paymentMethod}
           onChange={(paymentMethod) => show({ paymentMethod })}
         />
@@ -115,7 +92,7 @@ export function PurchasesPage() {
       <CursorList
         query={query}
         label="Purchases"
-        columns={columns}
+        columns={COLUMNS}
         keyOf={({ transactionId }) => transactionId}
         empty="No results."
       />
@@ -123,43 +100,21 @@ export function PurchasesPage() {
   );
 }
 
-function Filter({
-  label,
-  words,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly words: Readonly<Record<string, string>>;
-  readonly value: string | undefined;
-  readonly onChange: (value: string | null) => void;
-}) {
-  return (
-    <Select
-      label={label}
-      placeholder="All"
-      clearable
-      clearButtonProps={{ 'aria-label': 'Show all' }}
-      data={Object.entries(words).map(([word, text]) => ({ value: word, label: text }))}
-      value={value ?? null}
-      onChange={onChange}
-    />
+/** One purchase or funding; read again while it is open. */
+export function useTransaction(transactionId: string) {
+  return useAccountQuery(
+    ['transactions', transactionId],
+    () => bodyOf(api.GET('/api/esim/transactions/{transactionId}', { params: { path: { transactionId } } })),
+    {
+      everyMs: (found) => (found?.status === 'PENDING' || found?.status === 'PROCESSING') && OPEN_EVERY_MS,
+    },
   );
 }
 
-/** One purchase or funding; read again while it is open. */
-export function useTransaction(transactionId: string) {
-  const read = () =>
-    bodyOf(api.GET('/api/esim/transactions/{transactionId}', { params: { path: { transactionId } } }));
-  const query = useAccountQuery(['transactions', transactionId], read);
-  const isOpen = query.data?.status === 'PENDING' || query.data?.status === 'PROCESSING';
-  return useAccountQuery(['transactions', transactionId], read, { everyMs: isOpen && OPEN_EVERY_MS });
-}
-
 export function PurchasePage() {
-  const place = usePlace();
   const { transactionId } = useParams({ from: '/m/$accountId/$environment/purchases/$transactionId' });
   const query = useTransaction(transactionId);
+  const esim = query.data && esimIn(query.data);
   return (
     <Stack>
       <PageHead title="Purchase" />
@@ -176,13 +131,10 @@ export function PurchasePage() {
                   ['Price', <Price key="price" of={found} />],
                   [
                     'eSIM',
-                    'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails && (
-                      <PageLink
-                        to="/m/$accountId/$environment/esims/$esimId"
-                        params={{ ...place, esimId: found.esimDetails.esimId }}
-                      >
-                        {found.esimDetails.iccid}
-                      </PageLink>
+                    esim && (
+                      <ItemLink key="esim" kind="esim" id={esim.esimId}>
+                        {esim.iccid}
+                      </ItemLink>
                     ),
                   ],
                 ]}
@@ -207,6 +159,12 @@ export function PurchasePage() {
 
 type Found = NonNullable<ReturnType<typeof useTransaction>['data']>;
 
+/** Of a purchase that has one by now. */
+export const esimIn = (found: Found) =>
+  'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails
+    ? found.esimDetails
+    : undefined;
+
 const nameOf = (bought: { readonly packageName: string } | { readonly name: string }): string =>
   'packageName' in bought ? bought.packageName : bought.name;
 
@@ -216,20 +174,16 @@ function Price({ of: found }: { readonly of: Found }) {
   return <Amount of={bought.price} currency={'currency' in bought ? bought.currency : bought.currencyCode} />;
 }
 
+/** On a page that follows it until it is paid. */
+export const PayHere = ({ of }: { readonly of: Found }) => (
+  <>
+    <Text size="sm">Pay as shown here. This page updates automatically.</Text>
+    <PayNow of={of} />
+  </>
+);
+
 /** What an unpaid purchase or funding waits for. */
-export function PayNow({
-  of: { paymentUrl, bankAccounts },
-}: {
-  readonly of: {
-    readonly paymentUrl?: string;
-    readonly bankAccounts?: readonly {
-      readonly bankName: string;
-      readonly accountNumber: string;
-      readonly accountName: string;
-      readonly expiryDate: string;
-    }[];
-  };
-}) {
+function PayNow({ of: { paymentUrl, bankAccounts } }: { readonly of: Found }) {
   return (
     <Stack mt="md" align="flex-start">
       {paymentUrl !== undefined && (

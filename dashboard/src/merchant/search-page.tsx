@@ -1,12 +1,12 @@
 import { Stack, Text } from '@mantine/core';
-import { useSearch, type LinkProps } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { PageLink } from '../ui/page-link.tsx';
 import { Empty, Id, PageHead, QueryView, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
+import { ItemLink, usePageOf } from './item-link.tsx';
 import { useAccountQuery, useMembership, usePlace } from './place.ts';
 
 type FoundItem = components['schemas']['FoundItem'];
@@ -43,7 +43,7 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
-  const place = usePlace();
+  const pageOf = usePageOf();
   const { may } = useMembership();
   const query = useAccountQuery(['search', text], async () => {
     const [{ items }, requests, keys] = await Promise.all([
@@ -58,7 +58,7 @@ function Results({ text }: { readonly text: string }) {
       {(items) => {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
-        const page = pageOf(only, place);
+        const page = pageOf(only.kind, only.id);
         if (more.length === 0 && page) return <GoTo key={text} {...page} replace />;
         return (
           <Rows
@@ -67,7 +67,14 @@ function Results({ text }: { readonly text: string }) {
             keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
             columns={[
               { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
-              { title: 'What', cell: (item) => <What of={item} /> },
+              {
+                title: 'What',
+                cell: ({ kind, id, title }) => (
+                  <ItemLink kind={kind} id={id}>
+                    {title}
+                  </ItemLink>
+                ),
+              },
               { title: 'Status', cell: ({ status }) => <Status>{status === '' ? null : status}</Status> },
               { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
             ]}
@@ -98,40 +105,6 @@ async function findKeys(text: string): Promise<Found[]> {
     .map(({ keyId: id, key, revokedAt }) => ({
       ...{ kind: 'key' as const, id, title: key, status: revokedAt === null ? '' : 'REVOKED' },
     }));
-}
-
-function What({ of }: { readonly of: Found }) {
-  const page = pageOf(of, usePlace());
-  return page ? <PageLink {...page}>{of.title}</PageLink> : of.title;
-}
-
-type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
-
-/** The page that shows it; undefined: it has none. */
-function pageOf({ kind, id }: Found, place: ReturnType<typeof usePlace>): Page | undefined {
-  const developers = '/m/$accountId/$environment/developers';
-  switch (kind) {
-    case 'purchase':
-    case 'funding':
-      return {
-        to: '/m/$accountId/$environment/purchases/$transactionId',
-        params: { ...place, transactionId: id },
-      };
-    case 'esim':
-      return { to: '/m/$accountId/$environment/esims/$esimId', params: { ...place, esimId: id } };
-    case 'batch':
-      return { to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId: id } };
-    case 'message':
-      return { to: `${developers}/webhooks/$messageId`, params: { ...place, messageId: id } };
-    case 'endpoint':
-      return { to: `${developers}/webhooks`, params: place, search: { endpointId: id } };
-    case 'request':
-      return { to: `${developers}/requests`, params: place, search: { requestId: id } };
-    case 'key':
-      return { to: `${developers}/keys`, params: place };
-    case 'quote':
-      return undefined;
-  }
 }
 
 function Nothing({ text }: { readonly text: string }) {

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
@@ -7,7 +7,8 @@ import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { currentUserQuery } from '../app/session.ts';
 import { Facts } from '../ui/facts.tsx';
-import { QueryView, Failed, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
 
@@ -62,23 +63,10 @@ function Names({ account }: { readonly account: Account }) {
   );
   return (
     <Section title="Company">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack maw={420}>
-          <TextInput label="Name" required {...form.getInputProps('name')} />
-          <TextInput
-            label="Website"
-            type="url"
-            placeholder="https://"
-            {...form.getInputProps('websiteUrl')}
-          />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group>
-            <Button type="submit" variant="default" loading={sending.isSending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }} maw={420}>
+        <TextInput label="Name" required {...form.getInputProps('name')} />
+        <TextInput label="Website" type="url" placeholder="https://" {...form.getInputProps('websiteUrl')} />
+      </SendForm>
     </Section>
   );
 }

@@ -8,7 +8,7 @@ import type { components } from 'simway-client/generated/api.ts';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { useCurrentUser } from '../app/session.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { QueryView, Empty, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/use-sending.ts';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
@@ -158,36 +158,33 @@ function Invitations() {
         {sending.failure && <Failed error={sending.failure} />}
         <SandboxMail mail={mail} />
         <QueryView query={query} rows={2}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty>No open invitations.</Empty>
-            ) : (
-              <Rows
-                label="Invitations"
-                rows={items}
-                keyOf={({ invitationId }) => invitationId}
-                columns={[
-                  { title: 'E-mail', cell: ({ email }) => email },
-                  { title: 'Role', cell: ({ role }) => role },
-                  { title: 'Until', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
-                  {
-                    title: 'Withdraw',
-                    cell: ({ invitationId, email }) => (
-                      <ConfirmButton
-                        label="Withdraw"
-                        buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
-                        title="Withdraw the invitation"
-                        confirmLabel="Withdraw the invitation"
-                        act={() => withdraw(invitationId)}
-                      >
-                        <Text size="sm">The link that was sent to {email} stops working.</Text>
-                      </ConfirmButton>
-                    ),
-                  },
-                ]}
-              />
-            )
-          }
+          {({ items }) => (
+            <Rows
+              label="Invitations"
+              rows={items}
+              keyOf={({ invitationId }) => invitationId}
+              empty="No open invitations."
+              columns={[
+                { title: 'E-mail', cell: ({ email }) => email },
+                { title: 'Role', cell: ({ role }) => role },
+                { title: 'Until', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
+                {
+                  title: 'Withdraw',
+                  cell: ({ invitationId, email }) => (
+                    <ConfirmButton
+                      label="Withdraw"
+                      buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
+                      title="Withdraw the invitation"
+                      confirmLabel="Withdraw the invitation"
+                      act={() => withdraw(invitationId)}
+                    >
+                      <Text size="sm">The link that was sent to {email} stops working.</Text>
+                    </ConfirmButton>
+                  ),
+                },
+              ]}
+            />
+          )}
         </QueryView>
       </Stack>
     </Section>

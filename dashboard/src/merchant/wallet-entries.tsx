@@ -1,4 +1,4 @@
-import { Group, Select, Stack } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
@@ -7,9 +7,11 @@ import { defined, timesOf } from '../ui/address.ts';
 import { CursorList } from '../ui/cursor-list.tsx';
 import { DayRange } from '../ui/day-range.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { PageLink } from '../ui/page-link.tsx';
-import { Amount, Moment, Section } from '../ui/parts.tsx';
+import { ChoiceField } from '../ui/filter-fields.tsx';
+import { Moment, Section } from '../ui/parts.tsx';
+import { amountColumn } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
+import { ItemLink } from './item-link.tsx';
 import { usePages, usePlace } from './place.ts';
 
 type Entry = components['schemas']['WalletEntry'];
@@ -56,13 +58,10 @@ export function WalletEntries() {
     >
       <Stack>
         <Group align="end">
-          <Select
+          <ChoiceField
             label="Kind"
-            placeholder="All"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Show all' }}
-            data={Object.entries(ENTRY_KINDS).map(([value, label]) => ({ value, label }))}
-            value={filters.kind ?? null}
+            data={ENTRY_KINDS}
+            value={filters.kind}
             onChange={(kind) => show(entryFilters({ ...filters, kind }))}
           />
           <DayRange of={filters} onChange={show} />
@@ -80,25 +79,14 @@ export function WalletEntries() {
                 transactionId === null ? (
                   description
                 ) : (
-                  <PageLink
-                    to="/m/$accountId/$environment/purchases/$transactionId"
-                    params={{ ...place, transactionId }}
-                  >
+                  <ItemLink kind="purchase" id={transactionId}>
                     {description}
-                  </PageLink>
+                  </ItemLink>
                 ),
             },
             { title: 'Kind', cell: kindOf },
-            {
-              title: 'Amount',
-              isNumber: true,
-              cell: ({ amount, currency }) => <Amount of={amount} currency={currency} />,
-            },
-            {
-              title: 'Balance',
-              isNumber: true,
-              cell: ({ balanceAfter, currency }) => <Amount of={balanceAfter} currency={currency} />,
-            },
+            amountColumn('Amount', 'amount'),
+            amountColumn('Balance', 'balanceAfter'),
           ]}
         />
       </Stack>

@@ -1,16 +1,17 @@
-import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf, dataOf } from 'simway-client';
-import { Amount, QueryView, Failed, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { Amount, QueryView, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
-import { PayNow, useTransaction } from './purchases.tsx';
+import { PayHere, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
 
 type Method = Exclude<PaymentMethod, 'WALLET'>;
@@ -94,30 +95,22 @@ function Fund() {
     );
   return (
     <Section title="Fund the wallet" id="fund">
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          <NumberInput
-            label={`Amount, ${currency}`}
-            decimalScale={2}
-            thousandSeparator
-            hideControls
-            required
-            {...form.getInputProps('amount')}
-          />
-          <Select
-            label="Pay by"
-            data={METHODS}
-            allowDeselect={false}
-            {...form.getInputProps('paymentMethod')}
-          />
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group>
-            <Button type="submit" loading={sending.isSending}>
-              Go to the payment
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <SendForm sending={sending} label="Go to the payment" at="flex-start">
+        <NumberInput
+          label={`Amount, ${currency}`}
+          decimalScale={2}
+          thousandSeparator
+          hideControls
+          required
+          {...form.getInputProps('amount')}
+        />
+        <Select
+          label="Pay by"
+          data={METHODS}
+          allowDeselect={false}
+          {...form.getInputProps('paymentMethod')}
+        />
+      </SendForm>
     </Section>
   );
 }
@@ -136,12 +129,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
       {(found) => (
         <Stack align="flex-start">
           <Status>{found.status}</Status>
-          {found.status === 'PENDING' && (
-            <>
-              <Text size="sm">Pay as shown here. This page updates automatically.</Text>
-              <PayNow of={found} />
-            </>
-          )}
+          {found.status === 'PENDING' && <PayHere of={found} />}
           {found.status === 'SUCCESS' && <Text role="status">The money is in your wallet.</Text>}
           {found.status === 'FAILED' && <Text role="status">Payment failed: {found.reason}</Text>}
         </Stack>
@@ -176,23 +164,15 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
     },
   );
   return (
-    <form onSubmit={sending.submit} noValidate>
-      <Stack>
-        <NumberInput
-          label={`Below this balance, ${currency}`}
-          description="Shown on Home and here, and sent as the event wallet.low_balance. Leave empty for none"
-          decimalScale={2}
-          thousandSeparator
-          hideControls
-          {...form.getInputProps('amount')}
-        />
-        {sending.failure && <Failed error={sending.failure} />}
-        <Group>
-          <Button type="submit" variant="default" loading={sending.isSending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>
+      <NumberInput
+        label={`Below this balance, ${currency}`}
+        description="Shown on Home and here, and sent as the event wallet.low_balance. Leave empty for none"
+        decimalScale={2}
+        thousandSeparator
+        hideControls
+        {...form.getInputProps('amount')}
+      />
+    </SendForm>
   );
 }

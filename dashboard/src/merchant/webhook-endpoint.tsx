@@ -1,15 +1,4 @@
-import {
-  Button,
-  Code,
-  Group,
-  Modal,
-  MultiSelect,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Code, Group, MultiSelect, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
@@ -21,7 +10,9 @@ import type { components } from 'simway-client/generated/api.ts';
 import { webhookEndpointEvents } from 'simway-client/generated/api-lists.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DAY_MS } from '../ui/format.ts';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { Failed } from '../ui/parts.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useSending } from '../ui/use-sending.ts';
 import { useMembership, useRefresh } from './place.ts';
@@ -54,30 +45,22 @@ function EndpointForm<Result>({
   const form = useForm({ initialValues });
   const sending = useSending(form, send, onDone);
   return (
-    <form onSubmit={sending.submit} noValidate>
-      <Stack>
-        <TextInput
-          label="URL"
-          placeholder="https://"
-          type="url"
-          required
-          data-autofocus
-          {...form.getInputProps('url')}
-        />
-        <MultiSelect
-          label="Events"
-          data={[...webhookEndpointEvents]}
-          required
-          {...form.getInputProps('events')}
-        />
-        {sending.failure && <Failed error={sending.failure} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={sending.isSending}>
-            {submitLabel}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm sending={sending} label={submitLabel} at="flex-end">
+      <TextInput
+        label="URL"
+        placeholder="https://"
+        type="url"
+        required
+        data-autofocus
+        {...form.getInputProps('url')}
+      />
+      <MultiSelect
+        label="Events"
+        data={[...webhookEndpointEvents]}
+        required
+        {...form.getInputProps('events')}
+      />
+    </SendForm>
   );
 }
 
@@ -110,14 +93,10 @@ function Edit({
 }: {
   readonly endpoint: Pick<Endpoint, 'id' | 'url' | 'events'>;
 }) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const refresh = useRefresh();
   return (
-    <>
-      <Button size="xs" variant="default" onClick={open}>
-        Edit
-      </Button>
-      <Modal opened={isOpen} onClose={close} title="Edit the endpoint">
+    <ModalButton label="Edit" title="Edit the endpoint" buttonSize="xs" variant="default">
+      {(close) => (
         <EndpointForm
           initialValues={{ url, events: [...events] }}
           submitLabel="Save"
@@ -129,8 +108,8 @@ function Edit({
             await refresh('webhooks');
           }}
         />
-      </Modal>
-    </>
+      )}
+    </ModalButton>
   );
 }
 

@@ -22,12 +22,12 @@ export function WebhookMessagePage() {
   const message = useAccountQuery(
     ['webhooks', 'message', messageId],
     () => bodyOf(api.GET('/api/webhooks/messages/{messageId}', path)),
-    { everyMs: LIVE_MS },
+    { everyMs: () => LIVE_MS },
   );
   const attempts = useAccountQuery(
     ['webhooks', 'message', messageId, 'attempts'],
     () => dataOf(api.GET('/api/webhooks/messages/{messageId}/attempts', path)),
-    { everyMs: LIVE_MS },
+    { everyMs: () => LIVE_MS },
   );
   const resending = useMutation({
     mutationFn: () => api.POST('/api/webhooks/messages/{messageId}/resend', path),

@@ -1,4 +1,4 @@
-import { Group, Select, Stack } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
@@ -6,10 +6,11 @@ import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts'
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { defined } from '../ui/address.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
+import { ChoiceField } from '../ui/filter-fields.tsx';
+import { QueryView, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { messageFilters, type MessageFilters } from './filters.ts';
+import { ItemLink } from './item-link.tsx';
 import { useAccountQuery, usePlace } from './place.ts';
 
 const LIVE_MS = 5_000;
@@ -43,68 +44,56 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
       dataOf(
         api.GET('/api/webhooks/messages', { params: { query: { page, limit: 20, ...defined(filters) } } }),
       ),
-    { everyMs: LIVE_MS, keepsOld: true },
+    { everyMs: () => LIVE_MS, keepsOld: true },
   );
   const { status, endpointId } = filters;
   return (
     <Section title="Messages">
       <Stack>
         <Group align="end">
-          <Select
+          <ChoiceField
             label="Status"
-            placeholder="All"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Show all' }}
-            data={[...listWebhookMessagesStatus]}
-            value={status ?? null}
+            data={listWebhookMessagesStatus}
+            value={status}
             onChange={(next) => show({ endpointId, status: next })}
           />
-          <Select
+          <ChoiceField
             label="Endpoint"
-            placeholder="All"
-            clearable
-            clearButtonProps={{ 'aria-label': 'Show all' }}
-            data={endpoints.map(({ id, url }) => ({ value: id, label: url }))}
-            value={endpointId ?? null}
+            data={Object.fromEntries(endpoints.map(({ id, url }) => [id, url]))}
+            value={endpointId}
             onChange={(next) => show({ status, endpointId: next })}
           />
         </Group>
         <QueryView query={query}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty>No messages.</Empty>
-            ) : (
-              <>
-                <Rows
-                  label="Messages"
-                  rows={items}
-                  keyOf={({ id }) => id}
-                  columns={[
-                    { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                    {
-                      title: 'Event',
-                      cell: ({ id: messageId, event }) => (
-                        <PageLink
-                          to="/m/$accountId/$environment/developers/webhooks/$messageId"
-                          params={{ ...place, messageId }}
-                        >
-                          {event}
-                        </PageLink>
-                      ),
-                    },
-                    {
-                      title: 'Endpoint',
-                      cell: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
-                    },
-                    { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
-                    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-                    { title: 'Next', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
-                  ]}
-                />
-                <Pages of={pagination} onChange={setPage} />
-              </>
-            )
-          }
+          {({ items, pagination }) => (
+            <>
+              <Rows
+                label="Messages"
+                rows={items}
+                keyOf={({ id }) => id}
+                empty="No messages."
+                columns={[
+                  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                  {
+                    title: 'Event',
+                    cell: ({ id, event }) => (
+                      <ItemLink kind="message" id={id}>
+                        {event}
+                      </ItemLink>
+                    ),
+                  },
+                  {
+                    title: 'Endpoint',
+                    cell: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
+                  },
+                  { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
+                  { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+                  { title: 'Next', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
+                ]}
+              />
+              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
+            </>
+          )}
         </QueryView>
       </Stack>
     </Section>

@@ -1,8 +1,8 @@
-import { Button, Modal, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { dataOf } from 'simway-client';
+import { ModalButton } from '../ui/modal-button.tsx';
 import { QueryView, Empty, PageHead, Section } from '../ui/parts.tsx';
 import { Secret } from './keys.tsx';
 import { useAccountQuery, useMembership, useRefresh } from './place.ts';
@@ -11,14 +11,25 @@ import { Messages } from './webhook-messages.tsx';
 
 export function WebhooksPage() {
   const { may } = useMembership();
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [secret, setSecret] = useState<string>();
   const refresh = useRefresh();
   const query = useAccountQuery(['webhooks', 'endpoints'], () => dataOf(api.GET('/api/webhooks/endpoints')));
   return (
     <Stack>
       <PageHead title="Webhooks" about="We send events to your server.">
-        {may('webhooks') && <Button onClick={open}>Add an endpoint</Button>}
+        {may('webhooks') && (
+          <ModalButton label="Add an endpoint" title="Add an endpoint">
+            {(close) => (
+              <NewEndpoint
+                onDone={async (made) => {
+                  setSecret(made);
+                  close();
+                  await refresh('webhooks');
+                }}
+              />
+            )}
+          </ModalButton>
+        )}
       </PageHead>
       {secret !== undefined && (
         <Section title="The endpoint’s secret. It is shown once">
@@ -41,15 +52,6 @@ export function WebhooksPage() {
         </QueryView>
       </Section>
       <Messages endpoints={query.data?.items ?? []} />
-      <Modal opened={isOpen} onClose={close} title="Add an endpoint">
-        <NewEndpoint
-          onDone={async (secret) => {
-            setSecret(secret);
-            close();
-            await refresh('webhooks');
-          }}
-        />
-      </Modal>
     </Stack>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { QueryView, Empty } from './parts.tsx';
+import { QueryView } from './parts.tsx';
 import { Rows, type Column } from './rows.tsx';
 
 interface PageOfItems<Item> {
@@ -28,10 +28,9 @@ export function CursorList<Item>({
     <QueryView query={query}>
       {({ pages }) => {
         const rows = pages.flatMap(({ items }) => items);
-        if (rows.length === 0) return <Empty>{empty}</Empty>;
         return (
           <Stack gap="sm">
-            <Rows label={label} rows={rows} columns={columns} keyOf={keyOf} />
+            <Rows label={label} rows={rows} columns={columns} keyOf={keyOf} empty={empty} />
             {query.hasNextPage && (
               <Group justify="center">
                 <Button

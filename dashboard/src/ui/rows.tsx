@@ -5,6 +5,7 @@
 import { Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { Amount, Empty } from './parts.tsx';
 
 export interface Column<T> {
   readonly title: string;
@@ -12,18 +13,31 @@ export interface Column<T> {
   readonly isNumber?: boolean;
 }
 
+/** A column of the amounts in this field, in the currency of their row. */
+export const amountColumn = <Field extends string>(
+  title: string,
+  field: Field,
+): Column<Readonly<Record<Field, number | null>> & { readonly currency: string | null }> => ({
+  title,
+  isNumber: true,
+  cell: (row) => <Amount of={row[field]} currency={row.currency} />,
+});
+
 export function Rows<T>({
   label,
   rows,
   columns,
   keyOf,
   foot,
+  empty,
 }: {
   readonly label: string;
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T, index: number) => string;
   readonly foot?: readonly T[];
+  /** In place of a table without rows. */
+  readonly empty?: ReactNode;
 }) {
   const row = (item: T, key: string) => (
     <Table.Tr key={key} role="row">
@@ -35,6 +49,7 @@ export function Rows<T>({
     </Table.Tr>
   );
   const [frame, isCut] = useIsCut();
+  if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (
     <div
       ref={frame}

@@ -1,27 +1,18 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import {
-  DONE,
-  dataAnswer,
-  dataJson,
-  dataSchema,
-  doneSchema,
-  isoTime,
-} from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataJson, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
-import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
+import { routesWith } from './answers.ts';
 import { presentSession, sessionSchema } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
-const defineOpenRoute = routesFor<OperatorAccessCases>();
-
 const TAG = 'Signing in';
+const forCommands = routesWith<OperatorAccessCases, 'login'>('login', TAG);
+const forPeople = routesWith<OperatorAccessCases, 'session'>('session', TAG);
 const PATH = '/ops/device-logins';
 const MAX_MACHINE_CHARACTERS = 100;
 const MAX_CODE_CHARACTERS = 100;
-const OPEN = { method: 'POST', key: 'login', scope: undefined, shapes: ['general'] } as const;
 
 const machine = textField({
   max: MAX_MACHINE_CHARACTERS,
@@ -42,26 +33,6 @@ const askedSchema = dataSchema(
   'DeviceLogin',
 );
 
-const askRoute = defineOpenRoute({
-  ...OPEN,
-  path: PATH,
-  body: askBody,
-  errors: [],
-  responses: { 201: { description: 'Show the code, and wait for the person', schema: askedSchema } },
-  docs: {
-    operationId: 'askForDeviceLogin',
-    tag: TAG,
-    summary: 'Ask to be signed in by a person',
-    description:
-      'For programs without a page, as in RFC 8628. A person who has signed in types the code at the dashboard. Counts as a sign-in of ' +
-      'this address.',
-  },
-  async handle({ cases, clientAddress, body }) {
-    const data = await cases.deviceLogins.ask({ ...body, address: clientAddress });
-    return dataAnswer(data, 201);
-  },
-});
-
 const takeBody = z
   .object({
     deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
@@ -69,9 +40,12 @@ const takeBody = z
   .meta({ id: 'TakeDeviceLoginRequest' });
 const waitingSchema = dataSchema(z.object({ status: z.literal('waits') }), 'DeviceLoginWaits');
 
-const takeRoute = defineOpenRoute({
-  ...OPEN,
+/** It has two answers. */
+const takeRoute = routesFor<OperatorAccessCases>()({
+  method: 'POST',
   path: `${PATH}/token`,
+  key: 'login',
+  scope: undefined,
   isPolled: true,
   body: takeBody,
   errors: ['NOT_FOUND'],
@@ -125,44 +99,43 @@ const previewSchema = dataSchema(
   'DeviceLoginPreview',
 );
 
-const previewRoute = defineOpsRoute({
-  ...CODE,
-  path: `${PATH}/preview`,
-  responses: { 200: { description: 'Who asks', schema: previewSchema } },
-  docs: {
+export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
+  forCommands.answering({
+    method: 'POST',
+    path: PATH,
+    body: askBody,
+    answer: [201, 'Show the code, and wait for the person', askedSchema],
+    operationId: 'askForDeviceLogin',
+    summary: 'Ask to be signed in by a person',
+    description:
+      'For programs without a page, as in RFC 8628. A person who has signed in types the code at the dashboard. Counts as a sign-in of ' +
+      'this address.',
+    handle: ({ cases, clientAddress, body }) => cases.deviceLogins.ask({ ...body, address: clientAddress }),
+  }),
+  takeRoute,
+  forPeople.answering({
+    ...CODE,
+    path: `${PATH}/preview`,
+    answer: [200, 'Who asks', previewSchema],
     operationId: 'previewDeviceLogin',
-    tag: TAG,
     summary: 'Read which machine asks with a code',
     description: 'At most 10 codes a minute can be tried.',
-  },
-  async handle({ cases, body }) {
-    const found = await cases.deviceLogins.preview(body.userCode);
-    const { machine: name, address, created_at: createdAt, expires_at: expiresAt } = found;
-    return dataAnswer({ machine: name, address, createdAt, expiresAt });
-  },
-});
-
-const approveRoute = defineOpsRoute({
-  ...CODE,
-  path: `${PATH}/approve`,
-  responses: { 200: { description: 'The command is let in', schema: doneSchema } },
-  docs: {
+    async handle({ cases, body }) {
+      const found = await cases.deviceLogins.preview(body.userCode);
+      const { machine: name, address, created_at: createdAt, expires_at: expiresAt } = found;
+      return { machine: name, address, createdAt, expiresAt };
+    },
+  }),
+  forPeople.doing({
+    ...CODE,
+    path: `${PATH}/approve`,
+    answer: 'The command is let in',
     operationId: 'approveDeviceLogin',
-    tag: TAG,
     summary: 'Let a command in as yourself',
     description:
       'Only if you started that command. It then acts under your name until your present session would end. A code works once. Recorded ' +
       'in the audit log.',
-  },
-  async handle({ cases, session, browser, body }) {
-    await cases.deviceLogins.approve(session, body.userCode, browser);
-    return { status: 200, body: DONE };
-  },
-});
-
-export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
-  askRoute,
-  takeRoute,
-  previewRoute,
-  approveRoute,
+    handle: ({ cases, session, browser, body }) =>
+      cases.deviceLogins.approve(session, body.userCode, browser),
+  }),
 ];

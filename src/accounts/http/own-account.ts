@@ -4,17 +4,9 @@ import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
-import {
-  DONE,
-  dataJson,
-  dataSchema,
-  doneSchema,
-  isoTime,
-  listSchema,
-} from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
 import {
   DEFAULT_FEED_LIMIT,
   MAX_ACCOUNT_NAME_CHARACTERS,
@@ -23,10 +15,10 @@ import {
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { idParameter, plainRoutesFor } from '../../platform/http/ops-route.ts';
+import { idParameter } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
-import type { LoggedRequest } from '../store/request-log.ts';
+import { routesWith } from './answers.ts';
 import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
@@ -204,239 +196,156 @@ const userId = idParameter('user', 'The `userId` of a member', 'No such member')
 const invitationId = idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation');
 const keyId = idParameter('key', 'The `keyId` of a key', 'No such key');
 
-const forMember = plainRoutesFor<AccountCases>()('member', 'Account');
+const forMember = routesWith<AccountCases, 'member'>('member', 'Account');
 
-const readRoute = forMember({
-  method: 'GET',
-  path: '/account',
-  memberPermission: 'read',
-  responses: { 200: { description: 'The account', schema: accountSchema } },
-  docs: {
+/** Without our own id of the row. */
+const presentRequest = presenter(request);
+
+export const ownAccountRoutes: readonly Route<AccountCases>[] = [
+  forMember.answering({
+    method: 'GET',
+    path: '/account',
+    memberPermission: 'read',
+    answer: [200, 'The account', accountSchema],
     operationId: 'getAccount',
     summary: 'Read the account',
     description: 'The account that `Simway-Account` names. Both environments share it.',
-  },
-  async handle({ cases, member }) {
-    return { status: 200, body: dataJson(accountSchema, await cases.read(member)) };
-  },
-});
-
-const changeRoute = forMember({
-  method: 'PATCH',
-  path: '/account',
-  memberPermission: 'members',
-  body: changeAccountBody,
-  responses: { 200: { description: 'The account after the change', schema: accountSchema } },
-  docs: {
+    handle: ({ cases, member }) => cases.read(member),
+  }),
+  forMember.answering({
+    method: 'PATCH',
+    path: '/account',
+    memberPermission: 'members',
+    body: changeAccountBody,
+    answer: [200, 'The account after the change', accountSchema],
     operationId: 'changeAccount',
     summary: 'Change the account',
     description:
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
-  },
-  async handle({ cases, member, environment, body }) {
-    const changed = await cases.change(member, environment, body);
-    return { status: 200, body: dataJson(accountSchema, changed) };
-  },
-});
-
-const membersRoute = forMember({
-  method: 'GET',
-  path: MEMBERS,
-  memberPermission: 'read',
-  responses: { 200: { description: 'All members', schema: membersSchema } },
-  docs: {
+    handle: ({ cases, member, environment, body }) => cases.change(member, environment, body),
+  }),
+  forMember.answering({
+    method: 'GET',
+    path: MEMBERS,
+    memberPermission: 'read',
+    answer: [200, 'All members', membersSchema],
     operationId: 'listMembers',
     summary: 'List the members of the account',
     description: 'Who may act for the account, and as what.',
-  },
-  async handle({ cases, member }) {
-    return { status: 200, body: dataJson(membersSchema, { items: await cases.listMembers(member) }) };
-  },
-});
-
-const changeMemberRoute = forMember({
-  method: 'PATCH',
-  path: `${MEMBERS}/{userId}`,
-  memberPermission: 'members',
-  params: { userId },
-  body: changeMemberBody,
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'The member after the change', schema: memberSchema } },
-  docs: {
+    handle: async ({ cases, member }) => ({ items: await cases.listMembers(member) }),
+  }),
+  forMember.answering({
+    method: 'PATCH',
+    path: `${MEMBERS}/{userId}`,
+    memberPermission: 'members',
+    params: { userId },
+    body: changeMemberBody,
+    answer: [200, 'The member after the change', memberSchema],
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
-  },
-  async handle({ cases, member, params, body }) {
-    const changed = await cases.changeMember(member, params['userId'] ?? '', body.role);
-    return { status: 200, body: dataJson(memberSchema, changed) };
-  },
-});
-
-const removeMemberRoute = forMember({
-  method: 'DELETE',
-  path: `${MEMBERS}/{userId}`,
-  memberPermission: 'members',
-  params: { userId },
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'Removed', schema: doneSchema } },
-  docs: {
+    handle: ({ cases, member, params, body }) =>
+      cases.changeMember(member, params['userId'] ?? '', body.role),
+  }),
+  forMember.doing({
+    method: 'DELETE',
+    path: `${MEMBERS}/{userId}`,
+    memberPermission: 'members',
+    params: { userId },
+    answer: 'Removed',
     operationId: 'removeMember',
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
-  },
-  async handle({ cases, member, params }) {
-    await cases.removeMember(member, params['userId'] ?? '');
-    return { status: 200, body: DONE };
-  },
-});
-
-const invitationsRoute = forMember({
-  method: 'GET',
-  path: INVITATIONS,
-  memberPermission: 'read',
-  responses: { 200: { description: 'Open invitations', schema: invitationsSchema } },
-  docs: {
+    handle: ({ cases, member, params }) => cases.removeMember(member, params['userId'] ?? ''),
+  }),
+  forMember.answering({
+    method: 'GET',
+    path: INVITATIONS,
+    memberPermission: 'read',
+    answer: [200, 'Open invitations', invitationsSchema],
     operationId: 'listInvitations',
     summary: 'List open invitations',
     description: 'Those that were not accepted yet. Expired ones are left out.',
-  },
-  async handle({ cases, member }) {
-    const open = await cases.listInvitations(member);
-    return { status: 200, body: dataJson(invitationsSchema, { items: open }) };
-  },
-});
-
-const inviteRoute = forMember({
-  method: 'POST',
-  path: INVITATIONS,
-  memberPermission: 'members',
-  body: inviteBody,
-  responses: { 201: { description: 'A mail with a link is on its way', schema: invitationSchema } },
-  docs: {
+    handle: async ({ cases, member }) => ({ items: await cases.listInvitations(member) }),
+  }),
+  forMember.answering({
+    method: 'POST',
+    path: INVITATIONS,
+    memberPermission: 'members',
+    body: inviteBody,
+    answer: [201, 'A mail with a link is on its way', invitationSchema],
     operationId: 'invite',
     summary: 'Invite a colleague',
     description:
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
-  },
-  async handle({ cases, member, body, context }) {
-    return { status: 201, body: dataJson(invitationSchema, await cases.invite(member, body, context)) };
-  },
-});
-
-const withdrawRoute = forMember({
-  method: 'DELETE',
-  path: `${INVITATIONS}/{invitationId}`,
-  memberPermission: 'members',
-  params: { invitationId },
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'Its link works no more', schema: doneSchema } },
-  docs: {
+    handle: ({ cases, member, body, context }) => cases.invite(member, body, context),
+  }),
+  forMember.doing({
+    method: 'DELETE',
+    path: `${INVITATIONS}/{invitationId}`,
+    memberPermission: 'members',
+    params: { invitationId },
+    answer: 'Its link works no more',
     operationId: 'withdrawInvitation',
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
-  },
-  async handle({ cases, member, params }) {
-    await cases.withdrawInvitation(member, params['invitationId'] ?? '');
-    return { status: 200, body: DONE };
-  },
-});
-
-const keysRoute = forMember({
-  method: 'GET',
-  path: KEYS,
-  memberPermission: 'keys',
-  responses: { 200: { description: 'All keys of this environment, the newest first', schema: keysSchema } },
-  docs: {
+    handle: ({ cases, member, params }) => cases.withdrawInvitation(member, params['invitationId'] ?? ''),
+  }),
+  forMember.answering({
+    method: 'GET',
+    path: KEYS,
+    memberPermission: 'keys',
+    answer: [200, 'All keys of this environment, the newest first', keysSchema],
     operationId: 'listKeys',
     summary: 'List API keys',
     description:
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
-  },
-  async handle({ cases, member, environment }) {
-    const keys = await cases.listKeys(member, environment);
-    return { status: 200, body: dataJson(keysSchema, { items: keys }) };
-  },
-});
-
-const createKeyRoute = forMember({
-  method: 'POST',
-  path: KEYS,
-  memberPermission: 'keys',
-  body: createKeyBody,
-  errors: ['WEBHOOK_ENDPOINT_LIMIT'],
-  responses: { 201: { description: 'The key, this once', schema: newKeySchema } },
-  docs: {
+    handle: async ({ cases, member, environment }) => ({ items: await cases.listKeys(member, environment) }),
+  }),
+  forMember.answering({
+    method: 'POST',
+    path: KEYS,
+    memberPermission: 'keys',
+    body: createKeyBody,
+    errors: ['WEBHOOK_ENDPOINT_LIMIT'],
+    answer: [201, 'The key, this once', newKeySchema],
     operationId: 'createKey',
     summary: 'Create an API key',
     description:
       'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
       'works at once, and only from the addresses that you name.',
-  },
-  async handle({ cases, member, environment, body }) {
-    const made = await cases.createKey(member, environment, body);
-    return { status: 201, body: dataJson(newKeySchema, made) };
-  },
-});
-
-const revokeKeyRoute = forMember({
-  method: 'DELETE',
-  path: `${KEYS}/{keyId}`,
-  memberPermission: 'keys',
-  params: { keyId },
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'Revoked', schema: doneSchema } },
-  docs: {
+    handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
+  }),
+  forMember.doing({
+    method: 'DELETE',
+    path: `${KEYS}/{keyId}`,
+    memberPermission: 'keys',
+    params: { keyId },
+    answer: 'Revoked',
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
-  },
-  async handle({ cases, member, environment, params }) {
-    await cases.revokeKey(member, environment, params['keyId'] ?? '');
-    return { status: 200, body: DONE };
-  },
-});
-
-/** Without our own id of the row. */
-function presentRequest(logged: LoggedRequest): Wire<z.output<typeof request>> {
-  const { requestId, at, method, path, status, errorCode, durationMs, keyId, key } = logged;
-  return { requestId, at, method, path, status, errorCode, durationMs, keyId, key };
-}
-
-const requestsRoute = forMember({
-  method: 'GET',
-  path: '/account/requests',
-  memberPermission: 'requests',
-  query: requestsQuery,
-  responses: { 200: { description: 'One page, the newest first', schema: requestsSchema } },
-  docs: {
+    handle: ({ cases, member, environment, params }) =>
+      cases.revokeKey(member, environment, params['keyId'] ?? ''),
+  }),
+  forMember.answering({
+    method: 'GET',
+    path: '/account/requests',
+    memberPermission: 'requests',
+    query: requestsQuery,
+    answer: [200, 'One page, the newest first', requestsSchema],
     operationId: 'listRequests',
     summary: 'List recent API requests',
     description:
       'Requests with keys of this environment: the last 1,000 of the last 7 days. A request appears within seconds. A crash of a process ' +
       'of ours may lose the last seconds.',
-  },
-  async handle({ cases, member, environment, query }) {
-    const { cursor, limit, requestId } = query;
-    const before = typeof cursor === 'bigint' ? cursor : undefined;
-    const found = await cases.listRequests(member, environment, { before, limit, requestId });
-    const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
-    const items = found.items.map(presentRequest);
-    return { status: 200, body: dataJson(requestsSchema, { items, nextCursor }) };
-  },
-});
-
-export const ownAccountRoutes: readonly Route<AccountCases>[] = [
-  readRoute,
-  changeRoute,
-  membersRoute,
-  changeMemberRoute,
-  removeMemberRoute,
-  invitationsRoute,
-  inviteRoute,
-  withdrawRoute,
-  keysRoute,
-  createKeyRoute,
-  revokeKeyRoute,
-  requestsRoute,
+    handle: async ({ cases, member, environment, query }) => {
+      const { cursor, limit, requestId } = query;
+      const before = typeof cursor === 'bigint' ? cursor : undefined;
+      const found = await cases.listRequests(member, environment, { before, limit, requestId });
+      const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
+      const items = found.items.map(presentRequest);
+      return { items, nextCursor };
+    },
+  }),
 ];

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
-import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import { toJson, type Wire } from '../../platform/http/json.ts';
+import type { Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { idParameter, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { idParameter } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
+import { routesWith } from './answers.ts';
 import {
   allowed,
   codeField,
@@ -144,10 +145,10 @@ const personChangeSchema = dataSchema(
   'PersonChange',
 );
 
-const defineOpsRoute = opsRoutesFor<OperatorAccessCases>();
+const forSignIn = routesWith<OperatorAccessCases, 'login'>('login', 'Signing in');
+const forOneself = routesWith<OperatorAccessCases, 'session'>('session', 'Signing in');
+const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People');
 
-const ME = 'Signing in';
-const TAG = 'People';
 const PEOPLE = '/ops/people';
 const ONE = `${PEOPLE}/{personId}`;
 
@@ -156,197 +157,127 @@ const personId = idParameter('user', 'The `personId` of a person', 'No such pers
 /** An item of the list is what it shows. */
 const asItIs = (item: Wire<z.output<typeof person>>) => item;
 
-const signInRoute = routesFor<OperatorAccessCases>()({
-  method: 'POST',
-  path: '/ops/sessions',
-  key: 'login',
-  scope: undefined,
-  shapes: ['general'],
-  body: signInBody,
-  errors: [],
-  responses: { 201: { description: 'Signed in', schema: sessionSchema } },
-  docs: {
+export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
+  forSignIn.answering({
+    method: 'POST',
+    path: '/ops/sessions',
+    body: signInBody,
+    answer: [201, 'Signed in', sessionSchema],
     operationId: 'signIn',
-    tag: ME,
     summary: 'Sign in',
     description:
       'At most 10 attempts a minute from one address. 10 wrong passwords in a row lock a person out for 15 minutes. The answer is the ' +
       'same for an unknown e-mail address, a wrong password and a person who is locked out or disabled.',
-  },
-  async handle({ cases, clientAddress, body }) {
-    const { token, session } = await cases.sessions.signIn({ ...body, address: clientAddress });
-    return { status: 201, body: dataJson(sessionSchema, { token, ...presentSession(session) }) };
-  },
-});
-
-const signOutRoute = defineOpsRoute({
-  method: 'DELETE',
-  path: '/ops/sessions/current',
-  permission: 'own',
-  responses: { 200: { description: 'Signed out', schema: doneSchema } },
-  docs: {
+    async handle({ cases, clientAddress, body }) {
+      const { token, session } = await cases.sessions.signIn({ ...body, address: clientAddress });
+      return { token, ...presentSession(session) };
+    },
+  }),
+  forOneself.doing({
+    method: 'DELETE',
+    path: '/ops/sessions/current',
+    permission: 'own',
+    answer: 'Signed out',
     operationId: 'signOut',
-    tag: ME,
     summary: 'Sign out',
     description: 'Ends this session at once. Your other sessions stay open.',
-  },
-  async handle({ cases, session, browser }) {
-    await cases.sessions.signOut(session, browser);
-    return { status: 200, body: DONE };
-  },
-});
-
-const meRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/me',
-  permission: 'own',
-  responses: { 200: { description: 'Who is signed in', schema: meSchema } },
-  docs: {
+    handle: ({ cases, session, browser }) => cases.sessions.signOut(session, browser),
+  }),
+  forOneself.answering({
+    method: 'GET',
+    path: '/ops/me',
+    permission: 'own',
+    answer: [200, 'Who is signed in', meSchema],
     operationId: 'getMe',
-    tag: ME,
     summary: 'Read who is signed in',
     description:
       'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
-  },
-  handle: ({ cases, session }) =>
-    Promise.resolve({
-      status: 200,
-      body: dataJson(meSchema, {
+    handle: ({ cases, session }) =>
+      Promise.resolve({
         ...presentSession(session),
         ...allowed(session.person.role),
         temporalUi: cases.temporalUi,
       }),
-    }),
-});
-
-const passwordRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/me/password',
-  permission: 'own',
-  body: changePasswordBody,
-  responses: { 200: { description: 'Changed', schema: doneSchema } },
-  docs: {
+  }),
+  forOneself.doing({
+    method: 'POST',
+    path: '/ops/me/password',
+    permission: 'own',
+    body: changePasswordBody,
+    answer: 'Changed',
     operationId: 'changePassword',
-    tag: ME,
     summary: 'Change your password',
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
-  },
-  async handle({ cases, session, browser, body }) {
-    await cases.sessions.changePassword(session, body, browser);
-    return { status: 200, body: DONE };
-  },
-});
-
-const listRoute = defineOpsRoute({
-  method: 'GET',
-  path: PEOPLE,
-  permission: 'people',
-  query: peopleQuery,
-  responses: { 200: { description: 'One page, oldest first', schema: peoplePageSchema } },
-  docs: {
+    handle: ({ cases, session, browser, body }) => cases.sessions.changePassword(session, body, browser),
+  }),
+  forAdmins.answering({
+    method: 'GET',
+    path: PEOPLE,
+    permission: 'people',
+    query: peopleQuery,
+    answer: [200, 'One page, oldest first', peoplePageSchema],
     operationId: 'listPeople',
-    tag: TAG,
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',
-  },
-  async handle({ cases, query }) {
-    return { status: 200, body: toJson(presentPage(await cases.people.list(query), asItIs)) };
-  },
-});
-
-const createRoute = defineOpsRoute({
-  method: 'POST',
-  path: PEOPLE,
-  permission: 'people',
-  body: createPersonBody,
-  responses: { 201: { description: 'It awaits confirmation', schema: firstHalfSchema } },
-  docs: {
+    handle: async ({ cases, query }) => presentPage(await cases.people.list(query), asItIs).data,
+  }),
+  forAdmins.answering({
+    method: 'POST',
+    path: PEOPLE,
+    permission: 'people',
+    body: createPersonBody,
+    answer: [201, 'It awaits confirmation', firstHalfSchema],
     operationId: 'createPerson',
-    tag: TAG,
     summary: 'Add a person',
     description:
       'Another administrator must confirm it before the person can sign in. You get the first half of the one-time password, they get the ' +
       'second. It is valid for 72 hours and only lets the person choose another.',
-  },
-  async handle({ cases, session, body }) {
-    return { status: 201, body: dataJson(firstHalfSchema, await cases.people.create(session, body)) };
-  },
-});
-
-const changeRoute = defineOpsRoute({
-  method: 'PATCH',
-  path: ONE,
-  permission: 'people',
-  params: { personId },
-  body: changePersonBody,
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'The person after the change', schema: personChangeSchema } },
-  docs: {
+    handle: ({ cases, session, body }) => cases.people.create(session, body),
+  }),
+  forAdmins.answering({
+    method: 'PATCH',
+    path: ONE,
+    permission: 'people',
+    params: { personId },
+    body: changePersonBody,
+    answer: [200, 'The person after the change', personChangeSchema],
     operationId: 'changePerson',
-    tag: TAG,
     summary: 'Change a person',
     description:
       'Changes only the given fields. Another role, or being disabled, signs the person out everywhere. After another role, and after ' +
       'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
       'role or disable yourself.',
-  },
-  async handle({ cases, session, params, body }) {
-    const { person: changed, given } = await cases.people.change(session, params['personId'] ?? '', body);
-    return { status: 200, body: dataJson(personChangeSchema, { person: changed, given: given ?? null }) };
-  },
-});
-
-const resetRoute = defineOpsRoute({
-  method: 'POST',
-  path: `${ONE}/reset-password`,
-  permission: 'people',
-  params: { personId },
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'It awaits confirmation', schema: firstHalfSchema } },
-  docs: {
+    async handle({ cases, session, params, body }) {
+      const { person: changed, given } = await cases.people.change(session, params['personId'] ?? '', body);
+      return { person: changed, given: given ?? null };
+    },
+  }),
+  forAdmins.answering({
+    method: 'POST',
+    path: `${ONE}/reset-password`,
+    permission: 'people',
+    params: { personId },
+    answer: [200, 'It awaits confirmation', firstHalfSchema],
     operationId: 'resetPassword',
-    tag: TAG,
     summary: 'Reset a person’s password',
     description:
       'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
       'own password instead of resetting it.',
-  },
-  async handle({ cases, session, params }) {
-    const made = await cases.people.resetPassword(session, params['personId'] ?? '');
-    return { status: 200, body: dataJson(firstHalfSchema, made) };
-  },
-});
-
-const confirmRoute = defineOpsRoute({
-  method: 'POST',
-  path: `${ONE}/confirm`,
-  permission: 'people',
-  params: { personId },
-  body: confirmBody,
-  errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'The person can sign in', schema: secondHalfSchema } },
-  docs: {
+    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params['personId'] ?? ''),
+  }),
+  forAdmins.answering({
+    method: 'POST',
+    path: `${ONE}/confirm`,
+    permission: 'people',
+    params: { personId },
+    body: confirmBody,
+    answer: [200, 'The person can sign in', secondHalfSchema],
     operationId: 'confirmAccess',
-    tag: TAG,
     summary: 'Confirm a person’s access',
     description:
       'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
       'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
-  },
-  async handle({ cases, session, params, body }) {
-    const confirmed = await cases.people.confirm(session, params['personId'] ?? '', body.role);
-    return { status: 200, body: dataJson(secondHalfSchema, confirmed) };
-  },
-});
-
-export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
-  signInRoute,
-  signOutRoute,
-  meRoute,
-  passwordRoute,
-  listRoute,
-  createRoute,
-  changeRoute,
-  resetRoute,
-  confirmRoute,
+    handle: ({ cases, session, params, body }) =>
+      cases.people.confirm(session, params['personId'] ?? '', body.role),
+  }),
 ];

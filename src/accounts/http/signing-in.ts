@@ -3,13 +3,13 @@ import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
-import { DONE, dataJson, dataSchema, doneSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
-import { plainRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { UserCases, UserDescription } from '../users/users.ts';
+import { routesWith } from './answers.ts';
 import {
   allowed,
   codeField,
@@ -162,10 +162,8 @@ const currentUserSchema = dataSchema(
   'CurrentUser',
 );
 
-const forAnybody = plainRoutesFor<UserCases>()('anybody', 'Signing in');
-const forUser = plainRoutesFor<UserCases>()('user', 'Signing in');
-
-const signedIn = (secondFactor: boolean): string => dataJson(signedInSchema, { secondFactor });
+const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
+const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');
 
 function presentCurrentUser(found: UserDescription): Wire<z.output<typeof currentUserSchema>['data']> {
   const { session, memberships, environments } = found;
@@ -193,253 +191,165 @@ function presentCurrentUser(found: UserDescription): Wire<z.output<typeof curren
   };
 }
 
-const signUpRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/users',
-  body: signUpBody,
-  responses: { 202: { description: 'A mail with a link is on its way', schema: mailSentSchema } },
-  docs: {
+const SECOND_FACTOR = '/auth/me/second-factor';
+
+export const authRoutes: readonly Route<UserCases>[] = [
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/users',
+    body: signUpBody,
+    answer: [202, 'A mail with a link is on its way', mailSentSchema],
     operationId: 'signUp',
     summary: 'Sign up',
     description:
       'Sends a mail with a link that is valid for 24 hours. The account exists once the link was opened. The answer is the same for an ' +
       'address that has a user already; the mail then says so. Signing up again before that replaces what was sent before.',
-  },
-  async handle({ cases, browser, body, context }) {
-    const mail = await cases.signUp(body, { ...browser, ...context });
-    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
-  },
-});
-
-const confirmRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/users/confirm',
-  body: confirmUserBody,
-  errors: ['UNAUTHORIZED'],
-  responses: { 200: { description: 'The account exists, and you are signed in', schema: signedInSchema } },
-  docs: {
+    handle: async ({ cases, browser, body, context }) => ({
+      sandboxMail: await cases.signUp(body, { ...browser, ...context }),
+    }),
+  }),
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/users/confirm',
+    body: confirmUserBody,
+    errors: ['UNAUTHORIZED'],
+    answer: [200, 'The account exists, and you are signed in', signedInSchema],
     operationId: 'confirmUser',
     summary: 'Confirm your e-mail address',
     description:
       'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
       'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
-  },
-  async handle({ cases, browser, body }) {
-    const { cookies } = await cases.confirmUser(body, browser);
-    return { status: 200, body: signedIn(false), cookies };
-  },
-});
-
-const signInRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/sessions',
-  body: userSignInBody,
-  errors: ['UNAUTHORIZED', 'FORBIDDEN'],
-  responses: { 200: { description: 'Signed in, or a code is needed next', schema: signedInSchema } },
-  docs: {
+    handle: ({ cases, browser, body }) => cases.confirmUser(body, browser),
+  }),
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/sessions',
+    body: userSignInBody,
+    errors: ['UNAUTHORIZED', 'FORBIDDEN'],
+    answer: [200, 'Signed in, or a code is needed next', signedInSchema],
     operationId: 'signInUser',
     summary: 'Sign in with a cookie',
     description:
       'Sets the cookie of the session. With a second factor it sets a cookie for the next step, valid for 10 minutes. At most 10 tries a ' +
       'minute from one address. 10 wrong passwords in a row lock a user out for 15 minutes. The answer is the same for an unknown e-mail ' +
       'address, a wrong password and a user who is locked out.',
-  },
-  async handle({ cases, browser, body }) {
-    const { cookies, secondFactor } = await cases.signIn(body, browser);
-    return { status: 200, body: signedIn(secondFactor), cookies };
-  },
-});
-
-const secondStepRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/sessions/second-factor',
-  body: codeBody,
-  errors: ['UNAUTHORIZED'],
-  responses: { 200: { description: 'Signed in', schema: signedInSchema } },
-  docs: {
+    handle: ({ cases, browser, body }) => cases.signIn(body, browser),
+  }),
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/sessions/second-factor',
+    body: codeBody,
+    errors: ['UNAUTHORIZED'],
+    answer: [200, 'Signed in', signedInSchema],
     operationId: 'sendSecondFactor',
     summary: 'Send the code of your second factor',
     description:
       'After signing in with the password. 5 wrong codes end the step: sign in again. 10 in a row lock the second factor for 15 minutes.',
-  },
-  async handle({ cases, browser, body }) {
-    const { cookies } = await cases.sendSecondFactor(body.code, browser);
-    return { status: 200, body: signedIn(false), cookies };
-  },
-});
-
-const signOutRoute = forUser({
-  method: 'DELETE',
-  path: '/auth/sessions/current',
-  responses: { 200: { description: 'Signed out', schema: doneSchema } },
-  docs: {
+    handle: async ({ cases, browser, body }) => ({
+      ...(await cases.sendSecondFactor(body.code, browser)),
+      secondFactor: false,
+    }),
+  }),
+  forUser.doing({
+    method: 'DELETE',
+    path: '/auth/sessions/current',
+    answer: 'Signed out',
     operationId: 'signOutUser',
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
-  },
-  async handle({ cases, session, browser }) {
-    const { cookies } = await cases.signOut(session, browser);
-    return { status: 200, body: DONE, cookies };
-  },
-});
-
-const meRoute = forUser({
-  method: 'GET',
-  path: '/auth/me',
-  responses: { 200: { description: 'Who is signed in', schema: currentUserSchema } },
-  docs: {
+    handle: ({ cases, session, browser }) => cases.signOut(session, browser),
+  }),
+  forUser.answering({
+    method: 'GET',
+    path: '/auth/me',
+    answer: [200, 'Who is signed in', currentUserSchema],
     operationId: 'getCurrentUser',
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
-  },
-  async handle({ cases, session }) {
-    return {
-      status: 200,
-      body: dataJson(currentUserSchema, presentCurrentUser(await cases.describe(session))),
-    };
-  },
-});
-
-const passwordRoute = forUser({
-  method: 'POST',
-  path: '/auth/me/password',
-  body: changeOwnPasswordBody,
-  takesSecret: true,
-  responses: { 200: { description: 'Changed', schema: doneSchema } },
-  docs: {
+    handle: async ({ cases, session }) => presentCurrentUser(await cases.describe(session)),
+  }),
+  forUser.doing({
+    method: 'POST',
+    path: '/auth/me/password',
+    body: changeOwnPasswordBody,
+    takesSecret: true,
+    answer: 'Changed',
     operationId: 'changeOwnPassword',
     summary: 'Change your password',
     description:
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
-  },
-  async handle({ cases, session, browser, body }) {
-    await cases.changePassword(session, body, browser);
-    return { status: 200, body: DONE };
-  },
-});
-
-const SECOND_FACTOR = '/auth/me/second-factor';
-
-const addSecondFactorRoute = forUser({
-  method: 'POST',
-  path: SECOND_FACTOR,
-  body: ownPasswordBody,
-  takesSecret: true,
-  responses: { 200: { description: 'Not in use yet: confirm it', schema: secondFactorSchema } },
-  docs: {
+    handle: ({ cases, session, browser, body }) => cases.changePassword(session, body, browser),
+  }),
+  forUser.answering({
+    method: 'POST',
+    path: SECOND_FACTOR,
+    body: ownPasswordBody,
+    takesSecret: true,
+    answer: [200, 'Not in use yet: confirm it', secondFactorSchema],
     operationId: 'addSecondFactor',
     summary: 'Add a second factor',
     description:
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
-  },
-  async handle({ cases, session, browser, body }) {
-    const made = await cases.addSecondFactor(session, body.password, browser);
-    return { status: 200, body: dataJson(secondFactorSchema, made) };
-  },
-});
-
-const confirmSecondFactorRoute = forUser({
-  method: 'POST',
-  path: `${SECOND_FACTOR}/confirm`,
-  body: firstCodeBody,
-  responses: { 200: { description: 'In use from now on', schema: doneSchema } },
-  docs: {
+    handle: ({ cases, session, browser, body }) => cases.addSecondFactor(session, body.password, browser),
+  }),
+  forUser.doing({
+    method: 'POST',
+    path: `${SECOND_FACTOR}/confirm`,
+    body: firstCodeBody,
+    answer: 'In use from now on',
     operationId: 'confirmSecondFactor',
     summary: 'Confirm your second factor',
     description:
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
-  },
-  async handle({ cases, session, browser, body }) {
-    const { cookies } = await cases.confirmSecondFactor(session, body.code, browser);
-    return { status: 200, body: DONE, cookies };
-  },
-});
-
-const removeSecondFactorRoute = forUser({
-  method: 'DELETE',
-  path: SECOND_FACTOR,
-  body: removeSecondFactorBody,
-  takesSecret: true,
-  responses: { 200: { description: 'Removed', schema: doneSchema } },
-  docs: {
+    handle: ({ cases, session, browser, body }) => cases.confirmSecondFactor(session, body.code, browser),
+  }),
+  forUser.doing({
+    method: 'DELETE',
+    path: SECOND_FACTOR,
+    body: removeSecondFactorBody,
+    takesSecret: true,
+    answer: 'Removed',
     operationId: 'removeSecondFactor',
     summary: 'Remove your second factor',
     description:
       'Takes a code too, once the second factor is in use. A wrong one counts like a failed sign-in. From now on the password is enough. ' +
       'Recovery codes stop working.',
-  },
-  async handle({ cases, session, browser, body }) {
-    const { cookies } = await cases.removeSecondFactor(session, body, browser);
-    return { status: 200, body: DONE, cookies };
-  },
-});
-
-const requestResetRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/password-resets',
-  body: requestResetBody,
-  responses: {
-    202: { description: 'A mail is on its way, if there is such a user', schema: mailSentSchema },
-  },
-  docs: {
+    handle: ({ cases, session, browser, body }) => cases.removeSecondFactor(session, body, browser),
+  }),
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/password-resets',
+    body: requestResetBody,
+    answer: [202, 'A mail is on its way, if there is such a user', mailSentSchema],
     operationId: 'requestPasswordReset',
     summary: 'Ask for a new password',
     description:
       'Sends a mail with a link that is valid for one hour. The answer is the same for an unknown address.',
-  },
-  async handle({ cases, browser, body, context }) {
-    const mail = await cases.requestPasswordReset(body.email, { ...browser, ...context });
-    return { status: 202, body: dataJson(mailSentSchema, { sandboxMail: mail }) };
-  },
-});
-
-const confirmResetRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/password-resets/confirm',
-  body: confirmResetBody,
-  responses: { 200: { description: 'Changed: sign in with it', schema: doneSchema } },
-  docs: {
+    handle: async ({ cases, browser, body, context }) => ({
+      sandboxMail: await cases.requestPasswordReset(body.email, { ...browser, ...context }),
+    }),
+  }),
+  forAnybody.doing({
+    method: 'POST',
+    path: '/auth/password-resets/confirm',
+    body: confirmResetBody,
+    answer: 'Changed: sign in with it',
     operationId: 'confirmPasswordReset',
     summary: 'Choose a new password',
     description:
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
-  },
-  async handle({ cases, browser, body }) {
-    await cases.resetPassword(body, browser);
-    return { status: 200, body: DONE };
-  },
-});
-
-const acceptRoute = forAnybody({
-  method: 'POST',
-  path: '/auth/invitations/accept',
-  body: acceptInvitationBody,
-  responses: { 200: { description: 'You belong to the account', schema: acceptedSchema } },
-  docs: {
+    handle: ({ cases, browser, body }) => cases.resetPassword(body, browser),
+  }),
+  forAnybody.answering({
+    method: 'POST',
+    path: '/auth/invitations/accept',
+    body: acceptInvitationBody,
+    answer: [200, 'You belong to the account', acceptedSchema],
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',
     description:
       'With the token from the mail, once. A new user sends `name` and `password` too, and is signed in. A user who exists already is ' +
       'added to the account, and signs in as always.',
-  },
-  async handle({ cases, browser, body }) {
-    const { accountId, isSignedIn, cookies } = await cases.acceptInvitation(body, browser);
-    return { status: 200, body: dataJson(acceptedSchema, { accountId, isSignedIn }), cookies };
-  },
-});
-
-export const authRoutes: readonly Route<UserCases>[] = [
-  signUpRoute,
-  confirmRoute,
-  signInRoute,
-  secondStepRoute,
-  signOutRoute,
-  meRoute,
-  passwordRoute,
-  addSecondFactorRoute,
-  confirmSecondFactorRoute,
-  removeSecondFactorRoute,
-  requestResetRoute,
-  confirmResetRoute,
-  acceptRoute,
+    handle: ({ cases, browser, body }) => cases.acceptInvitation(body, browser),
+  }),
 ];

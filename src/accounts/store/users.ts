@@ -283,14 +283,13 @@ export async function lockOwners(trx: AccountsDb, accountId: string): Promise<re
 export async function updateMemberRole(
   trx: AccountsDb,
   { accountId, userId, role }: { accountId: string; userId: string; role: MemberRole },
-): Promise<boolean> {
-  const result = await trx
+): Promise<void> {
+  await trx
     .updateTable('members')
     .set({ role })
     .where('account_id', '=', accountId)
     .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+    .execute();
 }
 
 export async function deleteMember(trx: AccountsDb, accountId: string, userId: string): Promise<boolean> {
@@ -335,6 +334,7 @@ export async function deleteInvitationsBy(trx: AccountsDb, accountId: string, em
     .execute();
 }
 
+/** False where it was taken, withdrawn or replaced before: a link works once. */
 export async function deleteInvitation(db: AccountsDb, accountId: string, id: string): Promise<boolean> {
   const result = await db
     .deleteFrom('invitations')
@@ -356,12 +356,6 @@ export function findInvitation(
     .where('expires_at', '>', now)
     .executeTakeFirst();
 }
-
-/** A link works once: false where it was taken, withdrawn or replaced meanwhile. */
-export const takeInvitation = (
-  trx: AccountsDb,
-  { account_id: accountId, id }: InvitationRow,
-): Promise<boolean> => deleteInvitation(trx, accountId, id);
 
 /** A user who signs up may open the mail only after a weekend. */
 const KEEP_UNCONFIRMED_MS = 7 * DAY_MS;

@@ -23,6 +23,7 @@ import { writeAudit } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
 import {
   deleteUnconfirmed,
+  deleteInvitation,
   deleteLinks,
   endSessions,
   findInvitation,
@@ -34,7 +35,6 @@ import {
   insertSignUp,
   markConfirmedUser,
   setPassword,
-  takeInvitation,
   takeSignUp,
   type InvitationRow,
   type Membership,
@@ -130,7 +130,7 @@ async function confirmUser(
   deps: UserDeps,
   { token, password }: { readonly token: string; readonly password: string },
   browser: BrowserRequest,
-): Promise<{ cookies: string[] }> {
+): ReturnType<typeof signIn> {
   const { db, auth } = deps;
   const { secret } = await auth.$context;
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
@@ -414,7 +414,7 @@ async function acceptInvitation(
 async function join(db: AccountsDb, invitation: InvitationRow, userId: string): Promise<void> {
   const { account_id: accountId, email, role, invited_by: invitedBy } = invitation;
   await db.transaction().execute(async (trx) => {
-    if (!(await takeInvitation(trx, invitation))) refuseLink();
+    if (!(await deleteInvitation(trx, accountId, invitation.id))) refuseLink();
     await markConfirmedUser(trx, userId);
     await insertMember(trx, { account_id: accountId, user_id: userId, role });
     const detail = { accountId, role, invitedBy };

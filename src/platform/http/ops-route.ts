@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { isId, makeId, type IdKind } from '../../domain/ids.ts';
-import type { MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
 import { choiceField, isCleanText } from './fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
-import { routesFor, type PathParameter, type Route, type RouteDefinition, type RouteWords } from './route.ts';
+import { routesFor, type PathParameter, type Route, type RouteDefinition } from './route.ts';
 
 type Defaults = 'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'environment' | 'permission';
 
@@ -25,24 +24,6 @@ export const opsRoutesFor =
     definition: OpsRouteDefinition<Query, Body, Cases>,
   ): Route<Cases> =>
     routesFor<Cases>()<'session', Query, Body>({ ...definition, key: 'session', scope: undefined });
-
-/** Defines routes of the general shape with a tag and a rule in common; for members, with a permission. */
-export const plainRoutesFor =
-  <Cases>() =>
-  <Rule extends 'anybody' | 'user' | 'member'>(key: Rule, tag: string) =>
-  <Query extends z.ZodObject | undefined = undefined, Body extends z.ZodObject | undefined = undefined>(
-    definition: Omit<
-      RouteDefinition<Rule, Query, Body, Cases>,
-      'key' | 'scope' | 'shapes' | 'errors' | 'docs'
-    > & {
-      readonly docs: Omit<RouteWords, 'tag'>;
-    } & Partial<Pick<RouteDefinition<Rule, Query, Body, Cases>, 'errors'>> &
-      (Rule extends 'member' ? { readonly memberPermission: MemberPermission } : unknown),
-  ): Route<Cases> => {
-    const docs = { ...definition.docs, tag };
-    const general = { errors: [], ...definition, docs, key, scope: undefined, shapes: ['general'] };
-    return routesFor<Cases>()<Rule, Query, Body>(general as never);
-  };
 
 /**
  * Part of the query of every route that is about one environment. The middleware reads it before the route

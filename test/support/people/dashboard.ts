@@ -148,6 +148,18 @@ export const me = (browser: Browser): Promise<Answer> => browser.call('GET', '/a
 export const signIn = (browser: Browser, email: string, password = USER_PASSWORD): Promise<Answer> =>
   browser.call('POST', '/auth/sessions', { body: { email, password } });
 
+/** Switches it on, with the code of this moment, which is then used. */
+export async function addSecondFactor(
+  browser: Browser,
+  password = USER_PASSWORD,
+): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const added = await browser.call('POST', '/auth/me/second-factor', { body: { password } });
+  const { otpauthUri, recoveryCodes } = data<{ otpauthUri: string; recoveryCodes: string[] }>(added);
+  const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
+  await browser.call('POST', '/auth/me/second-factor/confirm', { body: { code: totp(secret) } });
+  return { secret, recoveryCodes };
+}
+
 /**
  * RFC 6238, at this moment or some steps of 30 s later. One step away is still valid, and each code works
  * once.

@@ -22,7 +22,7 @@ export interface Scene {
 }
 
 /** The transaction that a story was about. */
-export type Story = (scene: Scene) => Promise<string>;
+type Story = (scene: Scene) => Promise<string>;
 
 const PACKAGES = ['SIM-OK', 'SIM-OK', 'SIM-LOSE-ANSWER', 'SIM-BUSY', 'SIM-OUT-OF-STOCK'] as const;
 /** Whatever is killed meanwhile. */
