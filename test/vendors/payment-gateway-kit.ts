@@ -11,24 +11,6 @@ import type {
   PaymentGateway,
   StatementLine,
 } from '../../src/payments/port.ts';
-import type { Chance } from './esim-supplier-kit.ts';
-
-export interface GatewayFaults {
-  readonly loseAnswer?: Chance;
-  readonly error?: Chance;
-  readonly latencyMs?: number;
-  readonly shortTransfer?: 'settle' | 'return';
-  /** How refunds end. */
-  readonly refund?: 'process' | 'fail' | 'needs-attention' | 'refuse' | 'pending';
-  /** How events are serialised. */
-  readonly webhookBytes?: 'compact' | 'pretty' | 'escaped' | 'reordered';
-  /** Replaces every status in answers. */
-  readonly unknownStatus?: string;
-  /** The status of the answer about an unknown reference. */
-  readonly unknownReference?: 400 | 404;
-  /** Fields of other types, ids of 64 bits, unknown fields. */
-  readonly shapeDrift?: boolean;
-}
 
 export interface Payment {
   readonly amountMinor?: number;
@@ -40,16 +22,17 @@ export interface Payment {
 
 /** Controls the gateway of a test. */
 export interface GatewayControl {
-  setFaults(faults: GatewayFaults): Promise<void>;
-  clearFaults(): Promise<void>;
-  pay(reference: string, payment?: Payment): Promise<void>;
+  /** Its own words: docs/SANDBOX.md. */
+  setFaults(faults: Readonly<Record<string, unknown>>): Promise<unknown>;
+  clearFaults(): Promise<unknown>;
+  pay(reference: string, payment?: Payment): Promise<unknown>;
   act(
     reference: string,
     action: 'fail' | 'abandon' | 'reverse' | 'dispute',
     details?: Readonly<Record<string, unknown>>,
-  ): Promise<void>;
+  ): Promise<unknown>;
   /** Moves the gateway's clock forward. */
-  advance(ms: number): Promise<void>;
+  advance(ms: number): Promise<unknown>;
   /** What the gateway holds under our reference; null: nothing. */
   held(reference: string): Promise<{ readonly receivedMinor: number; readonly refunds: number } | null>;
 }

@@ -70,6 +70,8 @@ function packageLine({ plan, createdAtMs, transactionId }: EsimRow | TopUpRow, e
   };
 }
 
+export type WireEsim = ReturnType<typeof wireEsim>;
+
 /** The fields of a live answer, in its order. */
 function wireEsim(context: SupplierContext, row: EsimRow) {
   const { plan, state } = withState(row, context.now());
