@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import pg from 'pg';
 import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import type { DevSettings } from '../../src/app/config/config.ts';
 import type { ServiceLog } from '../../src/dev/child.ts';
@@ -16,6 +15,7 @@ import { startRedis } from '../../src/dev/redis.ts';
 import { startTemporal } from '../../src/dev/temporal.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
 import { makeTestFolder } from '../../test/support/world/test-folder.ts';
+import { asOwner, dropDatabase } from './owner.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';
@@ -118,31 +118,11 @@ async function redisOf({ settings, redis, log }: ServersOptions, folder: string,
 async function createDatabase(ownerUrl: string, closers: Closers): Promise<string> {
   const name = `simway_bench_${randomBytes(5).toString('hex')}`;
   await asOwner(ownerUrl, (client) => client.query(`CREATE DATABASE ${name}`));
-  closers.push(() =>
-    asOwner(ownerUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
-  );
-  const url = databaseOn(ownerUrl, name);
-  await migrateDatabase(url, () => undefined);
-  return url;
-}
-
-/** The same server and login, another database. */
-function databaseOn(ownerUrl: string, name: string): string {
+  closers.push(() => asOwner(ownerUrl, (client) => dropDatabase(client, name)));
   const url = new URL(ownerUrl);
   url.pathname = `/${name}`;
+  await migrateDatabase(url.href, () => undefined);
   return url.href;
-}
-
-/** One connection as the owner, closed whatever happens. */
-export async function asOwner<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }
 
 async function describeServers(ownerUrl: string, temporal?: string, redisUrl?: string): Promise<string> {
