@@ -99,8 +99,8 @@ describe('the supplier simulator, signed requests', () => {
     async (name) => {
       const parts = freshParts();
       const all = Object.entries(headersFor(parts, signatureOf(KEY, parts)));
-    const headers = Object.fromEntries(all.filter(([each]) => each !== name));
-    const reply = await signed.call('balance/query', undefined, { headers, rawBody: parts.body });
+      const headers = Object.fromEntries(all.filter(([each]) => each !== name));
+      const reply = await signed.call('balance/query', undefined, { headers, rawBody: parts.body });
       expect(reply.errorCode).toBe('000101');
     },
   );

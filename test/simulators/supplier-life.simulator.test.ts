@@ -1,6 +1,6 @@
 /**
- * The actions on one eSIM of the supplier simulator: every stage and cause of trouble, its own clock, and the
- * vendor's events, each once and in order, also after a jump of the clock.
+ * The actions on one eSIM of the supplier simulator, its own clock, and the vendor's events, each once and in
+ * order, also after a jump of the clock. Every stage and cause of trouble is in test/esims/sandbox-life.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -39,24 +39,6 @@ describe('the supplier simulator, the actions on an eSIM', () => {
     await simulator.control('DELETE', '/faults');
     simulator.clock.nowMs += DAY_MS;
     expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
-  });
-
-  it('install goes through every stage', async () => {
-    const { read, act } = await bought();
-    const notYet = { esimStatus: 'GOT_RESOURCE', activateTime: null };
-    const eid = expect.stringMatching(/^\d{32}$/) as unknown;
-    for (const [stage, installationTime] of [
-      ['DOWNLOAD', null],
-      ['INSTALLATION', expect.any(String) as unknown],
-      ['ENABLED', expect.any(String) as unknown],
-    ] as const) {
-      expect((await act('install', { stage })).body).toMatchObject({ smdpStatus: stage });
-      expect(await read()).toMatchObject({ ...notYet, smdpStatus: stage, eid, installationTime });
-    }
-    await act('install');
-    const inUse = await read();
-    expect(inUse).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED', orderUsage: 0 });
-    expect(atMs(inUse.expiredTime) - atMs(inUse.activateTime)).toBe(7 * DAY_MS);
   });
 
   it('install starts a package that is active from its installation', async () => {
@@ -154,17 +136,6 @@ describe('the supplier simulator, the clock of one eSIM', () => {
     const auto = await bought('SIM-OK');
     await auto.act('clock', { advanceMs: 6 * DAY_MS });
     expect(await auto.read()).toMatchObject({ esimStatus: 'IN_USE' });
-  });
-
-  it('is kept over a restart', async () => {
-    const own = await startSimulator();
-    const { read, act, orderNo } = await bought('SIM-MANUAL-LIFE', own);
-    await act('install');
-    await act('clock', { advanceMs: 2 * DAY_MS });
-    const before = await read();
-    await own.stop();
-    const again = await startSimulator({ dataDir: own.dataDir, now: () => own.clock.nowMs });
-    expect(await again.esim(orderNo)).toEqual(before);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { createFence } from '../../src/platform/fence.ts';
 import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import type {
   GatewayCharge,
   ChargeRequest,
@@ -89,6 +90,32 @@ export async function foundCharge(gateway: PaymentGateway, reference: string): P
   const charge = valueOf(await gateway.findCharge(reference));
   if (charge === null) throw new Error('the gateway holds no such charge');
   return charge;
+}
+
+/** One gateway for the tests of a suite, without faults when each begins. */
+export function sharedGateway(create: () => Promise<ControlledGateway>) {
+  const shared = {} as { under: ControlledGateway };
+  beforeAll(async () => {
+    shared.under = await create();
+  });
+  afterEach(() => shared.under.control.clearFaults());
+  afterAll(() => shared.under.close());
+  const opened = async (method: ChargeRequest['method'] = 'BANK_TRANSFER'): Promise<string> => {
+    const request = chargeBy(method);
+    valueOf(await shared.under.gateway.charge(request));
+    return request.reference;
+  };
+  return {
+    shared,
+    /** A charge that nobody has paid; its reference. */
+    opened,
+    paid: async (): Promise<string> => {
+      const reference = await opened();
+      await shared.under.control.pay(reference);
+      return reference;
+    },
+    chargeOf: (reference: string) => foundCharge(shared.under.gateway, reference),
+  };
 }
 
 /** The lines of a statement about these references. */
