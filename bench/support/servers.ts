@@ -28,25 +28,10 @@ interface ServersOptions {
   readonly log: ServiceLog;
 }
 
-export interface Servers {
-  /** A folder of this run's own, gone after close(). */
-  readonly folder: string;
-  readonly redisUrl: string | undefined;
-  /** SIMWAY_TEMPORAL_CODEC_KEY. Undefined: payloads are in clear. */
-  readonly codecKey: string | undefined;
-  /** A new, migrated database; dropped by close(). Answers its owner's URL. */
-  createDatabase(): Promise<string>;
-  /** A namespace that knows our search attributes; answers the server's address. */
-  prepareNamespaces(namespaces: readonly string[]): Promise<string>;
-  /** Runs before the servers stop, last registered first. */
-  onClose(step: () => Promise<unknown>): void;
-  /** One line for the report. */
-  describe(): Promise<string>;
-  close(): Promise<void>;
-}
+export type Servers = Awaited<ReturnType<typeof startServers>>;
 
-export async function startServers(options: ServersOptions): Promise<Servers> {
-  const closers: (() => Promise<unknown>)[] = [];
+export async function startServers(options: ServersOptions) {
+  const closers: Closers = [];
   const close = async (): Promise<void> => {
     const failures: unknown[] = [];
     for (const step of closers.splice(0).toReversed())
@@ -60,16 +45,21 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
     const temporalAddress = await temporalOf(options, folder, ownerUrl, closers);
     const redisUrl = await redisOf(options, folder, closers);
     return {
+      /** A folder of this run's own, gone after close(). */
       folder,
       redisUrl,
+      /** SIMWAY_TEMPORAL_CODEC_KEY. Undefined: payloads are in clear. */
       codecKey: options.codec === true ? randomBytes(32).toString('hex') : undefined,
+      /** A new, migrated database; dropped by close(). Answers its owner's URL. */
       createDatabase: () => createDatabase(ownerUrl, closers),
-      prepareNamespaces: async (namespaces) => {
+      /** A namespace that knows our search attributes; answers the server's address. */
+      prepareNamespaces: async (namespaces: readonly string[]): Promise<string> => {
         if (temporalAddress === undefined) throw new Error('started without Temporal');
         await prepareNamespaces({ address: temporalAddress, namespaces, retentionDays: 1 });
         return temporalAddress;
       },
-      onClose: (step) => void closers.push(step),
+      /** Runs before the servers stop, last registered first. */
+      onClose: (step: Closers[number]) => void closers.push(step),
       describe: () => describeServers(ownerUrl, temporalAddress, redisUrl),
       close,
     };

@@ -253,6 +253,7 @@ describe('the supplier simulator, the events of an eSIM', () => {
   it('follow as time passes after the clock was moved', async () => {
     const { act, events } = await boughtLive();
     await act('install');
+    await events(4);
     await act('clock', { advanceMs: 6 * DAY_MS - 400 });
     expect(await events(5)).toEqual([...INSTALLED, 'VALIDITY_USAGE']);
     await act('clock', { advanceMs: DAY_MS - 400 });
