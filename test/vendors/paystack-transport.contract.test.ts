@@ -76,6 +76,7 @@ const effects = ['charge on a page', 'charge by transfer', 'refund'];
 const BEGUN = '{"status":true,"data":{"reference":"txn-1"';
 const unclear: [string, Answering, string | RegExp][] = [
   ...unclearAnswers(BEGUN),
+  ['JSON with 200,000 levels', json(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'not JSON'],
   ['429', json(no('Slow down'), 429), 'HTTP 429'],
   ['500', json(no('Sorry'), 500), 'HTTP 500'],
   ['500 with a success inside', json(yes(transaction()), 500), 'HTTP 500'],
