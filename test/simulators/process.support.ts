@@ -1,4 +1,4 @@
-/** What every simulator does as a process: its ready line, signals, flags, and secrets that stay out of sight. */
+/** What every simulator does as a process: its ready line, signals, flags, and secrets out of sight. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandLineOf } from '../../src/dev/process-identity.ts';
 import { launch, launchReady, stopAll, tempFolder, until, type Control } from './simulator.support.ts';
