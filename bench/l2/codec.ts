@@ -5,7 +5,7 @@
 import { findSaturation, measureSides } from '../support/sides.ts';
 import { startService } from '../support/service.ts';
 import { startBuyer } from './buyer.ts';
-import type { Run } from './main.ts';
+import type { Run } from './run.ts';
 
 /** `buyer` buys from the service that encrypts. */
 export async function compareCodec({ servers, buyer, options, findings }: Run): Promise<void> {

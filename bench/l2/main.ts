@@ -14,18 +14,9 @@ import { compareCodec } from './codec.ts';
 import { costOfPurchases } from './costs.ts';
 import { startFloors, type Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
+import type { Run } from './run.ts';
 import { soakPurchases } from './soak.ts';
 import { compareWebhooks } from './webhooks.ts';
-
-/** What L2's parts share: who buys where, beside which floors, and where it is noted. */
-export interface Run {
-  readonly servers: Servers;
-  readonly service: Service;
-  readonly buyer: Buyer;
-  readonly floors: Floors;
-  readonly options: BenchOptions & { readonly sliceMs: number };
-  readonly findings: Findings;
-}
 
 const DEFAULT_SLICE_MS = 10_000;
 const SAME_SHAPE = 'same shape, steps do nothing';

@@ -6,7 +6,7 @@ import { figuresOf, paced, withClients } from '../support/load.ts';
 import { quantile } from '../support/rounds.ts';
 import { minutesText, startWatch } from '../support/watch.ts';
 import type { BenchOptions } from '../support/options.ts';
-import type { Run } from './main.ts';
+import type { Run } from './run.ts';
 
 const SATURATING_CLIENTS = 16;
 const CAPACITY_SLICE_MS = 20_000;

@@ -14,7 +14,7 @@ import { deliveriesIn, type Deliveries } from './deliveries.ts';
 import type { Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
-import type { Run } from './main.ts';
+import type { Run } from './run.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const LONGEST_SETTLING_MS = 30_000;
