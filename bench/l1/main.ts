@@ -13,10 +13,10 @@ import { postHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../../test/support/money/holds.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { closedLoop, figuresOf } from '../support/load.ts';
-import { compare, count, noFindings, type Findings } from '../support/report.ts';
-import { interleave, series, type Side } from '../support/rounds.ts';
-import { asOwner, type Servers } from '../support/servers.ts';
+import { newFindings, type Findings } from '../support/report.ts';
+import { asOwner } from '../support/owner.ts';
+import type { Servers } from '../support/servers.ts';
+import { measureSides } from '../support/sides.ts';
 import { bareStatements, bareTransaction, makeBareSchema, type Posting } from './bare.ts';
 import { hotTransfer, makeHotSchema, makePgledger } from './hot-balances.ts';
 
@@ -27,6 +27,7 @@ const PGLEDGER = { accounts: 10, workers: 20 };
 const POOL = { statementTimeoutMs: 10_000, applicationName: 'simway-bench' };
 const AMOUNT_MINOR = 1_000n;
 const COST_USD_E4 = 62_500n;
+const OURS_A_SECOND = { unit: 'per second', figure: 'rate', ours: 'ours' };
 
 interface Room {
   readonly options: BenchOptions;
@@ -34,7 +35,8 @@ interface Room {
   readonly ledger: Kysely<WorldDatabase>;
   /** As the owner, on the schemas of the floors. */
   readonly bare: pg.Pool;
-  readonly onClose: (step: () => Promise<unknown>) => void;
+  readonly onClose: Servers['onClose'];
+  readonly findings: Findings;
 }
 
 export async function benchLedger(servers: Servers, options: BenchOptions): Promise<Findings> {
@@ -54,20 +56,13 @@ export async function benchLedger(servers: Servers, options: BenchOptions): Prom
     await makeHotSchema(client, WALLETS);
   });
   await fundWallets(ledger);
-  const room: Room = { options, url, ledger, bare, onClose: (step) => servers.onClose(step) };
-  const findings = noFindings();
-  await holdAndPost(room, findings);
-  await revenueAccount(room, findings);
-  await pgledgerScenario(room, findings);
-  findings.counts.push(
-    count({
-      promise: 'L1',
-      what: 'currencies in which the ledger does not net to zero afterwards',
-      unit: 'count',
-      value: await unbalanced(ledger),
-      limit: { atMost: 0 },
-    }),
-  );
+  const findings = newFindings('L1');
+  const room: Room = { options, url, ledger, bare, onClose: (step) => servers.onClose(step), findings };
+  await holdAndPost(room);
+  await revenueAccount(room);
+  await pgledgerScenario(room);
+  const what = 'currencies in which the ledger does not net to zero afterwards';
+  findings.count(what, 'count', await unbalanced(ledger), { atMost: 0 });
   return findings;
 }
 
@@ -103,8 +98,8 @@ async function fundWallets(ledger: Kysely<WorldDatabase>): Promise<void> {
 }
 
 /** One purchase's money: the hold, then its posting. */
-async function holdAndPost(room: Room, findings: Findings): Promise<void> {
-  const { ledger, bare } = room;
+async function holdAndPost(room: Room): Promise<void> {
+  const { ledger, bare, findings } = room;
   const posting = (): Posting => ({
     id: randomUUID(),
     accountId: anyWallet(),
@@ -114,68 +109,42 @@ async function holdAndPost(room: Room, findings: Findings): Promise<void> {
   const through = async ({ id, accountId, amountMinor, costUsdE4 }: Posting): Promise<void> => {
     const held = await placeHold(ledger, { id, accountId, amount: { amountMinor, currency: 'USD' } });
     if (held !== 'held') throw new Error(held);
-    await postHold(ledger, id, { supplier: 'esim-access', costUsdE4: costUsdE4 });
+    await postHold(ledger, id, { supplier: 'esim-access', costUsdE4 });
   };
   const samples = await measure(room, CONNECTIONS, {
     ours: () => through(posting()),
     transaction: () => bareTransaction(bare, posting()),
     statements: () => bareStatements(bare, posting()),
   });
-  const what = { promise: 'L1', what: `hold and post, ${WALLETS} wallets, ${CONNECTIONS} at a time` };
-  const ours = series(samples, 'ours', 'rate');
-  findings.comparisons.push(
-    compare(
-      {
-        ...what,
-        unit: 'per second',
-        baselineName: 'same rows, one bare BEGIN … COMMIT',
-        limit: { atLeast: 0.5 },
-      },
-      ours,
-      series(samples, 'transaction', 'rate'),
-    ),
-    compare(
-      { ...what, unit: 'per second', baselineName: 'same rows, two bare statements' },
-      ours,
-      series(samples, 'statements', 'rate'),
-    ),
+  findings.compare(
+    { ...OURS_A_SECOND, what: `hold and post, ${WALLETS} wallets, ${CONNECTIONS} at a time`, samples },
+    ['transaction', 'same rows, one bare BEGIN … COMMIT', { atLeast: 0.5 }],
+    ['statements', 'same rows, two bare statements'],
   );
 }
 
 /** The same transfers, to one revenue account and to a thousand. */
-async function revenueAccount(room: Room, findings: Findings): Promise<void> {
-  const { ledger } = room;
+async function revenueAccount(room: Room): Promise<void> {
+  const { ledger, bare, findings } = room;
   const pay = (payee: string) => move(ledger, walletAccount(anyWallet()), payee);
   const samples = await measure(room, CONNECTIONS, {
-    one: () => pay('revenue:USD'),
+    ours: () => pay('revenue:USD'),
     many: () => pay(`revenue:bench-${Math.floor(Math.random() * WALLETS)}`),
-    hot: () => hotTransfer(room.bare, `hot-${Math.floor(Math.random() * WALLETS)}`, 'revenue'),
+    hot: () => hotTransfer(bare, `hot-${Math.floor(Math.random() * WALLETS)}`, 'revenue'),
   });
-  const one = series(samples, 'one', 'rate');
-  const what = {
-    promise: 'L1',
-    what: `${WALLETS} wallets paying one revenue account, ${CONNECTIONS} at a time`,
-    unit: 'per second',
-  };
-  findings.comparisons.push(
-    compare(
-      { ...what, baselineName: `paying ${WALLETS} revenue accounts`, limit: { atLeast: 0.9 } },
-      one,
-      series(samples, 'many', 'rate'),
-    ),
-    compare(
-      { ...what, baselineName: 'hot balance rows, as pgledger does' },
-      one,
-      series(samples, 'hot', 'rate'),
-    ),
+  const what = `${WALLETS} wallets paying one revenue account, ${CONNECTIONS} at a time`;
+  findings.compare(
+    { ...OURS_A_SECOND, what, samples },
+    ['many', `paying ${WALLETS} revenue accounts`, { atLeast: 0.9 }],
+    ['hot', 'hot balance rows, as pgledger does'],
   );
 }
 
 /** Ten accounts, twenty workers: pairs that are locked for the length of a commit, or entries only. */
-async function pgledgerScenario(room: Room, findings: Findings): Promise<void> {
+async function pgledgerScenario(room: Room): Promise<void> {
   const { accounts, workers } = PGLEDGER;
-  const { ledger, bare, options } = room;
-  const original = await originalSide(room);
+  const { ledger, bare, options, findings } = room;
+  const pgledger = await originalSide(room);
   const samples = await measure(room, workers, {
     ours: () => {
       const [payer, payee] = pair(accounts);
@@ -185,36 +154,17 @@ async function pgledgerScenario(room: Room, findings: Findings): Promise<void> {
       const [payer, payee] = pair(accounts);
       return hotTransfer(bare, `hot-${payer}`, `hot-${payee}`);
     },
-    ...(original ? { pgledger: original } : {}),
+    ...(pgledger && { pgledger }),
   });
-  const what = {
-    promise: 'L1',
-    what: `pgledger's scenario: ${accounts} accounts, ${workers} workers, random pairs`,
-    unit: 'per second',
-  };
-  const ours = series(samples, 'ours', 'rate');
+  const what = `pgledger's scenario: ${accounts} accounts, ${workers} workers, random pairs`;
   const limit = { atLeast: 3 };
-  findings.comparisons.push(
-    compare(
-      {
-        ...what,
-        baselineName: 'hot balance rows, as pgledger does (stand-in)',
-        // The stand-in is lighter than the original, so it judges only where the original is not at hand.
-        ...(original ? {} : { limit }),
-      },
-      ours,
-      series(samples, 'hot', 'rate'),
-    ),
+  const given = `pgledger itself (${options.pgledgerFiles.length} files given)`;
+  findings.compare(
+    { ...OURS_A_SECOND, what, samples },
+    // The stand-in is lighter than the original, so it judges only where the original is not at hand.
+    ['hot', 'hot balance rows, as pgledger does (stand-in)', pgledger ? {} : limit],
+    ...(pgledger ? [['pgledger', given, limit] as const] : []),
   );
-  if (original) {
-    findings.comparisons.push(
-      compare(
-        { ...what, baselineName: `pgledger itself (${options.pgledgerFiles.length} files given)`, limit },
-        ours,
-        series(samples, 'pgledger', 'rate'),
-      ),
-    );
-  }
 }
 
 async function originalSide(room: Room): Promise<(() => Promise<void>) | undefined> {
@@ -246,21 +196,9 @@ async function move(ledger: Kysely<WorldDatabase>, payer: string, payee: string)
   });
 }
 
-function measure(
-  { options }: Room,
-  clients: number,
-  ways: Record<string, () => Promise<unknown>>,
-): ReturnType<typeof interleave> {
-  const sides: Side[] = Object.entries(ways).map(([name, once]) => ({
-    name,
-    run: async (sliceMs) => ({ rate: figuresOf(await closedLoop(once, { clients, forMs: sliceMs })).rate }),
-  }));
-  return interleave({
-    sides,
-    rounds: options.rounds,
-    sliceMs: options.sliceMs ?? 4_000,
-    onRound: options.progress,
-  });
+function measure({ options }: Room, clients: number, ways: Record<string, () => Promise<unknown>>) {
+  const sides = Object.fromEntries(Object.entries(ways).map(([name, once]) => [name, { once }]));
+  return measureSides(sides, () => clients, { ...options, sliceMs: options.sliceMs ?? 4_000 });
 }
 
 async function unbalanced(ledger: Kysely<WorldDatabase>): Promise<number> {

@@ -5,13 +5,7 @@ import { Agent, request } from 'node:http';
 import type { Servers } from '../support/servers.ts';
 import type { Service } from '../support/service.ts';
 
-export interface Buyer {
-  /** Of the merchants that it buys for. */
-  readonly apiKeys: readonly string[];
-  /** Buys once; returns the transactionId. */
-  buy(): Promise<string>;
-  close(): void;
-}
+export type Buyer = ReturnType<typeof createBuyer>;
 
 const BODY = JSON.stringify({ packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' });
 const LONGEST_MS = 30_000;
@@ -30,7 +24,7 @@ export async function startBuyer(servers: Servers, service: Service): Promise<Bu
 }
 
 /** `apiKeys` are used in turn. */
-export function createBuyer(apiUrl: string, apiKeys: readonly string[]): Buyer {
+export function createBuyer(apiUrl: string, apiKeys: readonly string[]) {
   const agent = new Agent({ keepAlive: true });
   const url = new URL('/api/esim/buy', apiUrl);
   let turn = 0;
@@ -55,7 +49,8 @@ export function createBuyer(apiUrl: string, apiKeys: readonly string[]): Buyer {
     });
   return {
     apiKeys,
-    buy: async () => {
+    /** Buys once; returns the transactionId. */
+    buy: async (): Promise<string> => {
       turn += 1;
       const { status, text } = await post(apiKeys[turn % apiKeys.length] ?? '');
       const body = JSON.parse(text) as { status?: string; transactionId?: string };

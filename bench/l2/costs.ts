@@ -2,7 +2,7 @@
  * What one purchase costs, counted on a second copy of the service behind wire counters: SQL statements and
  * Redis commands, and the processor time of every program that takes part.
  */
-import { closedLoop, figuresOf } from '../support/load.ts';
+import { figuresOf, withClients } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { cpuPerUnit, readCpuTimes } from '../support/cpu.ts';
 import type { Servers } from '../support/servers.ts';
@@ -20,7 +20,7 @@ export async function costOfPurchases(
   floors: Floors,
   options: BenchOptions,
 ): Promise<string[]> {
-  const { service, postgres, redis } = await startCountedService(servers, options.log);
+  const { service, postgres, redis } = await startCountedService(servers, options);
   const { apiKey } = await service.account();
   const buyer = createBuyer(service.apiUrl, [apiKey]);
   try {
@@ -53,9 +53,9 @@ export async function costOfPurchases(
 
 async function cpuOf(once: () => Promise<unknown>, options: BenchOptions): Promise<string> {
   const load = { clients: CLIENTS, forMs: options.sliceMs ?? 10_000 };
-  figuresOf(await closedLoop(once, load));
+  figuresOf(await withClients(once, load));
   const before = await readCpuTimes();
-  const loaded = await closedLoop(once, load);
+  const loaded = await withClients(once, load);
   const after = await readCpuTimes();
   figuresOf(loaded);
   return cpuPerUnit(before, after, loaded.done)

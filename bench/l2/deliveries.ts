@@ -6,24 +6,17 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { DELIVER_WEBHOOK_WORKFLOW } from '../../workflows/contract.ts';
 
-export interface Deliveries {
-  /** By the server's list, which may be a moment behind. */
-  count(): Promise<number>;
-  /** Ends all that are open, whatever they wait for. */
-  terminate(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Deliveries = ReturnType<typeof deliveriesIn>;
 
 const OPEN = `WorkflowType = '${DELIVER_WEBHOOK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
 
-export function deliveriesIn(namespace: {
-  readonly address: string;
-  readonly namespace: string;
-}): Deliveries {
+export function deliveriesIn(namespace: Parameters<typeof connectClient>[0]) {
   const temporal = connectClient(namespace);
   const { workflow } = temporal.states;
   return {
+    /** By the server's list, which may be a moment behind. */
     count: async () => (await workflow.count(OPEN)).count,
+    /** Ends all that are open, whatever they wait for. */
     terminate: async () => {
       for await (const { workflowId } of workflow.list({ query: OPEN })) {
         await workflow

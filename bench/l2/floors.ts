@@ -8,9 +8,9 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { startChild } from '../../src/dev/child.ts';
 import { ORDERS_QUEUE } from '../../workflows/contract.ts';
+import { purchaseInput } from '../../test/support/money/facts.ts';
 import { firstAnswer } from '../../workflows/messages.ts';
 import {
   ACCOUNT_ID,
@@ -22,11 +22,7 @@ import {
 import type { BenchOptions } from '../support/options.ts';
 import type { Servers } from '../support/servers.ts';
 
-export interface Floors {
-  readonly namespace: string;
-  /** Starts one and waits for its answer; returns its workflow id. */
-  run(workflow: FloorName): Promise<string>;
-}
+export type Floors = Awaited<ReturnType<typeof startFloors>>;
 
 type FloorName = 'sameShape' | 'empty' | 'emptyWithChild';
 
@@ -34,7 +30,7 @@ const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 30_000;
 const MAX_ATTEMPTS = 3;
 
-export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 'log'>): Promise<Floors> {
+export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 'log'>) {
   const namespace = `floor-${randomBytes(4).toString('hex')}-test`;
   const address = await servers.prepareNamespaces([namespace]);
   const worker = await startChild({
@@ -51,6 +47,7 @@ export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 
   await worker.untilReady({ line: /^\{"ready":true/, deadlineMs: 60_000 });
   const temporal = connectClient({ address, namespace });
   servers.onClose(() => temporal.close());
+  /** Starts one and waits for its answer; returns its workflow id. */
   const run = async (workflow: FloorName): Promise<string> => {
     const input = inputOf();
     const operation = () =>
@@ -100,37 +97,12 @@ async function insist<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /** As large as a purchase's. */
-function inputOf(): PurchaseInput {
+function inputOf() {
   const random = (): string => randomBytes(16).toString('hex');
-  return {
+  return purchaseInput({
     transactionId: makeId('transaction', random()),
     accountId: makeId('account', random()),
-    packageType: 'BASE',
-    packageCode: 'NG-5GB-30D',
-    paymentMethod: 'WALLET',
     esimId: makeId('esim', random()),
-    quote: {
-      priceMinor: '1234',
-      currency: 'USD',
-      priceUsdMinor: '1234',
-      costUsdE4: '100000',
-      settingsId: 'settings-0001',
-    },
     requestId: random(),
-    timings: {
-      answerWithinMs: 8_000,
-      checkFirstMs: 250,
-      checkMaxMs: 3_000,
-      attentionAfterMs: 120_000,
-      slowCheckMs: 10_000,
-      inFlightGraceMs: 5_000,
-      openChargeForMs: 600_000,
-      checkoutMs: 86_400_000,
-      transferMs: 1_800_000,
-      pollFirstMs: 2_000,
-      pollMaxMs: 600_000,
-      refundCheckFirstMs: 500,
-      refundCheckMaxMs: 10_000,
-    },
-  };
+  });
 }

@@ -1,12 +1,6 @@
 /** A closed workflow's history as the server keeps it. */
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 
-interface HistoryFigures {
-  readonly events: number;
-  readonly bytes: number;
-  readonly types: readonly string[];
-}
-
 const SAMPLES = 5;
 const EVENT_TYPE_FIELD = /^(.*)EventAttributes$/;
 
@@ -14,11 +8,8 @@ const EVENT_TYPE_FIELD = /^(.*)EventAttributes$/;
  * The largest of a few that `run` starts one after the other, each waited for to its end; it answers a
  * workflow's id.
  */
-export async function largestHistory(
-  at: { readonly address: string; readonly namespace: string },
-  run: () => Promise<string>,
-): Promise<HistoryFigures> {
-  const found: HistoryFigures[] = [];
+export async function largestHistory(at: Parameters<typeof connectClient>[0], run: () => Promise<string>) {
+  const found: Awaited<ReturnType<typeof historyOf>>[] = [];
   while (found.length < SAMPLES) found.push(await historyOf(at, await run()));
   return {
     events: Math.max(...found.map(({ events }) => events)),
@@ -27,10 +18,7 @@ export async function largestHistory(
   };
 }
 
-async function historyOf(
-  at: { readonly address: string; readonly namespace: string },
-  workflowId: string,
-): Promise<HistoryFigures> {
+async function historyOf(at: Parameters<typeof connectClient>[0], workflowId: string) {
   const temporal = connectClient(at);
   try {
     // Its payloads may be encrypted, and are of no interest.

@@ -5,21 +5,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Receiver {
-  readonly quickUrl: string;
-  readonly slowUrl: string;
-  /** Ids of the messages that came to the quick path, each once however often it was sent. */
-  readonly taken: ReadonlySet<string>;
-  /** How many attempts wait for the slow path's answer. */
-  hanging(): number;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Under the 15 s that an attempt may take: slow, and yet delivered. */
 const SLOW_ANSWER_MS = 10_000;
 
 /** Starts it on a free port of the loopback address. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const taken = new Set<string>();
   let hanging = 0;
   const server = createServer((request, response) => {
@@ -42,7 +34,9 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     quickUrl: `${baseUrl}/quick`,
     slowUrl: `${baseUrl}/slow`,
+    /** Ids of the messages that came to the quick path, each once however often it was sent. */
     taken,
+    /** How many attempts wait for the slow path's answer. */
     hanging: () => hanging,
     close: async () => {
       server.closeAllConnections();

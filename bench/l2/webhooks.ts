@@ -5,33 +5,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, type EndpointJson } from '../../src/cli/webhooks-client.ts';
-import { compare, count, type Findings } from '../support/report.ts';
-import { interleave, series, spreadOf, type Samples } from '../support/rounds.ts';
-import type { Servers } from '../support/servers.ts';
+import type { Findings } from '../support/report.ts';
+import { series, spreadOf, type Samples } from '../support/rounds.ts';
 import type { Service } from '../support/service.ts';
+import { findSaturation, measureSides, type Clients, type Way } from '../support/sides.ts';
 import { startBuyer, type Buyer } from './buyer.ts';
 import { deliveriesIn, type Deliveries } from './deliveries.ts';
 import type { Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
-import {
-  DEFAULT_SLICE_MS,
-  findSaturation,
-  sidesOf,
-  type Clients,
-  type Run,
-  type Way,
-  type Ways,
-} from './sides.ts';
+import type { Run } from './run.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const LONGEST_SETTLING_MS = 30_000;
 const CHECK_EVERY_MS = 250;
 
-type SideName = 'quick' | 'slow' | 'without' | 'floor';
-
 /** `buyer` buys for merchants without an endpoint. */
-export async function compareWebhooks(run: Run & { readonly servers: Servers }): Promise<void> {
+export async function compareWebhooks(run: Run): Promise<void> {
   const { servers, service, buyer, floors, options, findings } = run;
   const receiver = await startReceiver();
   const deliveries = deliveriesIn({ address: service.temporalAddress, namespace: service.namespace });
@@ -43,30 +33,20 @@ export async function compareWebhooks(run: Run & { readonly servers: Servers }):
     settle: async () => ({ open: await untilNone(() => children.count()) }),
   };
   const clients = await findSaturation({ quick, floor }, options);
-  const ways: Ways<SideName> = {
+  const ways = {
     quick,
     slow: await slowWay(await startBuyer(servers, service), service, receiver, deliveries),
     without: { once: () => buyer.buy() },
     floor,
   };
-  const samples = await interleave({
-    sides: sidesOf(ways, (name) => (name === 'floor' ? clients.floor : clients.quick)),
-    rounds: options.rounds,
-    sliceMs: options.sliceMs ?? DEFAULT_SLICE_MS,
-    onRound: options.progress,
-  });
+  const clientsOf = (name: string) => (name === 'floor' ? clients.floor : clients.quick);
+  const samples = await measureSides(ways, clientsOf, options);
   judge(findings, samples, clients);
   await measureHistory(findings, service, floors, quick);
   await untilNone(() => quick.missing());
-  findings.counts.push(
-    count({
-      promise: 'L2',
-      what: `messages that did not arrive, of ${receiver.taken.size + quick.missing()} purchases`,
-      unit: 'count',
-      value: quick.missing(),
-      limit: { atMost: 0 },
-    }),
-  );
+  const purchases = receiver.taken.size + quick.missing();
+  const what = `messages that did not arrive, of ${purchases} purchases`;
+  findings.count(what, 'count', quick.missing(), { atMost: 0 });
 }
 
 interface QuickWay extends Way {
@@ -148,43 +128,21 @@ async function untilNone(left: () => Promise<number> | number): Promise<number> 
 }
 
 function judge(findings: Findings, samples: Samples, clients: Clients<'quick' | 'floor'>): void {
-  const rate = (side: SideName): readonly number[] => series(samples, side, 'rate');
-  const what = { promise: 'L2', unit: 'per second' };
-  const withQuick = `purchases with a webhook endpoint, ${clients.quick} clients`;
-  const floor = `empty workflow with one abandoned child, ${clients.floor} clients`;
-  findings.comparisons.push(
-    compare(
-      { ...what, what: withQuick, baselineName: floor, limit: { atLeast: 0.6 } },
-      rate('quick'),
-      rate('floor'),
-    ),
-    compare(
-      {
-        ...what,
-        what: `purchases with a slow webhook endpoint, ${clients.quick} clients`,
-        baselineName: 'with one that answers at once',
-        limit: { atLeast: 0.8 },
-      },
-      rate('slow'),
-      rate('quick'),
-    ),
-    compare(
-      { ...what, what: withQuick, baselineName: 'without an endpoint' },
-      rate('quick'),
-      rate('without'),
-    ),
-    compare(
-      {
-        promise: 'L2',
-        what: 'processor time of a purchase and its message, all programs together',
-        unit: 'ms',
-        baselineName: 'empty workflow with one abandoned child',
-      },
-      series(samples, 'quick', 'cpuMs'),
-      series(samples, 'floor', 'cpuMs'),
-    ),
+  const [rate, quick] = [{ unit: 'per second', samples, figure: 'rate' }, `${clients.quick} clients`];
+  const floor = 'empty workflow with one abandoned child';
+  findings.compare(
+    { ...rate, what: `purchases with a webhook endpoint, ${quick}`, ours: 'quick' },
+    ['floor', `${floor}, ${clients.floor} clients`, { atLeast: 0.6 }],
+    ['without', 'without an endpoint'],
   );
-  const median = (side: SideName, figure: string): string =>
+  findings.compare({ ...rate, what: `purchases with a slow webhook endpoint, ${quick}`, ours: 'slow' }, [
+    'quick',
+    'with one that answers at once',
+    { atLeast: 0.8 },
+  ]);
+  const what = 'processor time of a purchase and its message, all programs together';
+  findings.compare({ what, unit: 'ms', samples, figure: 'cpuMs', ours: 'quick' }, ['floor', floor]);
+  const median = (side: string, figure: string): string =>
     spreadOf(series(samples, side, figure)).median.toFixed(0);
   findings.remarks.push(
     `still to deliver when a slice ended, medians: ${median('quick', 'open')} to quick endpoints; ${median('slow', 'open')} to slow ones, ` +
@@ -202,11 +160,8 @@ async function measureHistory(
   const floor = await largestHistory({ address, namespace: floors.namespace }, () =>
     floors.run('emptyWithChild'),
   );
-  const what = { promise: 'L2', what: 'history of a purchase with a webhook endpoint' };
-  findings.counts.push(
-    count({ ...what, unit: 'events', value: ours.events }),
-    count({ ...what, unit: 'bytes', value: ours.bytes }),
-  );
+  findings.count('history of a purchase with a webhook endpoint', 'events', ours.events);
+  findings.count('history of a purchase with a webhook endpoint', 'bytes', ours.bytes);
   findings.remarks.push(
     `events of a purchase with a webhook endpoint: ${ours.types.join(', ')}`,
     `the empty workflow with one abandoned child has ${floor.events} events in ${floor.bytes} bytes`,

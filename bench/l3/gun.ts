@@ -1,14 +1,11 @@
 /** autocannon at one address for one slice; anything but 2xx is an error of the run. */
 import autocannon from 'autocannon';
 import { cpuDuring } from '../support/cpu.ts';
+import { quantile } from '../support/rounds.ts';
 
 const CONNECTIONS = 10;
 
-export async function shoot(
-  url: string,
-  headers: Record<string, string>,
-  forMs: number,
-): Promise<{ rate: number; medianMs: number; p95Ms: number; cpuUs: number }> {
+export async function shoot(url: string, headers: Record<string, string>, forMs: number) {
   const latenciesMs: number[] = [];
   const options = { url, headers, connections: CONNECTIONS, duration: forMs / 1000 };
   const { result, cpuMs } = await cpuDuring(() => fire(options, latenciesMs), isServer);
@@ -17,13 +14,11 @@ export async function shoot(
       `${url}: ${result.errors} errors, ${result.timeouts} time-outs, ${result.non2xx} not 2xx`,
     );
   }
-  const sorted = latenciesMs.sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
   const { total } = result.requests;
   return {
     rate: total / result.duration,
-    medianMs: at(0.5),
-    p95Ms: at(0.95),
+    medianMs: quantile(latenciesMs, 0.5),
+    p95Ms: quantile(latenciesMs, 0.95),
     cpuUs: (cpuMs * 1000) / total,
   };
 }

@@ -2,7 +2,7 @@
  * L3, reads: beside a bare Koa server, what they ask of Postgres and Redis, and eSIM lists in a large table.
  */
 import type { BenchOptions } from '../support/options.ts';
-import { noFindings, type Findings } from '../support/report.ts';
+import { newFindings, type Findings } from '../support/report.ts';
 import type { Servers } from '../support/servers.ts';
 import { startService } from '../support/service.ts';
 import { compareMyEsims } from './my-esims.ts';
@@ -10,10 +10,8 @@ import { compareReads, countReads } from './reads.ts';
 import { soakReads } from './soak.ts';
 
 export async function benchReads(servers: Servers, options: BenchOptions): Promise<Findings> {
-  const findings = noFindings();
-  const nodeFlags =
-    options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`];
-  const service = await startService({ servers, log: options.log, nodeFlags });
+  const findings = newFindings('L3');
+  const service = await startService(servers, options);
   const { apiKey } = await service.account();
   if (options.soakMs !== undefined) {
     await soakReads(service, apiKey, options, findings);

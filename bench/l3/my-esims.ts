@@ -6,8 +6,8 @@
 import { dayBefore } from '../../src/purchases/figures/days.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { compare, count, type Findings } from '../support/report.ts';
-import { interleave, quantile, series } from '../support/rounds.ts';
+import type { Findings } from '../support/report.ts';
+import { quantile, takeTurns } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';
 import { startService, type Service } from '../support/service.ts';
 import { shoot } from './gun.ts';
@@ -38,8 +38,7 @@ export async function compareMyEsims(
   options: BenchOptions,
   findings: Findings,
 ): Promise<void> {
-  const small = await startService({ servers, log: options.log });
-  const large = await startService({ servers, log: options.log });
+  const [small, large] = [await startService(servers, options), await startService(servers, options)];
   const one = await small.account();
   const other = await large.account();
   const big = await large.account();
@@ -51,48 +50,37 @@ export async function compareMyEsims(
     { accountId: null, accounts: accounts - 1 - BIG },
     { accountId: big.accountId, accounts: BIG },
   ]);
-  findings.counts.push(
-    await countDestinations(large, total),
-    await countDestinations(small, ORDERS_OF_AN_ACCOUNT),
-  );
+  await countDestinations(findings, large, total);
+  await countDestinations(findings, small, ORDERS_OF_AN_ACCOUNT);
   for (const [name, path] of Object.entries(READS)) {
     const side = (service: Service, apiKey: string) => (ms: number) =>
       shoot(service.apiUrl + path, { 'X-API-Key': apiKey }, ms);
-    const samples = await interleave({
-      sides: [
-        { name: 'large', run: side(large, other.apiKey) },
-        { name: 'big account', run: side(large, big.apiKey) },
-        { name: 'small', run: side(small, one.apiKey) },
-      ],
+    const sides = [
+      { name: 'large', run: side(large, other.apiKey) },
+      { name: 'big account', run: side(large, big.apiKey) },
+      { name: 'small', run: side(small, one.apiKey) },
+    ];
+    const samples = await takeTurns(sides, {
       rounds: options.rounds,
       sliceMs: options.sliceMs ?? DEFAULT_SLICE_MS,
-      onRound: (line) => options.progress(`${name}, ${line}`),
+      progress: (line) => options.progress(`${name}, ${line}`),
     });
-    const sides = [
-      ['large', `with ${total.toLocaleString('en')} orders in the table`, { limit: { atMost: 1.5 } }],
+    for (const [ours, where, limit] of [
+      ['large', `with ${total.toLocaleString('en')} orders in the table`, { atMost: 1.5 }],
       ['big account', `of an account with ${BIG},000 of them`, {}],
-    ] as const;
-    for (const [side, where, limit] of sides)
-      findings.comparisons.push(
-        compare(
-          {
-            promise: 'L3',
-            what: `${name}: p95 ${where}`,
-            unit: 'ms',
-            baselineName: `p95 with ${ORDERS_OF_AN_ACCOUNT.toLocaleString('en')}`,
-            ...limit,
-          },
-          series(samples, side, 'p95Ms'),
-          series(samples, 'small', 'p95Ms'),
-        ),
-      );
+    ] as const)
+      findings.compare({ what: `${name}: p95 ${where}`, unit: 'ms', samples, figure: 'p95Ms', ours }, [
+        'small',
+        `p95 with ${ORDERS_OF_AN_ACCOUNT.toLocaleString('en')}`,
+        limit,
+      ]);
   }
 }
 
 const COUNTED_TIMES = 20;
 
 /** What an answer of top destinations costs that is not in the cache: one a minute and process. */
-async function countDestinations({ owner }: Service, orders: number) {
+async function countDestinations(findings: Findings, { owner }: Service, orders: number): Promise<void> {
   const takenMs: number[] = [];
   for (let times = 0; times < COUNTED_TIMES; times += 1) {
     const startedAtMs = performance.now();
@@ -100,7 +88,6 @@ async function countDestinations({ owner }: Service, orders: number) {
     takenMs.push(performance.now() - startedAtMs);
     if (regions.length === 0) throw new Error('no purchase was counted');
   }
-  const value = quantile(takenMs, 0.5);
   const what = `top destinations of ${orders.toLocaleString('en')} orders, not from the cache`;
-  return count({ promise: 'L3', what, unit: 'ms', value });
+  findings.count(what, 'ms', quantile(takenMs, 0.5));
 }

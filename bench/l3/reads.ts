@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { startChild } from '../../src/dev/child.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { startCountedService } from '../support/counted-service.ts';
-import { compare, count, type Findings } from '../support/report.ts';
-import { interleave, series } from '../support/rounds.ts';
+import type { Findings } from '../support/report.ts';
+import { takeTurns } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';
 import type { Service } from '../support/service.ts';
 import { shoot } from './gun.ts';
@@ -47,38 +47,22 @@ export async function compareReads(
   const headers = { 'X-API-Key': apiKey };
   const bare = await startBareServer(servers, service, reads, headers, options);
   for (const [name, path] of Object.entries(reads)) {
-    const samples = await interleave({
-      sides: [
-        { name: 'ours', run: (ms) => shoot(service.apiUrl + path, headers, ms) },
-        { name: 'bare', run: (ms) => shoot(bare.url + path, headers, ms) },
-      ],
+    const sides = [
+      { name: 'ours', run: (ms: number) => shoot(service.apiUrl + path, headers, ms) },
+      { name: 'bare', run: (ms: number) => shoot(bare.url + path, headers, ms) },
+    ];
+    const samples = await takeTurns(sides, {
       rounds: options.rounds,
       sliceMs: options.sliceMs ?? DEFAULT_SLICE_MS,
-      onRound: (line) => options.progress(`${name}, ${line}`),
+      progress: (line) => options.progress(`${name}, ${line}`),
     });
-    findings.comparisons.push(
-      compare(
-        {
-          promise: 'L3',
-          what: `${name}, ${bare.bytes[path] ?? 0} bytes`,
-          unit: 'per second',
-          baselineName: 'bare Koa, the same bytes',
-          limit: { atLeast: 0.6 },
-        },
-        series(samples, 'ours', 'rate'),
-        series(samples, 'bare', 'rate'),
-      ),
-      compare(
-        {
-          promise: 'L3',
-          what: `${name}: processor time of API and Redis`,
-          unit: 'µs a read',
-          baselineName: 'bare Koa',
-        },
-        series(samples, 'ours', 'cpuUs'),
-        series(samples, 'bare', 'cpuUs'),
-      ),
+    const ours = { samples, ours: 'ours' };
+    findings.compare(
+      { ...ours, what: `${name}, ${bare.bytes[path] ?? 0} bytes`, unit: 'per second', figure: 'rate' },
+      ['bare', 'bare Koa, the same bytes', { atLeast: 0.6 }],
     );
+    const what = `${name}: processor time of API and Redis`;
+    findings.compare({ ...ours, what, unit: 'µs a read', figure: 'cpuUs' }, ['bare', 'bare Koa']);
   }
   await bare.stop();
 }
@@ -120,7 +104,7 @@ async function startBareServer(
  * read.
  */
 export async function countReads(servers: Servers, options: BenchOptions, findings: Findings): Promise<void> {
-  const { service, postgres, redis } = await startCountedService(servers, options.log);
+  const { service, postgres, redis } = await startCountedService(servers, options);
   const { apiKey } = await service.account();
   const headers = { 'X-API-Key': apiKey };
   const paths = Object.values(await readsOf(service));
@@ -145,24 +129,11 @@ export async function countReads(servers: Servers, options: BenchOptions, findin
   const loaded = totals();
   const perRead = (value: number, quiet: number): number =>
     Number((Math.max(0, value - quiet * share) / COUNTED_READS).toFixed(2));
-  const what = { promise: 'L3', unit: 'per read' };
-  findings.counts.push(
-    count({
-      ...what,
-      what: 'Postgres statements of a cached read',
-      value: perRead(loaded.postgres, idle.postgres),
-      limit: { atMost: 0 },
-    }),
-  );
+  const statements = perRead(loaded.postgres, idle.postgres);
+  findings.count('Postgres statements of a cached read', 'per read', statements, { atMost: 0 });
   if (redis) {
-    findings.counts.push(
-      count({
-        ...what,
-        what: 'Redis round trips of a cached read',
-        value: perRead(loaded.redis, idle.redis),
-        limit: { atMost: 1 },
-      }),
-    );
+    const trips = perRead(loaded.redis, idle.redis);
+    findings.count('Redis round trips of a cached read', 'per read', trips, { atMost: 1 });
   }
   findings.remarks.push(
     `statements of an idle service, a second: ${(idle.postgres / (QUIET_MS / 1000)).toFixed(1)} (polls of catalogue and keys)`,

@@ -5,7 +5,7 @@
 import { createBuyer } from '../l2/buyer.ts';
 import { paced } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { count, type Findings } from '../support/report.ts';
+import type { Findings } from '../support/report.ts';
 import { minutesText, startWatch } from '../support/watch.ts';
 import type { Service } from '../support/service.ts';
 import { readsOf } from './reads.ts';
@@ -44,25 +44,12 @@ export async function soakReads(
   findings.remarks.push(...(await watch.stop()));
   buyer.close();
   const minutes = minutesText(options.soakMs ?? 0);
-  findings.counts.push(
-    count({
-      promise: 'L3',
-      what: `errors in ${result.done + result.failed} mixed requests over ${minutes} min`,
-      unit: 'count',
-      value: result.failed,
-      limit: { atMost: 0 },
-    }),
-  );
+  const what = `errors in ${result.done + result.failed} mixed requests over ${minutes} min`;
+  findings.count(what, 'count', result.failed, { atMost: 0 });
   for (const [name, { early, late }] of watch.growth()) {
-    findings.counts.push(
-      count({
-        promise: 'L3',
-        what: `growth of ${name}, last quarter over second`,
-        unit: 'share',
-        value: Number(Math.max(0, late / early - 1).toFixed(3)),
-        limit: { atMost: name.startsWith('connections') ? TOLERATED_CONNECTIONS / early : TOLERATED_MEMORY },
-      }),
-    );
+    const grown = Number(Math.max(0, late / early - 1).toFixed(3));
+    const atMost = name.startsWith('connections') ? TOLERATED_CONNECTIONS / early : TOLERATED_MEMORY;
+    findings.count(`growth of ${name}, last quarter over second`, 'share', grown, { atMost });
   }
   if (result.failed > 0) findings.remarks.push(`first error: ${String(result.firstFailure)}`);
 }

@@ -1,31 +1,21 @@
 /** A copy of the service whose way to Postgres and Redis leads through wire counters. */
-import type { ServiceLog } from '../../src/dev/child.ts';
+import type { BenchOptions } from './options.ts';
 import type { Servers } from './servers.ts';
-import { startService, type Service } from './service.ts';
+import { startService } from './service.ts';
 import { startWireCounter, type WireCounter } from './wire-counter.ts';
 
-interface CountedService {
-  readonly service: Service;
-  readonly postgres: WireCounter;
-  /** Absent where there is no Redis. */
-  readonly redis: WireCounter | undefined;
-}
-
-export async function startCountedService(servers: Servers, log: ServiceLog): Promise<CountedService> {
+/** `redis` is absent where there is none. */
+export async function startCountedService(servers: Servers, options: Pick<BenchOptions, 'log'>) {
   const redis =
     servers.redisUrl === undefined ? undefined : await counterFor(servers, servers.redisUrl, 'redis');
   const counters: WireCounter[] = [];
-  const service = await startService({
-    servers,
-    log,
-    via: {
-      databaseUrl: async (url) => {
-        const counted = await counterFor(servers, url, 'postgres');
-        counters.push(counted.counter);
-        return counted.url;
-      },
-      ...(redis === undefined ? {} : { redisUrl: redis.url }),
+  const service = await startService(servers, options, {
+    databaseUrl: async (url) => {
+      const counted = await counterFor(servers, url, 'postgres');
+      counters.push(counted.counter);
+      return counted.url;
     },
+    redisUrl: redis?.url,
   });
   const [postgres] = counters;
   if (!postgres) throw new Error('the service was started without its database counter');

@@ -10,12 +10,7 @@ type CpuTimes = ReadonlyMap<string, number>;
 /** Linux counts processor time in hundredths of a second. */
 const MS_PER_TICK = 10;
 
-interface ProcessInfo {
-  readonly pid: number;
-  readonly parent: number;
-  readonly name: string;
-  readonly cpuMs: number;
-}
+type ProcessInfo = NonNullable<Awaited<ReturnType<typeof readProcess>>>;
 
 export async function readCpuTimes(): Promise<CpuTimes> {
   const all = await readProcesses();
@@ -73,7 +68,7 @@ async function readProcesses(): Promise<Map<number, ProcessInfo>> {
   return new Map(infos.filter((info) => info !== null).map((info) => [info.pid, info]));
 }
 
-async function readProcess(pid: string): Promise<ProcessInfo | null> {
+async function readProcess(pid: string) {
   try {
     const [stat, commandLine] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'utf8'),

@@ -1,24 +1,17 @@
 /**
- * Load: a fixed number of clients that each send the next request when the last is answered (closed loop), or
- * a fixed pace whatever the answers do (open loop). Every failure counts; the first is kept, so that a run
- * that measured errors says so.
+ * Load: a fixed number of clients that each send the next request when the last is answered, or a fixed pace
+ * whatever the answers do. Every failure counts; the first is kept, so that a run that measured errors says
+ * so.
  */
 import { quantile } from './rounds.ts';
 
-interface LoadResult {
-  readonly done: number;
-  readonly failed: number;
-  readonly firstFailure: unknown;
-  readonly elapsedMs: number;
-  /** Of those that succeeded. */
-  readonly latenciesMs: readonly number[];
-}
+type LoadResult = ReturnType<ReturnType<typeof newTally>['result']>;
 
 /**
  * Runs `once` with `clients` at a time; a request begun before the end is waited for and counts, with its
  * time.
  */
-export async function closedLoop(
+export async function withClients(
   once: (client: number) => Promise<unknown>,
   { clients, forMs }: { readonly clients: number; readonly forMs: number },
 ): Promise<LoadResult> {
@@ -68,18 +61,15 @@ function newTally() {
         firstFailure ??= error;
       }
     },
-    result: (elapsedMs: number): LoadResult => ({
-      done: latenciesMs.length,
-      failed,
-      firstFailure,
-      elapsedMs,
-      latenciesMs,
-    }),
+    /** `latenciesMs`: of those that succeeded. */
+    result: (elapsedMs: number) => {
+      return { done: latenciesMs.length, failed, firstFailure, elapsedMs, latenciesMs };
+    },
   };
 }
 
 /** The figures of a slice. Throws when anything failed: a rate with errors in it is no rate. */
-export function figuresOf(result: LoadResult): { rate: number; medianMs: number; p95Ms: number } {
+export function figuresOf(result: LoadResult) {
   if (result.failed > 0) {
     throw new Error(`${result.failed} of ${result.failed + result.done} failed`, {
       cause: result.firstFailure,

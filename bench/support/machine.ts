@@ -4,18 +4,9 @@
  */
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-interface Machine {
-  readonly processor: string;
-  readonly cores: number;
-  readonly memoryGiB: number;
-  readonly system: string;
-  readonly node: string;
-  readonly startedAt: string;
-  /** 1, 5 and 15 minutes. */
-  readonly loadBefore: readonly number[];
-}
+type Machine = ReturnType<typeof readMachine>;
 
-export function readMachine(): Machine {
+export function readMachine() {
   const processors = cpus();
   return {
     processor: processors[0]?.model.trim() ?? 'unknown',
@@ -24,6 +15,7 @@ export function readMachine(): Machine {
     system: `${type()} ${release()}`,
     node: process.version,
     startedAt: new Date().toISOString(),
+    /** 1, 5 and 15 minutes. */
     loadBefore: loadavg().map((value) => Number(value.toFixed(2))),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * What a run found: comparisons with a baseline, counts with a limit, remarks, and the machine. Printed as a
- * table for people or as JSON for programs. A ratio is made pair by pair, one for each round, so drift of the
- * machine's speed falls out.
+ * What a run found: comparisons with a baseline, counts with a limit, and remarks. Printed as a table for
+ * people or as JSON for programs. A ratio is made pair by pair, one for each round, so drift of the machine's
+ * speed falls out.
  */
-import { spreadOf, type Spread } from './rounds.ts';
+import { series, spreadOf, type Samples, type Spread } from './rounds.ts';
 
 /** `atLeast` or `atMost` is the promise; neither: shown for information. */
 interface Limit {
@@ -11,62 +11,53 @@ interface Limit {
   readonly atMost?: number;
 }
 
-interface Comparison {
+interface Row {
   readonly promise: string;
   readonly what: string;
   readonly unit: string;
+  readonly limit: Limit;
+  readonly met: boolean | null;
+}
+
+interface Comparison extends Row {
   readonly ours: Spread;
   readonly baselineName: string;
   readonly baseline: Spread;
   /** Ours over the baseline. */
   readonly ratio: Spread;
-  readonly limit: Limit;
-  readonly met: boolean | null;
 }
 
-interface Count {
-  readonly promise: string;
-  readonly what: string;
-  readonly unit: string;
-  readonly value: number;
-  readonly limit: Limit;
-  readonly met: boolean | null;
-}
+export type Findings = ReturnType<typeof newFindings>;
 
-export interface Findings {
-  readonly comparisons: Comparison[];
-  readonly counts: Count[];
-  readonly remarks: string[];
-}
-
-export function noFindings(): Findings {
-  return { comparisons: [], counts: [], remarks: [] };
-}
-
-/** Judges ours against a baseline measured in the same rounds; the median of the ratios decides. */
-export function compare(
-  what: Pick<Comparison, 'promise' | 'what' | 'unit' | 'baselineName'> & { readonly limit?: Limit },
-  ours: readonly number[],
-  baseline: readonly number[],
-): Comparison {
-  const ratios = ours.map((value, index) => value / (baseline[index] ?? Number.NaN));
-  const ratio = spreadOf(ratios);
-  const limit = what.limit ?? {};
+export function newFindings(promise: string) {
+  const comparisons: Comparison[] = [];
+  const counts: (Row & { readonly value: number })[] = [];
+  const remarks: string[] = [];
   return {
-    ...what,
-    ours: spreadOf(ours),
-    baseline: spreadOf(baseline),
-    ratio,
-    limit,
-    met: judge(ratio.median, limit),
+    comparisons,
+    counts,
+    remarks,
+    /**
+     * Judges a figure of ours against the same figure of other sides, measured in the same rounds; the median
+     * of the ratios decides.
+     */
+    compare: (
+      found: { what: string; unit: string; samples: Samples; figure: string; ours: string },
+      ...baselines: (readonly [side: string, name: string, limit?: Limit])[]
+    ): void => {
+      const { what, unit, samples, figure } = found;
+      const ours = series(samples, found.ours, figure);
+      for (const [side, baselineName, limit = {}] of baselines) {
+        const baseline = series(samples, side, figure);
+        const ratio = spreadOf(ours.map((value, index) => value / (baseline[index] ?? Number.NaN)));
+        const met = judge(ratio.median, limit);
+        const spreads = { ours: spreadOf(ours), baseline: spreadOf(baseline), ratio };
+        comparisons.push({ promise, what, unit, baselineName, ...spreads, limit, met });
+      }
+    },
+    count: (what: string, unit: string, value: number, limit: Limit = {}): void =>
+      void counts.push({ promise, what, unit, value, limit, met: judge(value, limit) }),
   };
-}
-
-export function count(
-  what: Pick<Count, 'promise' | 'what' | 'unit' | 'value'> & { readonly limit?: Limit },
-): Count {
-  const limit = what.limit ?? {};
-  return { ...what, limit, met: judge(what.value, limit) };
 }
 
 function judge(value: number, { atLeast, atMost }: Limit): boolean | null {
@@ -81,40 +72,29 @@ export function allMet({ comparisons, counts }: Findings): boolean {
 
 /** The tables for people. */
 export function renderFindings({ comparisons, counts, remarks }: Findings): string {
-  const blocks: string[] = [];
-  if (comparisons.length > 0) {
-    const head = ['', 'what', 'unit', 'ours', 'baseline', '', 'ratio', 'promised', 'kept'];
-    const rows = comparisons.map((row) => [
-      row.promise,
-      row.what,
-      row.unit,
-      spreadText(row.ours),
-      row.baselineName,
-      spreadText(row.baseline),
-      ratioText(row.ratio),
-      limitText(row.limit),
-      metText(row.met),
-    ]);
-    blocks.push(table(head, rows));
-  }
-  if (counts.length > 0) {
-    const head = ['', 'what', 'unit', 'value', 'promised', 'kept'];
-    const rows = counts.map((row) => [
-      row.promise,
-      row.what,
-      row.unit,
-      numberText(row.value),
-      limitText(row.limit),
-      metText(row.met),
-    ]);
-    blocks.push(table(head, rows));
-  }
-  if (remarks.length > 0) blocks.push(remarks.map((line) => `- ${line}`).join('\n'));
-  return blocks.join('\n\n');
+  const begin = ({ promise, what, unit }: Row) => [promise, what, unit];
+  const end = ({ limit, met }: Row) => [limitText(limit), met === null ? '' : met ? 'yes' : 'NO'];
+  const compared = comparisons.map((row) => [
+    ...begin(row),
+    spreadText(row.ours, numberText),
+    row.baselineName,
+    spreadText(row.baseline, numberText),
+    spreadText(row.ratio, (value) => value.toFixed(2)),
+    ...end(row),
+  ]);
+  const counted = counts.map((row) => [...begin(row), numberText(row.value), ...end(row)]);
+  return [
+    table(['', 'what', 'unit', 'ours', 'baseline', '', 'ratio', 'promised', 'kept'], compared),
+    table(['', 'what', 'unit', 'value', 'promised', 'kept'], counted),
+    remarks.map((line) => `- ${line}`).join('\n'),
+  ]
+    .filter((block) => block !== '')
+    .join('\n\n');
 }
 
 /** A Markdown table with padded cells: readable as it stands and ready for docs/BENCHMARKS.md. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -123,11 +103,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-const spreadText = ({ median, min, max }: Spread): string =>
-  `${numberText(median)} (${numberText(min)}–${numberText(max)})`;
-const ratioText = ({ median, min, max }: Spread): string =>
-  `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
-const metText = (met: boolean | null): string => (met === null ? '' : met ? 'yes' : 'NO');
+function spreadText({ median, min, max }: Spread, textOf: (value: number) => string): string {
+  return `${textOf(median)} (${textOf(min)}–${textOf(max)})`;
+}
 
 function numberText(value: number): string {
   if (Number.isInteger(value)) return String(value);

@@ -1,8 +1,8 @@
 /**
- * Interleaved measurement: every side runs for one slice in turn, A B A B …, so that whatever the machine
- * does meanwhile falls on all sides alike. The first round warms up and is not counted. Judging is
- * report.ts's.
+ * Sides take turns: every side runs for one slice, A B A B …, so that whatever the machine does meanwhile
+ * falls on all sides alike. The first round warms up and is not counted. Judging is report.ts's.
  */
+import type { BenchOptions } from './options.ts';
 
 /** One side's way to run for a slice; answers figures by name, such as `rate` (per second) or `medianMs`. */
 export interface Side {
@@ -13,18 +13,13 @@ export interface Side {
 /** Figures of each side, one for each counted round, in the order they were taken. */
 export type Samples = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
 
-interface RoundsOptions {
-  readonly sides: readonly Side[];
-  readonly rounds: number;
-  readonly sliceMs: number;
-  /** Told when a round is over. */
-  readonly onRound?: (line: string) => void;
-}
-
 /** The warm-up is as long as a slice, but no longer than this. */
 const LONGEST_WARM_UP_MS = 5_000;
 
-export async function interleave({ sides, rounds, sliceMs, onRound }: RoundsOptions): Promise<Samples> {
+export async function takeTurns(
+  sides: readonly Side[],
+  { rounds, sliceMs, progress }: Pick<BenchOptions, 'rounds' | 'progress'> & { readonly sliceMs: number },
+): Promise<Samples> {
   const samples: Record<string, Record<string, number[]>> = {};
   for (let round = 0; round <= rounds; round += 1) {
     const summaries: string[] = [];
@@ -36,7 +31,7 @@ export async function interleave({ sides, rounds, sliceMs, onRound }: RoundsOpti
       const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(1)}`);
       summaries.push(`${side.name}: ${shown.join(', ')}`);
     }
-    if (round > 0) onRound?.(`round ${round} of ${rounds}: ${summaries.join(' | ')}`);
+    if (round > 0) progress(`round ${round} of ${rounds}: ${summaries.join(' | ')}`);
   }
   return samples;
 }

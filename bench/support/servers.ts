@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import pg from 'pg';
 import { prepareNamespaces } from '../../src/app/temporal/namespaces.ts';
 import type { DevSettings } from '../../src/app/config/config.ts';
 import type { ServiceLog } from '../../src/dev/child.ts';
@@ -16,6 +15,7 @@ import { startRedis } from '../../src/dev/redis.ts';
 import { startTemporal } from '../../src/dev/temporal.ts';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
 import { makeTestFolder } from '../../test/support/world/test-folder.ts';
+import { asOwner, dropDatabase } from './owner.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';
@@ -28,25 +28,10 @@ interface ServersOptions {
   readonly log: ServiceLog;
 }
 
-export interface Servers {
-  /** A folder of this run's own, gone after close(). */
-  readonly folder: string;
-  readonly redisUrl: string | undefined;
-  /** SIMWAY_TEMPORAL_CODEC_KEY. Undefined: payloads are in clear. */
-  readonly codecKey: string | undefined;
-  /** A new, migrated database; dropped by close(). Answers its owner's URL. */
-  createDatabase(): Promise<string>;
-  /** A namespace that knows our search attributes; answers the server's address. */
-  prepareNamespaces(namespaces: readonly string[]): Promise<string>;
-  /** Runs before the servers stop, last registered first. */
-  onClose(step: () => Promise<unknown>): void;
-  /** One line for the report. */
-  describe(): Promise<string>;
-  close(): Promise<void>;
-}
+export type Servers = Awaited<ReturnType<typeof startServers>>;
 
-export async function startServers(options: ServersOptions): Promise<Servers> {
-  const closers: (() => Promise<unknown>)[] = [];
+export async function startServers(options: ServersOptions) {
+  const closers: Closers = [];
   const close = async (): Promise<void> => {
     const failures: unknown[] = [];
     for (const step of closers.splice(0).toReversed())
@@ -60,16 +45,21 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
     const temporalAddress = await temporalOf(options, folder, ownerUrl, closers);
     const redisUrl = await redisOf(options, folder, closers);
     return {
+      /** A folder of this run's own, gone after close(). */
       folder,
       redisUrl,
+      /** SIMWAY_TEMPORAL_CODEC_KEY. Undefined: payloads are in clear. */
       codecKey: options.codec === true ? randomBytes(32).toString('hex') : undefined,
+      /** A new, migrated database; dropped by close(). Answers its owner's URL. */
       createDatabase: () => createDatabase(ownerUrl, closers),
-      prepareNamespaces: async (namespaces) => {
+      /** A namespace that knows our search attributes; answers the server's address. */
+      prepareNamespaces: async (namespaces: readonly string[]): Promise<string> => {
         if (temporalAddress === undefined) throw new Error('started without Temporal');
         await prepareNamespaces({ address: temporalAddress, namespaces, retentionDays: 1 });
         return temporalAddress;
       },
-      onClose: (step) => void closers.push(step),
+      /** Runs before the servers stop, last registered first. */
+      onClose: (step: Closers[number]) => void closers.push(step),
       describe: () => describeServers(ownerUrl, temporalAddress, redisUrl),
       close,
     };
@@ -118,31 +108,11 @@ async function redisOf({ settings, redis, log }: ServersOptions, folder: string,
 async function createDatabase(ownerUrl: string, closers: Closers): Promise<string> {
   const name = `simway_bench_${randomBytes(5).toString('hex')}`;
   await asOwner(ownerUrl, (client) => client.query(`CREATE DATABASE ${name}`));
-  closers.push(() =>
-    asOwner(ownerUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
-  );
-  const url = databaseOn(ownerUrl, name);
-  await migrateDatabase(url, () => undefined);
-  return url;
-}
-
-/** The same server and login, another database. */
-function databaseOn(ownerUrl: string, name: string): string {
+  closers.push(() => asOwner(ownerUrl, (client) => dropDatabase(client, name)));
   const url = new URL(ownerUrl);
   url.pathname = `/${name}`;
+  await migrateDatabase(url.href, () => undefined);
   return url.href;
-}
-
-/** One connection as the owner, closed whatever happens. */
-export async function asOwner<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
 }
 
 async function describeServers(ownerUrl: string, temporal?: string, redisUrl?: string): Promise<string> {

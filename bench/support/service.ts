@@ -5,56 +5,41 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Kysely } from 'kysely';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../../src/app/composition/context.ts';
 import { readConfig } from '../../src/app/config/config.ts';
-import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
+import { startChild } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
+import type { BenchOptions } from './options.ts';
 import type { Servers } from './servers.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
-interface ServiceOptions {
-  readonly servers: Servers;
-  readonly log: ServiceLog;
-  /** More flags for node, such as --cpu-prof, for API and worker. */
-  readonly nodeFlags?: readonly string[];
-  /** How the service reaches its servers, where not directly. */
-  readonly via?: { readonly databaseUrl?: (url: string) => Promise<string>; readonly redisUrl?: string };
-  /** Without Temporal there is an API only, for reads; its catalogue then comes from `beforeApi`. */
-  readonly worker?: boolean;
+/** How the service reaches its servers, where not directly. */
+interface Via {
+  readonly databaseUrl?: (url: string) => Promise<string>;
+  readonly redisUrl?: string | undefined;
 }
 
-interface BenchAccount {
-  readonly accountId: string;
-  readonly apiKey: string;
-}
-
-export interface Service {
-  readonly apiUrl: string;
-  readonly namespace: string;
-  readonly temporalAddress: string;
-  readonly databaseUrl: string;
-  readonly context: ProcessContext;
-  readonly owner: Kysely<WorldDatabase>;
-  readonly processes: Readonly<Record<'supplier' | 'worker' | 'api', Child>>;
-  /** A merchant with USD in its wallet and no limit that a bench could reach. */
-  account(fundsMinor?: bigint): Promise<BenchAccount>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const READY_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 40_000;
 const NO_LIMIT_PER_MINUTE = 1_000_000_000;
+const FUNDS_MINOR = 100_000_000_000n;
 const ACTOR = 'bench';
 
 /** Ready means that the catalogue is on sale. Everything ends with the servers. */
-export async function startService(options: ServiceOptions): Promise<Service> {
-  const { servers, log, via = {}, nodeFlags = [] } = options;
+export async function startService(
+  servers: Servers,
+  { log, profileDir }: Pick<BenchOptions, 'log'> & Partial<Pick<BenchOptions, 'profileDir'>>,
+  via: Via = {},
+) {
+  const nodeFlags = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
   const databaseUrl = await servers.createDatabase();
   const prefix = `bench-${randomBytes(4).toString('hex')}`;
   const namespace = `${prefix}-test`;
@@ -75,13 +60,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { child, ready: JSON.parse(line) as Record<string, string> };
   };
   const supplierData = join(servers.folder, `${prefix}-supplier`);
-  const supplier = await start(
-    'supplier',
-    ['packages/simulators/esim-access/main.ts', '--data', supplierData],
-    {
-      SANDBOX_SUPPLIER_CODE: 'bench',
-    },
-  );
+  const supplierArgs = ['packages/simulators/esim-access/main.ts', '--data', supplierData];
+  const supplier = await start('supplier', supplierArgs, { SANDBOX_SUPPLIER_CODE: 'bench' });
   const apiPort = await freePort();
   const adminPort = await freePort();
   const redisUrl = via.redisUrl ?? servers.redisUrl;
@@ -124,15 +104,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     apiUrl: `http://127.0.0.1:${apiPort}`,
     namespace,
     temporalAddress,
-    databaseUrl,
     context,
     owner,
-    processes: { supplier: supplier.child, worker: worker.child, api: api.child },
-    account: (fundsMinor = 100_000_000_000n) => makeAccount(context, fundsMinor),
+    processes: { worker: worker.child, api: api.child },
+    /** A merchant with USD in its wallet and no limit that a bench could reach. */
+    account: () => makeAccount(context),
   };
 }
 
-async function makeAccount(context: ProcessContext, fundsMinor: bigint): Promise<BenchAccount> {
+async function makeAccount(context: ProcessContext) {
   const accounts = openAccounts(context);
   const world = openWorld(context, context.config.worlds.test);
   try {
@@ -148,7 +128,7 @@ async function makeAccount(context: ProcessContext, fundsMinor: bigint): Promise
       },
       ACTOR,
     );
-    const amount = { amountMinor: fundsMinor, currency: 'USD' } as const;
+    const amount = { amountMinor: FUNDS_MINOR, currency: 'USD' } as const;
     await fund({ accounts, world }, { accountId, amount, reason: 'bench', reference: accountId }, ACTOR);
     const { apiKey } = await createKey(
       accounts,

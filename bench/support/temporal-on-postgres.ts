@@ -7,11 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import pg from 'pg';
-import { startChild, type ServiceLog } from '../../src/dev/child.ts';
+import { startChild } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { runCommand } from '../../src/dev/programs.ts';
 import { DYNAMIC_CONFIG } from '../../src/dev/temporal.ts';
+import { asOwner, dropDatabase } from './owner.ts';
 import { findTemporalServer } from './temporal-server-program.ts';
 
 const HISTORY_SHARDS = 4;
@@ -21,18 +21,13 @@ const MAX_CONNECTIONS = 20;
 const START_DEADLINE_MS = 120_000;
 const TOOL_TIMEOUT_MS = 120_000;
 
-interface TemporalOnPostgresOptions {
-  readonly dataDir: string;
-  readonly log: ServiceLog;
-  readonly pathEnv: string;
-  readonly cacheDir: string;
-  /** An owner who may create databases. */
-  readonly ownerUrl: string;
-}
-
+/** `ownerUrl` is of an owner who may create databases. */
 export async function startTemporalOnPostgres(
-  options: TemporalOnPostgresOptions,
-): Promise<{ readonly address: string; stop(): Promise<void> }> {
+  options: Parameters<typeof findTemporalServer>[0] & {
+    readonly dataDir: string;
+    readonly ownerUrl: string;
+  },
+) {
   const programs = await findTemporalServer(options);
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const run = randomBytes(4).toString('hex');
@@ -58,7 +53,8 @@ export async function startTemporalOnPostgres(
   const address = `${HOST}:${ports[0] ?? 0}`;
   const stop = async (): Promise<void> => {
     await child.stop();
-    for (const database of Object.values(databases)) await dropDatabase(options.ownerUrl, database);
+    for (const database of Object.values(databases))
+      await asOwner(options.ownerUrl, (client) => dropDatabase(client, database));
   };
   try {
     await child.untilReady({ probe: () => serves(address), deadlineMs: START_DEADLINE_MS });
@@ -76,30 +72,12 @@ async function makeSchema(tool: string, ownerUrl: string, kind: string, database
     timeout: TOOL_TIMEOUT_MS,
     env: { SQL_PASSWORD: decodeURIComponent(password), PATH: '/usr/bin:/bin' },
   };
-  const login = [
-    '--plugin',
-    'postgres12',
-    '--ep',
-    hostname,
-    '-p',
-    port === '' ? '5432' : port,
-    '-u',
-    username,
-  ];
+  const server = ['--ep', hostname, '-p', port === '' ? '5432' : port];
+  const login = ['--plugin', 'postgres12', ...server, '-u', username];
   const call = (...args: string[]) => runCommand(tool, [...login, '--db', database, ...args], options);
   await call('create-database');
   await call('setup-schema', '-v', '0.0');
   await call('update-schema', '--schema-name', `postgresql/v12/${kind}`);
-}
-
-async function dropDatabase(ownerUrl: string, database: string): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl });
-  await client.connect();
-  try {
-    await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-  } finally {
-    await client.end();
-  }
 }
 
 function dynamicConfig(): string {

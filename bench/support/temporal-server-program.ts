@@ -13,17 +13,12 @@ const VERSION = '1.31.2';
 const MODULE = 'go.temporal.io/server/cmd';
 const BUILD_TIMEOUT_MS = 1_800_000;
 
-interface TemporalServerPrograms {
-  readonly server: string;
-  readonly sqlTool: string;
-}
-
 /** Throws, saying what is missing, when there is neither a kept copy nor Go. */
 export async function findTemporalServer(options: {
   readonly cacheDir: string;
   readonly pathEnv: string;
   readonly log: ServiceLog;
-}): Promise<TemporalServerPrograms> {
+}) {
   const { cacheDir, log } = options;
   const folder = join(cacheDir, `temporal-server-${VERSION}`);
   const programs = { server: join(folder, 'temporal-server'), sqlTool: join(folder, 'temporal-sql-tool') };

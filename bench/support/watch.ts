@@ -7,20 +7,13 @@ import { residentMiB } from './cpu.ts';
 import { quantile } from './rounds.ts';
 import type { Service } from './service.ts';
 
-interface Watch {
-  /** Lines for the report. */
-  stop(): Promise<string[]>;
-  /** Medians of the second and the last quarter, by what was watched. */
-  growth(): ReadonlyMap<string, { readonly early: number; readonly late: number }>;
-}
-
 /** The length of a run as a person would write it. */
 export const minutesText = (ms: number): string => String(Number((ms / 60_000).toFixed(1)));
 
 const INTERVAL_MS = 5_000;
 const TELL_EVERY = 12;
 
-export function startWatch(service: Service, progress: (line: string) => void): Watch {
+export function startWatch(service: Service, progress: (line: string) => void) {
   const samples = new Map<string, number[]>();
   const keep = (name: string, value: number | null): void => {
     if (value !== null) samples.set(name, [...(samples.get(name) ?? []), value]);
@@ -46,17 +39,14 @@ export function startWatch(service: Service, progress: (line: string) => void): 
     new Map(
       [...samples].map(([name, values]) => {
         const quarter = Math.max(1, Math.floor(values.length / 4));
-        return [
-          name,
-          {
-            early: quantile(values.slice(quarter, 2 * quarter), 0.5),
-            late: quantile(values.slice(-quarter), 0.5),
-          },
-        ] as const;
+        const early = quantile(values.slice(quarter, 2 * quarter), 0.5);
+        return [name, { early, late: quantile(values.slice(-quarter), 0.5) }] as const;
       }),
     );
   return {
+    /** Medians of the second and the last quarter, by what was watched. */
     growth,
+    /** Lines for the report. */
     stop: async () => {
       clearInterval(timer);
       await looking;

@@ -5,14 +5,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export interface WireCounter {
-  readonly port: number;
-  /** Since the start or the last reset: how often each statement or command was sent. */
-  counts(): ReadonlyMap<string, number>;
-  total(): number;
-  reset(): void;
-  close(): Promise<void>;
-}
+export type WireCounter = Awaited<ReturnType<typeof startWireCounter>>;
 
 /** Takes the bytes that one client sends, in pieces of any size; tells each message it recognises. */
 type Parser = (chunk: Buffer) => void;
@@ -21,7 +14,7 @@ export async function startWireCounter(options: {
   readonly host: string;
   readonly port: number;
   readonly protocol: 'postgres' | 'redis';
-}): Promise<WireCounter> {
+}) {
   const counts = new Map<string, number>();
   const sockets = new Set<Socket>();
   const tell = (message: string): void => void counts.set(message, (counts.get(message) ?? 0) + 1);
@@ -47,6 +40,7 @@ export async function startWireCounter(options: {
   });
   return {
     port: (server.address() as { port: number }).port,
+    /** Since the start or the last reset: how often each statement or command was sent. */
     counts: () => new Map(counts),
     total: () => [...counts.values()].reduce((sum, value) => sum + value, 0),
     reset: () => counts.clear(),

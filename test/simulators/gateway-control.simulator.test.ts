@@ -2,42 +2,25 @@
  * The control interface of the gateway simulator: faults of the API and of the network, charges, the
  * statement, the clock and the counters, and that a bad request changes nothing.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NETWORK_KINDS } from '../../packages/simulators/paystack/faults.ts';
 import {
   exchange,
   fresh,
   HOUR_MS,
   SECRET_KEY,
+  sharedGateway,
   startGateway,
-  stopAll,
   until,
-  type TestGateway,
 } from './gateway-simulator.support.ts';
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterEach(async () => {
-  await gateway.control('DELETE', '/faults');
-});
-afterAll(stopAll);
-
-const setFaults = (body: unknown) => gateway.control('PUT', '/faults', body);
-const headers = { authorization: `Bearer ${SECRET_KEY}` };
-const chargeBody = (reference: string) => ({
-  email: 'a@example.com',
-  amount: 500_000,
-  reference,
-  bank_transfer: {},
-});
-const charge = (reference: string) => gateway.call('POST', '/charge', chargeBody(reference));
+const gateway = sharedGateway();
+const faultsNow = async () => (await gateway.control('GET', '/faults')).body;
 /** Sends one charge: status and text of its answer, or why there was none. */
 async function raw(reference: string, signal?: AbortSignal) {
-  const body = JSON.stringify(chargeBody(reference));
-  return exchange(`${gateway.url}/charge`, 'POST', headers, body, signal).then(
+  const body = { email: 'a@example.com', amount: 500_000, reference, bank_transfer: {} };
+  const headers = { authorization: `Bearer ${SECRET_KEY}` };
+  return exchange(`${gateway.url}/charge`, 'POST', headers, JSON.stringify(body), signal).then(
     ({ status, text }) => ({ status, text }),
     (error: unknown) => {
       const { name, code } = error as { name: string; code?: string };
@@ -64,21 +47,17 @@ async function hangUpOn(reference: string, kind: string) {
 }
 const isHeld = async (reference: string) =>
   (await gateway.control('GET', `/charges/${reference}`)).status === 200;
-/** Whether the gateway holds the charge, by the control interface and by a repeat of the call. */
-async function expectHeld(reference: string, isDone: boolean): Promise<void> {
-  expect(await isHeld(reference)).toBe(isDone);
-  await gateway.control('DELETE', '/faults');
-  expect((await charge(reference)).code).toBe(isDone ? 'duplicate_reference' : undefined);
-}
 
 describe('the gateway simulator, its faults', () => {
   it('PUT adds to the active faults, DELETE clears them all', async () => {
-    const defaults = (await gateway.control('DELETE', '/faults')).body as Record<string, unknown>;
+    const defaults = await faultsNow();
     expect(defaults).toMatchObject({ webhooks: 'deliver', shortTransfer: 'settle', refund: 'process' });
-    expect((await setFaults({ latencyMs: 1, loseAnswer: { next: 3 } })).body).toMatchObject({ latencyMs: 1 });
-    expect((await setFaults({ latencyMs: 2 })).body).toMatchObject({ latencyMs: 2, loseAnswer: { next: 3 } });
-    expect((await gateway.control('GET', '/faults')).body).toMatchObject({ latencyMs: 2 });
-    expect((await setFaults({})).status).toBe(200);
+    expect(await gateway.setFaults({ latencyMs: 1, loseAnswer: { next: 3 } })).toMatchObject({
+      latencyMs: 1,
+    });
+    const both = { latencyMs: 2, loseAnswer: { next: 3 } };
+    expect(await gateway.setFaults({ latencyMs: 2 })).toMatchObject(both);
+    expect(await faultsNow()).toMatchObject(both);
     expect((await gateway.control('DELETE', '/faults')).body).toEqual(defaults);
   });
 
@@ -89,37 +68,35 @@ describe('the gateway simulator, its faults', () => {
     { latencyMs: '5' },
     { loseAnswer: 2 },
     { loseAnswer: { next: 1, more: 1 } },
-    { error: true },
-    { shortTransfer: 'keep' },
-    { refund: 'maybe' },
-    { refundDelayMs: 0.5 },
     { unknownReference: 500 },
-    { unknownReference: '404' },
-    { otherIntegration: 'yes' },
-    { chargeFailedEvents: 'yes' },
     { shapeDrift: 1 },
     { unknownStatus: 'Not A Word' },
-    { unknownStatus: 7 },
-    { webhookBytes: 'binary' },
-    { retries: 'never' },
-    { rejectedAmount: 'euro' },
     { latencyMs: 5, unknown: 1 },
+    { network: {} },
+    { network: { kind: 'earthquake' } },
+    { network: { kind: '500', operation: 'esim/order' } },
+    { network: { kind: '500', next: 1, share: 0.5 } },
+    { network: { kind: '500', share: 2 } },
+    { network: { kind: '500', more: 1 } },
+    { network: { kind: 'timeout-after', done: false } },
+    { network: { kind: 'connect-refused', done: true } },
+    { network: 'reset' },
     [],
-    7,
     'text',
     '{"latencyMs":',
     '',
   ])('PUT /faults refuses %j with 400 and changes nothing', async (body) => {
-    const before = (await gateway.control('GET', '/faults')).body;
-    const reply = await setFaults(body);
+    const before = await faultsNow();
+    const reply = await gateway.control('PUT', '/faults', body);
     expect(reply.status).toBe(400);
     expect((reply.body as { error: { message: string } }).error.message).not.toBe('');
-    expect((await gateway.control('GET', '/faults')).body).toEqual(before);
+    expect(await faultsNow()).toEqual(before);
   });
 
   it('PUT /faults names every wrong field, also those of network', async () => {
-    const { body } = await setFaults({ error: 2, what: 1, network: { kind: 'x', next: -1 } });
-    expect((body as { error: { problems: string[] } }).error.problems).toHaveLength(4);
+    const body = { error: 2, what: 1, network: { kind: 'x', next: -1 } };
+    const reply = await gateway.control('PUT', '/faults', body);
+    expect((reply.body as { error: { problems: string[] } }).error.problems).toHaveLength(4);
   });
 });
 
@@ -158,7 +135,7 @@ describe('the gateway simulator, GET /charges', () => {
       accountName: data['account_name'],
       expiresAt: data['account_expires_at'],
     });
-    expect((await gateway.control('GET', '/charges/nothing')).status).toBe(404);
+    expect(await isHeld('nothing')).toBe(false);
     expect((await gateway.control('POST', '/charges/nothing/pay')).status).toBe(404);
   });
 
@@ -168,40 +145,36 @@ describe('the gateway simulator, GET /charges', () => {
     own.clock.nowMs += HOUR_MS;
     const { reference: second } = await own.initialize({ currency: 'USD' });
     await own.pay(second);
-    const listed = async (query: string) =>
-      ((await own.control('GET', `/charges${query}`)).body as { reference: string }[]).map(
-        ({ reference }) => reference,
-      );
-    expect(await listed('')).toEqual([second, first]);
-    expect(await listed('?limit=1')).toEqual([second]);
-    expect(await listed('?status=success')).toEqual([second]);
-    expect(await listed('?email=first@example.com')).toEqual([first]);
-    expect(await listed('?currency=USD')).toEqual([second]);
     const now = new Date(own.clock.nowMs).toISOString();
-    expect(await listed(`?from=${now}`)).toEqual([second]);
-    expect(await listed(`?to=${new Date(own.clock.nowMs - 1).toISOString()}`)).toEqual([first]);
-    for (const query of ['?limit=0', '?limit=x', '?from=yesterday']) {
-      expect((await own.control('GET', `/charges${query}`)).status).toBe(400);
+    for (const [query, expected] of [
+      ['', [second, first]],
+      ['?limit=1', [second]],
+      ['?status=success', [second]],
+      ['?email=first@example.com', [first]],
+      ['?currency=USD', [second]],
+      [`?from=${now}`, [second]],
+      [`?to=${new Date(own.clock.nowMs - 1).toISOString()}`, [first]],
+    ] as const) {
+      const { body } = await own.control('GET', `/charges${query}`);
+      const references = (body as { reference: string }[]).map(({ reference }) => reference);
+      expect([query, references]).toEqual([query, expected]);
     }
+    for (const query of ['?limit=0', '?limit=x', '?from=yesterday'])
+      expect((await own.control('GET', `/charges${query}`)).status).toBe(400);
   });
 });
 
 describe('the gateway simulator, POST /charges', () => {
   it.each([
     ['pay', { amountMinor: 0 }],
-    ['pay', { amountMinor: -1 }],
     ['pay', { amountMinor: 1.5 }],
-    ['pay', { amountMinor: '5' }],
     ['pay', { currency: 'EUR' }],
     ['pay', { feesMinor: -1 }],
-    ['pay', { times: 0 }],
     ['pay', { times: 11 }],
     ['pay', { amount: 5 }],
     ['pay', []],
-    ['pay', 'x'],
     ['pay', '{'],
     ['fail', { reason: '' }],
-    ['fail', { why: 'x' }],
     ['abandon', { now: true }],
     ['reverse', { amountMinor: 5 }],
     ['dispute', { action: 'shout' }],
@@ -219,88 +192,54 @@ describe('the gateway simulator, POST /charges', () => {
 describe('the gateway simulator, GET /statement', () => {
   it('lists payments, refunds and reversals of a range, as JSON and CSV', async () => {
     const own = await startGateway({ refundDelayMs: 0 });
-    const first = await own.transfer();
     const startMs = own.clock.nowMs;
-    await own.pay(first);
+    const reference = await own.paid();
     own.clock.nowMs += HOUR_MS;
-    await own.call('POST', '/refund', { transaction: first, amount: 100_000 });
+    await own.call('POST', '/refund', { transaction: reference, amount: 100_000 });
     own.clock.nowMs += HOUR_MS;
-    await own.act(first, 'reverse');
+    await own.act(reference, 'reverse');
     const at = (hours: number) => new Date(startMs + hours * HOUR_MS).toISOString();
-    const line = (kind: string, amountMinor: number, feesMinor: number, hours: number) => ({
-      kind,
-      reference: first,
-      amountMinor,
-      currency: 'NGN',
-      feesMinor,
-      at: at(hours),
-    });
-    const statement = async (query: string) => (await own.control('GET', `/statement${query}`)).body;
-    expect(await statement('')).toEqual([
-      line('charge', 500_000, 7500, 0),
-      line('refund', 100_000, 0, 1),
-      line('reversal', 400_000, 0, 2),
-    ]);
-    expect(await statement(`?from=${at(1)}&to=${at(2)}`)).toEqual([line('refund', 100_000, 0, 1)]);
+    const lines = [
+      { kind: 'charge', reference, amountMinor: 500_000, currency: 'NGN', feesMinor: 7500, at: at(0) },
+      { kind: 'refund', reference, amountMinor: 100_000, currency: 'NGN', feesMinor: 0, at: at(1) },
+      { kind: 'reversal', reference, amountMinor: 400_000, currency: 'NGN', feesMinor: 0, at: at(2) },
+    ];
+    expect(await own.statement()).toEqual(lines);
+    expect(await own.statement(`?from=${at(1)}&to=${at(2)}`)).toEqual([lines[1]]);
     const csv = await exchange(`${own.controlUrl}/statement?format=csv&to=${at(1)}`, 'GET', {}, undefined);
     expect(csv.headers['content-type']).toBe('text/csv;charset=UTF-8');
     expect(csv.text).toBe(
-      `kind,reference,amountMinor,currency,feesMinor,at\r\ncharge,${first},500000,NGN,7500,${at(0)}\r\n`,
+      `kind,reference,amountMinor,currency,feesMinor,at\r\ncharge,${reference},500000,NGN,7500,${at(0)}\r\n`,
     );
-    for (const query of ['?format=xml', '?from=x', '?to=2026-99-99']) {
+    for (const query of ['?format=xml', '?from=x', '?to=2026-99-99'])
       expect((await own.control('GET', `/statement${query}`)).status).toBe(400);
-    }
   });
 
-  it('has a line for each payment, in the amount and currency that came', async () => {
+  it('has a line for each payment that was kept, in the amount and currency that came', async () => {
     const own = await startGateway();
-    const [short, dollars, twice] = [await own.transfer(), await own.transfer(), await own.transfer()];
-    await own.pay(short, { amountMinor: 400_000 });
-    await own.pay(dollars, { amountMinor: 300, currency: 'USD' });
-    await own.pay(twice, { times: 2 });
-    const lines = (await own.statement()).map(({ reference, kind, amountMinor, currency }) => [
-      reference,
-      `${kind} ${amountMinor} ${currency}`,
-    ]);
-    expect(lines).toEqual([
-      [short, 'charge 400000 NGN'],
-      [dollars, 'charge 300 USD'],
-      [twice, 'charge 500000 NGN'],
-      [twice, 'charge 500000 NGN'],
-    ]);
-  });
-
-  it('has no line for a transfer that was sent back', async () => {
-    const own = await startGateway();
+    for (const payment of [{ amountMinor: 400_000 }, { amountMinor: 300, currency: 'USD' }, { times: 2 }])
+      await own.pay(await own.transfer(), payment);
     await own.setFaults({ shortTransfer: 'return' });
     await own.pay(await own.transfer(), { amountMinor: 400_000 });
-    expect(await own.statement()).toEqual([]);
+    expect(await own.statement()).toMatchObject([
+      { kind: 'charge', amountMinor: 400_000, currency: 'NGN' },
+      { kind: 'charge', amountMinor: 300, currency: 'USD' },
+      { kind: 'charge', amountMinor: 500_000, currency: 'NGN' },
+      { kind: 'charge', amountMinor: 500_000, currency: 'NGN' },
+    ]);
   });
 });
 
 describe('the gateway simulator, its clock and counters', () => {
   it('POST /clock skips time, and refuses invalid times', async () => {
     const { nowMs } = gateway.clock;
-    const before = (await gateway.control('GET', '/clock')).body as { now: string; aheadMs: number };
-    const after = await gateway.control('POST', '/clock', { advanceMs: HOUR_MS });
-    expect(after.body).toEqual({
-      now: new Date(nowMs + before.aheadMs + HOUR_MS).toISOString(),
-      aheadMs: before.aheadMs + HOUR_MS,
-    });
-    const body = { email: 'a@example.com', amount: 5000 };
-    const { data } = await gateway.call('POST', '/transaction/initialize', body);
-    const { created_at } = await gateway.verify(String(data['reference']));
-    expect(Date.parse(String(created_at))).toBe(nowMs + before.aheadMs + HOUR_MS);
-    for (const wrong of [
-      {},
-      { advanceMs: -1 },
-      { advanceMs: 1e15 },
-      { advanceMs: '1' },
-      { to: 'tomorrow' },
-      [],
-    ]) {
+    const { aheadMs } = (await gateway.control('GET', '/clock')).body as { aheadMs: number };
+    const now = new Date(nowMs + aheadMs + HOUR_MS).toISOString();
+    expect(await gateway.advance(HOUR_MS)).toEqual({ now, aheadMs: aheadMs + HOUR_MS });
+    const { reference } = await gateway.initialize();
+    expect(await gateway.verify(reference)).toMatchObject({ created_at: now });
+    for (const wrong of [{}, { advanceMs: -1 }, { advanceMs: 1e15 }, { advanceMs: '1' }, { to: 'x' }, []])
       expect((await gateway.control('POST', '/clock', wrong)).status).toBe(400);
-    }
   });
 
   it('GET /stats counts calls by operation and by answer', async () => {
@@ -342,34 +281,26 @@ describe('the gateway simulator, its network faults', () => {
     [{ kind: '500' }, 500, /"type":"api_error"/, false],
     [{ kind: '500', done: true }, 500, /"type":"api_error"/, true],
     [{ kind: 'html-502' }, 502, /^<html>/, false],
-    [{ kind: 'html-502', done: true }, 502, /^<html>/, true],
     [{ kind: 'bad-json' }, 200, /^\{"status":true.*[^}]$/, true],
     [{ kind: 'failed-200' }, 200, /"status":true.*"data":\{"status":"failed","reference":"/, false],
     [{ kind: 'duplicate-reference' }, 400, /"code":"duplicate_reference"/, false],
     [{ kind: 'duplicate-reference', done: true }, 400, /"code":"duplicate_reference"/, true],
     [{ kind: 'trickle', trickleMs: 100 }, 200, /^\{"status":true.*\}$/, true],
+    [{ kind: 'timeout-before' }, 0, /^no answer$/, false],
+    [{ kind: 'timeout-after' }, 0, /^no answer$/, true],
+    [{ kind: 'trickle', trickleMs: 30_000 }, 0, /^no answer$/, true],
   ])(
-    '%j is answered with %i, and the charge is made as its row says',
+    '%j is answered with %i (0: none), and the charge is made as its row says',
     async (network, status, pattern, isDone) => {
       const reference = fresh();
       await gateway.setFaults({ network });
-      const answer = await raw(reference);
+      const isEndless = pattern.source === '^no answer$';
+      const answer = await (isEndless ? hangUpOn(reference, network.kind) : raw(reference));
       expect(answer.status).toBe(status);
       expect(answer.text).toMatch(pattern);
-      await expectHeld(reference, isDone);
+      expect(await isHeld(reference)).toBe(isDone);
     },
   );
-
-  it.each([
-    [{ kind: 'timeout-before' }, false],
-    [{ kind: 'timeout-after' }, true],
-    [{ kind: 'trickle', trickleMs: 30_000 }, true],
-  ])('%j leaves the caller without an answer, and the charge is made: %s', async (network, isDone) => {
-    const reference = fresh();
-    await gateway.setFaults({ network });
-    expect(await hangUpOn(reference, network.kind)).toEqual({ status: 0, text: 'no answer' });
-    await expectHeld(reference, isDone);
-  });
 
   it('connect-refused for every call closes the port, until the fault is cleared', async () => {
     await gateway.setFaults({ network: { kind: 'connect-refused' } });
@@ -395,25 +326,6 @@ describe('the gateway simulator, its network faults', () => {
     expect(hits).toBeLessThan(40);
   });
 
-  it.each([
-    {},
-    { kind: 'earthquake' },
-    { kind: 500 },
-    { kind: '500', operation: 'esim/order' },
-    { kind: '500', next: 1, share: 0.5 },
-    { kind: '500', next: -1 },
-    { kind: '500', share: 2 },
-    { kind: '500', more: 1 },
-    { kind: 'timeout-after', done: false },
-    { kind: 'connect-refused', done: true },
-    'reset',
-    [],
-  ])('PUT /faults refuses the network %j and changes nothing', async (network) => {
-    const before = (await gateway.control('GET', '/faults')).body;
-    expect((await gateway.control('PUT', '/faults', { network, latencyMs: 5 })).status).toBe(400);
-    expect((await gateway.control('GET', '/faults')).body).toEqual(before);
-  });
-
   it('has no kind but the eleven above', () => {
     expect(NETWORK_KINDS).toHaveLength(11);
   });
@@ -423,29 +335,26 @@ describe('the gateway simulator, its faults of format', () => {
   it('shapeDrift changes ids, empty values and names of fields, never money or status', async () => {
     const seen = { metadata: new Set<string>(), plan: new Set<string>(), split: new Set<string>() };
     for (let i = 0; i < 15; i += 1) {
-      const reference = await gateway.transfer();
-      await gateway.pay(reference);
+      await gateway.setFaults({ shapeDrift: false });
+      const reference = await gateway.paid();
       const plain = await gateway.verify(reference);
       await gateway.setFaults({ shapeDrift: true });
       const drifted = await gateway.verify(reference);
       const { text } = await gateway.call('GET', `/transaction/verify/${reference}`);
       const id = /"id":(\d+)/.exec(text)?.[1] ?? '';
       expect(BigInt(id)).toBe(BigInt(String(plain['id'])) + 2n ** 63n);
-      for (const name of Object.keys(seen) as (keyof typeof seen)[]) {
-        seen[name].add(JSON.stringify(drifted[name]));
-      }
-      for (const name of ['status', 'reference', 'amount', 'requested_amount', 'currency', 'fees']) {
+      for (const [name, values] of Object.entries(seen)) values.add(JSON.stringify(drifted[name]));
+      for (const name of ['status', 'reference', 'amount', 'requested_amount', 'currency', 'fees'])
         expect(drifted[name]).toEqual(plain[name]);
-      }
       expect(drifted).toMatchObject({ requestedAmount: 500_000, settlement_hints: {} });
-      expect(await gateway.verify(reference)).toEqual(drifted);
       expect((await gateway.call('GET', `/transaction/${id}`)).data['reference']).toBe(reference);
       const refund = await gateway.call('POST', '/refund', { transaction: id, amount: 1000 });
       const refundId = /"data":\{"id":(\d+)/.exec(refund.text)?.[1] ?? '';
       expect(BigInt(refundId)).toBeGreaterThan(2n ** 63n);
-      expect((await gateway.call('GET', `/refund/${refundId}`)).status).toBe(200);
-      await gateway.setFaults({ shapeDrift: false });
-      expect((await gateway.call('GET', `/refund/${refundId}`)).status).toBe(200);
+      for (const shapeDrift of [true, false]) {
+        await gateway.setFaults({ shapeDrift });
+        expect((await gateway.call('GET', `/refund/${refundId}`)).status).toBe(200);
+      }
     }
     expect([...seen.metadata].toSorted()).toEqual(['""', '0', 'null', '{}']);
     expect([...seen.plan].toSorted()).toEqual(['""', '0', 'null', '{}']);

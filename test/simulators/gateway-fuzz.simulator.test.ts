@@ -3,8 +3,9 @@
  * with a fault of its own.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exchange, sharedGateway } from './gateway-simulator.support.ts';
+import { anyBody } from './simulator.support.ts';
 
 const CALLS = [
   ['POST', '/transaction/initialize'],
@@ -24,62 +25,32 @@ const NAMES = [
 ];
 const PATHS = ['/transaction/verify/', '/transaction/', '/transaction/timeline/', '/charge/', '/refund/'];
 const CONTROL_NAMES = [
+  ...['webhooks', 'latencyMs', 'loseAnswer', 'error', 'network', 'kind', 'next', 'share', 'operation'],
   ...[
-    'webhooks',
-    'latencyMs',
-    'loseAnswer',
-    'error',
-    'network',
-    'kind',
-    'next',
-    'share',
-    'operation',
     'refund',
+    'amountMinor',
+    'currency',
+    'feesMinor',
+    'times',
+    'action',
+    'resolution',
+    'reason',
+    'urls',
+    '__proto__',
   ],
-  ...['amountMinor', 'currency', 'feesMinor', 'times', 'action', 'resolution', 'reason', 'urls', '__proto__'],
 ];
 const KNOWN = [
   ...['a@example.com', 'NGN', 'GHS', 'card', 'known', 'mtn', '0551234987', '500000', 'reset', 'refund'],
-  ...['2030-01-01T00:00:00Z', 'https://shop.example/', 'pay-now', 'drop'],
+  ...['2030-01-01T00:00:00Z', 'https://shop.example/', 'pay-now', 'drop', 5000, 500_000, ['card']],
 ];
+const body = (names: readonly string[]) => anyBody(names, KNOWN);
 
-const scalar = fc.oneof(
-  fc.constantFrom(...KNOWN),
-  fc.constantFrom<unknown>(
-    null,
-    '',
-    0,
-    1,
-    -1,
-    1.5,
-    1e308,
-    5000,
-    500_000,
-    true,
-    [],
-    {},
-    ['card'],
-    'x'.repeat(300),
-  ),
-  fc.string(),
-  fc.string({ unit: 'binary' }),
-  fc.integer(),
-);
-const body = (names: string[]) =>
-  fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
-    value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
-    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
-  })).object;
-
-let gateway: TestGateway;
-
+const gateway = sharedGateway();
 beforeAll(async () => {
-  gateway = await startGateway();
   await gateway.transfer({ reference: 'known' });
   await gateway.pay('known');
   await gateway.call('POST', '/refund', { transaction: 'known', amount: 1000 });
 });
-afterAll(stopAll);
 
 describe('the gateway simulator, arbitrary input', () => {
   it('in a body is answered by the API with an envelope, never with 5xx', async () => {
@@ -135,12 +106,8 @@ describe('the gateway simulator, arbitrary input', () => {
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string(), async (form, path) => {
         const posted = await exchange(page, 'POST', {}, `action=pay&way=${form}`);
         expect(posted.status).toBe(400);
-        const opened = await exchange(
-          `${gateway.url}/checkout/${encodeURIComponent(path)}x_`,
-          'GET',
-          {},
-          undefined,
-        );
+        const other = `${gateway.url}/checkout/${encodeURIComponent(path)}x_`;
+        const opened = await exchange(other, 'GET', {}, undefined);
         expect(opened.status).toBe(404);
       }),
       { numRuns: 100, seed: 20_260_204 },

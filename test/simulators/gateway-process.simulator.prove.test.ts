@@ -1,50 +1,40 @@
-/** The gateway simulator as a process: ready line, seed, data that survive a kill, signals, flags. */
+/** The gateway simulator as a process: what all simulators do, data that survive a kill, its flags. */
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
-import { commandLineOf } from '../../src/dev/process-identity.ts';
+import { describe, expect, it } from 'vitest';
 import {
   clientOf,
   exchange,
   HOUR_MS,
   SECRET_KEY,
   startReceiver,
-  stopAll,
   tempFolder,
   until,
 } from './gateway-simulator.support.ts';
-import { launch, launchReady } from './simulator.support.ts';
+import { describeProcess } from './process.support.ts';
+import { launchReady } from './simulator.support.ts';
 
 const MAIN = fileURLToPath(new URL('../../packages/simulators/paystack/main.ts', import.meta.url));
-
-afterEach(stopAll);
-
 const SECRETS = { SANDBOX_GATEWAY_KEY: SECRET_KEY };
+const NOWHERE = ['--data', '/nonexistent'];
 
-async function start(dataDir: string, args: string[] = []) {
-  const launched = await launchReady(MAIN, ['--data', dataDir, ...args], SECRETS);
-  return { ...launched, ...clientOf(launched.url, launched.controlUrl) };
-}
+const start = describeProcess('the gateway simulator', {
+  main: MAIN,
+  secrets: SECRETS,
+  secretFlags: ['--secret-key'],
+  clientOf,
+  work: (gateway) => gateway.transfer(),
+  greeting: '{"level":"info","msg":"gateway simulator","seed":77}',
+  mistakes: [
+    [{}, NOWHERE, /SANDBOX_GATEWAY_KEY/],
+    [SECRETS, [...NOWHERE, '--bank-country', 'FR'], /--bank-country/],
+    [SECRETS, [...NOWHERE, '--currency', 'EUR'], /--currency/],
+    [SECRETS, [...NOWHERE, '--retries', 'never'], /--retries/],
+    [SECRETS, [...NOWHERE, '--webhook-url', 'nowhere'], /--webhook-url/],
+    [SECRETS, [...NOWHERE, '--public-url', 'ftp://x'], /--public-url/],
+  ],
+});
 
 describe('the gateway simulator as a process', () => {
-  it('prints one JSON line, and its seed on stderr; on SIGTERM it finishes running requests and exits with 0', async () => {
-    const gateway = await start(await tempFolder(), ['--seed', '77']);
-    expect(JSON.parse(gateway.stdout())).toEqual({
-      ready: true,
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-      controlUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-    });
-    await gateway.setFaults({ latencyMs: 400 });
-    const running = gateway.transfer();
-    await until(
-      async () => ((await gateway.control('GET', '/stats')).body as { inFlight: number }).inFlight === 1,
-    );
-    gateway.child.kill('SIGTERM');
-    expect(await running).toMatch(/^transfer-/);
-    expect(await gateway.exit).toBe(0);
-    expect(gateway.stdout().trim().split('\n')).toHaveLength(1);
-    expect(gateway.stderr().trim()).toBe('{"level":"info","msg":"gateway simulator","seed":77}');
-  });
-
   it('keeps charges, payments, refunds, faults, its clock and what is planned when it is killed', async () => {
     const dataDir = await tempFolder();
     const first = await start(dataDir, ['--scenario-ms', '1000000', '--refund-delay-ms', '1000000']);
@@ -96,23 +86,13 @@ describe('the gateway simulator as a process', () => {
     const receiver = await startReceiver();
     receiver.answers.push('hang');
     const first = await start(dataDir, ['--webhook-url', receiver.url]);
-    const reference = await first.transfer();
-    await first.pay(reference);
+    const reference = await first.paid();
     await until(() => receiver.attempts.length === 1);
     first.child.kill('SIGKILL');
     await first.exit;
     await start(dataDir);
     await until(() => receiver.messages.length === 1);
     expect(receiver.messages[0]?.text).toContain(reference);
-  });
-
-  it('ends when its stdin closes, but only with --exit-with-parent', async () => {
-    const tied = await start(await tempFolder(), ['--exit-with-parent']);
-    const free = await start(await tempFolder());
-    tied.child.stdin?.end();
-    free.child.stdin?.end();
-    expect(await tied.exit).toBe(0);
-    expect(await free.transfer()).toMatch(/^transfer-/);
   });
 
   it('obeys its flags', async () => {
@@ -151,40 +131,5 @@ describe('the gateway simulator as a process', () => {
     const { text } = await exchange(`${launched.url}/transaction/verify/live-1`, 'GET', headers, undefined);
     expect(text).toContain('"domain":"live"');
     expect(launched.stderr()).not.toContain('sk_live_');
-  });
-
-  it('has no key on its command line, and refuses one there', async () => {
-    const gateway = await start(await tempFolder());
-    const commandLine = await commandLineOf(gateway.child.pid ?? 0);
-    expect(commandLine).toContain('paystack/main.ts');
-    expect(commandLine).not.toContain(SECRET_KEY);
-    const launched = launch(MAIN, ['--data', await tempFolder(), '--secret-key', 'x'], SECRETS);
-    expect(await launched.exit).toBe(1);
-    expect(launched.stderr()).toContain(`'--secret-key'`);
-  });
-
-  it.each([
-    [SECRETS, [], /--data/],
-    [{}, ['--data', '/nonexistent'], /SANDBOX_GATEWAY_KEY/],
-    [SECRETS, ['--data', '/nonexistent', '--port', 'many'], /--port/],
-    [SECRETS, ['--data', '/nonexistent', '--bank-country', 'FR'], /--bank-country/],
-    [SECRETS, ['--data', '/nonexistent', '--currency', 'EUR'], /--currency/],
-    [SECRETS, ['--data', '/nonexistent', '--retries', 'never'], /--retries/],
-    [SECRETS, ['--data', '/nonexistent', '--webhook-url', 'nowhere'], /--webhook-url/],
-    [SECRETS, ['--data', '/nonexistent', '--public-url', 'ftp://x'], /--public-url/],
-    [SECRETS, ['--data', '/nonexistent', '--nonsense'], /nonsense/],
-  ])('with %j %j does not start, and names the mistake', async (secrets, args, message) => {
-    const launched = launch(MAIN, args, secrets);
-    expect(await launched.exit).toBe(1);
-    expect(launched.stderr()).toMatch(message);
-    expect(launched.stdout()).toBe('');
-  });
-
-  it('does not start when its port is taken', async () => {
-    const gateway = await start(await tempFolder());
-    const { port } = new URL(gateway.url);
-    const second = launch(MAIN, ['--data', await tempFolder(), '--port', port], SECRETS);
-    expect(await second.exit).toBe(1);
-    expect(second.stderr()).toMatch(/EADDRINUSE/);
   });
 });

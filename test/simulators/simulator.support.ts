@@ -9,6 +9,7 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from '
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import type { Simulator, SimulatorOptions } from '../../packages/simulators/kit/simulator.ts';
 import { until as untilGood } from '../support/time/until.ts';
 
@@ -194,4 +195,20 @@ export async function launchReady(main: string, args: string[], env: Record<stri
   ]);
   const { url, controlUrl } = JSON.parse(stdout()) as { url: string; controlUrl: string };
   return { ...launched, url, controlUrl };
+}
+
+/** Any JSON object with these names, whose values are often among those that mean something. */
+export function anyBody(names: readonly string[], known: readonly unknown[]) {
+  const odd = [null, '', 0, 1, -1, 1.5, 1e308, true, [], {}, 'x'.repeat(300)];
+  const scalar = fc.oneof(
+    fc.constantFrom(...known),
+    fc.constantFrom<unknown>(...odd),
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.integer(),
+  );
+  return fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
+    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
+  })).object;
 }

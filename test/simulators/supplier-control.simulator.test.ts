@@ -2,78 +2,34 @@
  * The control interface of the supplier simulator, its faults and its magic package codes, and that a bad
  * request changes nothing. What our client makes of the faults is in test/vendors/.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MAGIC_RULES } from '../../packages/simulators/esim-access/magic.ts';
-import {
-  startSimulator,
-  stopAll,
-  until,
-  type Reply,
-  type TestSimulator,
-} from './supplier-simulator.support.ts';
+import { fresh, sharedSimulator, startSimulator, until, type Reply } from './supplier-simulator.support.ts';
 
-let simulator: TestSimulator;
-let serial = 0;
-const fresh = () => `control-${(serial += 1)}`;
-
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterEach(async () => {
-  await simulator.control('DELETE', '/faults');
-});
-afterAll(stopAll);
-
+const simulator = sharedSimulator();
 const setFaults = (body: unknown) => simulator.control('PUT', '/faults', body);
-
-async function newEsim(): Promise<{ esimTranNo: string; iccid: string; orderNo: string }> {
-  const { obj } = await simulator.order(fresh());
-  return (await simulator.esim((obj as { orderNo: string }).orderNo)) as {
-    esimTranNo: string;
-    iccid: string;
-    orderNo: string;
-  };
-}
-
-const held = async (transactionId: string) =>
-  (await simulator.control('GET', `/orders?transactionId=${transactionId}`)).body as {
-    status: string;
-    requests: number;
-  }[];
-/** The error code of an answer, "0" for success, "lost" if the connection was cut. */
-async function codeOf(call: Promise<Reply>): Promise<string | null> {
-  return call.then(
-    (reply) => reply.errorCode,
-    () => 'lost',
-  );
-}
-const topUp = (esimTranNo: string, packageCode: string, transactionId = fresh()) =>
-  simulator.call('esim/topup', { transactionId, esimTranNo, packageCode });
+const held = async (transactionId: string, at = simulator) =>
+  (await at.control('GET', `/orders?transactionId=${transactionId}`)).body as { requests: number }[];
+const topUp = (esimTranNo: string, packageCode: string, transactionId = fresh(), at = simulator) =>
+  at.call('esim/topup', { transactionId, esimTranNo, packageCode });
 
 describe('the supplier simulator, its control interface', () => {
   it.each([
     { nonsense: 1 },
     { busy: 2 },
-    { busy: -0.1 },
-    { busy: true },
     { busy: '1' },
     { busy: null },
     { busy: { next: 1.5 } },
     { busy: { next: -1 } },
     { busy: { next: 1, more: 2 } },
-    { busy: [1] },
-    { latencyMs: -1 },
     { latencyMs: 0.5 },
-    { latencyMs: '5' },
     { allocationMs: { next: 1 } },
     { rateLimit: 1 },
     { webhooks: 'explode' },
     { latencyMs: 5, unknown: 1 },
     [],
-    7,
     'text',
     '{"busy":',
-    '',
   ])('PUT /faults refuses %j with 400 and changes nothing', async (body) => {
     const before = (await simulator.control('GET', '/faults')).body;
     const reply = await setFaults(body);
@@ -83,58 +39,35 @@ describe('the supplier simulator, its control interface', () => {
   });
 
   it('GET /orders lists the orders, newest first, up to a limit, without activation codes', async () => {
-    await newEsim();
-    const all = (await simulator.control('GET', '/orders?limit=3')).body as { createdAt: string }[];
-    expect(all.length).toBeGreaterThan(0);
-    expect(all.length).toBeLessThanOrEqual(3);
-    expect(all.map((each) => each.createdAt)).toEqual(
-      all
-        .map((each) => each.createdAt)
-        .sort()
-        .reverse(),
-    );
-    expect(JSON.stringify(all)).not.toMatch(/LPA:|"pin"|"puk"/);
-    expect((await simulator.control('GET', '/orders?transactionId=unknown')).body).toEqual([]);
-    for (const limit of ['0', 'x', '-1', '10001']) {
-      expect((await simulator.control('GET', `/orders?limit=${limit}`)).status).toBe(400);
+    for (let i = 0; i < 4; i += 1) {
+      await simulator.buy();
+      simulator.clock.nowMs += 1;
     }
+    const all = (await simulator.control('GET', '/orders?limit=3')).body as { createdAt: string }[];
+    const times = all.map((each) => each.createdAt);
+    expect(times).toHaveLength(3);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(JSON.stringify(all)).not.toMatch(/LPA:|"pin"|"puk"/);
+    expect(await held('unknown')).toEqual([]);
+    for (const limit of ['0', 'x', '-1', '10001'])
+      expect((await simulator.control('GET', `/orders?limit=${limit}`)).status).toBe(400);
   });
 
   it('PUT /esims gives an eSIM any status, also a new one', async () => {
-    const { iccid, esimTranNo, orderNo } = await newEsim();
-    const put = (body: unknown, id = iccid) => simulator.control('PUT', `/esims/${id}`, body);
-    for (const status of [
-      'IN_USE',
-      'USED_UP',
-      'USED_EXPIRED',
-      'UNUSED_EXPIRED',
-      'CANCEL',
-      'REVOKE',
-      'SUSPENDED',
-      'BRAND_NEW',
-      'GOT_RESOURCE',
-    ]) {
-      expect((await put({ esimStatus: status })).body).toMatchObject({ esimStatus: status });
-      expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: status });
+    const { iccid, change, read } = await simulator.buy();
+    const ended = ['USED_EXPIRED', 'UNUSED_EXPIRED', 'CANCEL', 'REVOKE'];
+    for (const esimStatus of ['IN_USE', 'USED_UP', ...ended, 'SUSPENDED', 'BRAND_NEW', 'GOT_RESOURCE']) {
+      expect((await change({ esimStatus })).body).toMatchObject({ esimStatus });
+      expect(await read()).toMatchObject({ esimStatus });
     }
-    expect((await put({ smdpStatus: 'DELETED' }, esimTranNo)).body).toMatchObject({ smdpStatus: 'DELETED' });
+    expect((await change({ smdpStatus: 'DELETED' })).body).toMatchObject({ smdpStatus: 'DELETED' });
     expect((await simulator.control('GET', `/esims/${iccid}`)).body).toMatchObject({ smdpStatus: 'DELETED' });
-    expect((await put({ smdpStatus: null, esimStatus: 'IN_USE', orderUsage: 5 })).body).toMatchObject({
-      esimStatus: 'IN_USE',
-      smdpStatus: 'ENABLED',
-      orderUsage: 5,
-    });
-    expect((await put({ esimStatus: 'IN_USE' }, 'no-such-esim')).status).toBe(404);
-    for (const body of [
-      {},
-      { orderUsage: -1 },
-      { orderUsage: '5' },
-      { esimStatus: 'lower' },
-      { esimStatus: 7 },
-      { x: 1 },
-    ]) {
-      expect((await put(body)).status).toBe(400);
-    }
+    const inUse = { esimStatus: 'IN_USE', orderUsage: 5 };
+    const { body } = await change({ smdpStatus: null, ...inUse });
+    expect(body).toMatchObject({ ...inUse, smdpStatus: 'ENABLED' });
+    expect((await simulator.control('PUT', '/esims/no-such-esim', inUse)).status).toBe(404);
+    for (const wrong of [{}, { orderUsage: -1 }, { orderUsage: '5' }, { esimStatus: 'lower' }, { x: 1 }])
+      expect((await change(wrong)).status).toBe(400);
   });
 });
 
@@ -154,23 +87,23 @@ describe('the supplier simulator, its faults', () => {
     expect(hits).toBeLessThan(40);
   });
 
-  it.each(['PUT 0', 'PUT next 0', 'DELETE'])('neverAllocate keeps profiles back until %s', async (way) => {
+  it.each([
+    ['PUT 0', () => setFaults({ neverAllocate: 0 })],
+    ['PUT next 0', () => setFaults({ neverAllocate: { next: 0 } })],
+    ['DELETE', () => simulator.control('DELETE', '/faults')],
+  ])('neverAllocate keeps profiles back until %s', async (_way, clear) => {
     await setFaults({ neverAllocate: 1 });
-    const { obj } = await simulator.order(fresh());
-    const { orderNo } = obj as { orderNo: string };
+    const orderNo = await simulator.ordered();
     simulator.clock.nowMs += 86_400_000;
     await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
-    if (way === 'PUT 0') await setFaults({ neverAllocate: 0 });
-    else if (way === 'PUT next 0') await setFaults({ neverAllocate: { next: 0 } });
-    else await simulator.control('DELETE', '/faults');
+    await clear();
     expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
     simulator.clock.nowMs += 5000;
     expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'IN_USE' });
   });
 
   it('POST /orders/{orderNo}/allocate allocates the profiles of one order', async () => {
-    const { obj } = await simulator.order(fresh(), 'SIM-NEVER-ALLOCATE');
-    const { orderNo } = obj as { orderNo: string };
+    const orderNo = await simulator.ordered('SIM-NEVER-ALLOCATE');
     await simulator.control('DELETE', '/faults');
     await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
     expect((await simulator.control('POST', `/orders/${orderNo}/allocate`)).status).toBe(200);
@@ -179,25 +112,31 @@ describe('the supplier simulator, its faults', () => {
   });
 
   it('nullErrorCode, omitTopUpEsimTranNo and reuseIccid change answers as documented', async () => {
-    const { esimTranNo, iccid } = await newEsim();
+    const { esimTranNo, iccid } = await simulator.buy();
     await setFaults({ nullErrorCode: true, omitTopUpEsimTranNo: true, reuseIccid: 1 });
     const reply = await topUp(esimTranNo, 'TOPUP_SIM-OK');
     expect(reply).toMatchObject({ success: true, errorCode: null });
     expect(reply.obj).not.toHaveProperty('topUpEsimTranNo');
     await simulator.call('esim/cancel', { esimTranNo });
-    const again = await newEsim();
+    const again = await simulator.buy();
     expect(again.iccid).toBe(iccid);
     expect(again.esimTranNo).not.toBe(esimTranNo);
   });
 });
 
 describe('the supplier simulator, its magic package codes', () => {
+  /** The error codes of several answers: "0" for success, "lost" if the connection was cut. */
   const repeat = async (count: number, call: () => Promise<Reply>) => {
     const codes: (string | null)[] = [];
-    for (let i = 0; i < count; i += 1) codes.push(await codeOf(call()));
+    while (codes.length < count)
+      codes.push(
+        await call().then(
+          ({ errorCode }) => errorCode,
+          () => 'lost',
+        ),
+      );
     return codes;
   };
-
   const FOR_BOTH: [code: string, expected: string[]][] = [
     ['SIM-OK', ['0', '0']],
     ['SIM-OUT-OF-STOCK', ['200011', '200011']],
@@ -227,59 +166,49 @@ describe('the supplier simulator, its magic package codes', () => {
   it.each([...FOR_BOTH, ['SIM-NEVER-ALLOCATE', ['900001', '900001', '900001', '900001', '900001']]])(
     'TOPUP_%s is answered with %j call by call, and tops up at most once',
     async (code, expected) => {
-      const { esimTranNo, orderNo } = await newEsim();
+      const { esimTranNo, read } = await simulator.buy();
       const transactionId = fresh();
-      expect(await repeat(expected.length, () => topUp(esimTranNo, `TOPUP_${code}`, transactionId))).toEqual(
-        expected,
-      );
-      const totalDuration = expected.includes('0') ? 14 : 7;
-      expect(await simulator.esim(orderNo)).toMatchObject({ totalDuration });
+      const call = () => topUp(esimTranNo, `TOPUP_${code}`, transactionId);
+      expect(await repeat(expected.length, call)).toEqual(expected);
+      expect(await read()).toMatchObject({ totalDuration: expected.includes('0') ? 14 : 7 });
     },
   );
 
   it('SIM-SLOW has its profile after 12 s, and TOPUP_SIM-SLOW is answered after 12 s', async () => {
-    const { obj } = await simulator.order(fresh(), 'SIM-SLOW');
-    const { orderNo } = obj as { orderNo: string };
-    simulator.clock.nowMs += 11_500;
-    await expect(simulator.esim(orderNo)).rejects.toThrow('200010');
-    simulator.clock.nowMs += 600;
-    const esim = (await simulator.esim(orderNo)) as { esimTranNo: string };
+    const own = await startSimulator();
+    const orderNo = await own.ordered('SIM-SLOW');
+    own.clock.nowMs += 11_500;
+    await expect(own.esim(orderNo)).rejects.toThrow('200010');
+    own.clock.nowMs += 600;
+    const { esimTranNo } = await own.esim(orderNo);
     const transactionId = fresh();
     let answered: Reply | undefined;
-    const first = topUp(esim.esimTranNo, 'TOPUP_SIM-SLOW', transactionId);
+    const first = topUp(esimTranNo, 'TOPUP_SIM-SLOW', transactionId, own);
     void first.then((reply) => (answered = reply)).catch(() => undefined);
-    await until(async () => (await held(transactionId)).length === 1);
+    await until(async () => (await held(transactionId, own)).length === 1);
+    own.clock.nowMs += 12_000;
+    const again = await topUp(esimTranNo, 'TOPUP_SIM-SLOW', transactionId, own);
+    expect(again.obj).toMatchObject({ totalDuration: 14 });
     expect(answered).toBeUndefined();
-    simulator.clock.nowMs += 12_000;
-    expect((await topUp(esim.esimTranNo, 'TOPUP_SIM-SLOW', transactionId)).obj).toMatchObject({
-      totalDuration: 14,
-    });
-    expect(answered).toBeUndefined();
-    await simulator.stop();
+    await own.stop();
     await expect(first).rejects.toThrow();
-    simulator = await startSimulator();
   });
 
   it('are listed in ZZ with 1 GB for 7 days at $2.00, except SIM-TOO-DEAR, each with a top-up, except SIM-NO-TOPUP', async () => {
-    const { obj } = await simulator.call('package/list', { locationCode: 'ZZ' });
-    const listed = (obj as { packageList: Record<string, unknown>[] }).packageList;
-    expect(listed.map((each) => each['packageCode'])).toEqual(Object.keys(MAGIC_RULES));
-    for (const each of listed)
-      expect(each).toMatchObject({
-        price: each['packageCode'] === 'SIM-TOO-DEAR' ? 10_000_000_000 : 20_000,
+    const codes = Object.keys(MAGIC_RULES);
+    expect(await simulator.packages({ locationCode: 'ZZ' })).toMatchObject(
+      codes.map((packageCode) => ({
+        packageCode,
+        price: packageCode === 'SIM-TOO-DEAR' ? 10_000_000_000 : 20_000,
         volume: 1_073_741_824,
         duration: 7,
-      });
-    const topUps = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-SLOW' });
-    const codes = (topUps.obj as { packageList: { packageCode: string }[] }).packageList.map(
-      (each) => each.packageCode,
+      })),
     );
-    const expected = Object.keys(MAGIC_RULES).filter((code) => code !== 'SIM-NO-TOPUP');
-    expect(codes).toEqual(expected.map((code) => `TOPUP_${code}`));
-    const none = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-NO-TOPUP' });
-    expect(none.obj).toEqual({ packageList: [] });
-    const { iccid } = await newEsim();
-    const forEsim = await simulator.call('package/list', { type: 'TOPUP', iccid });
-    expect(forEsim.obj).toEqual(topUps.obj);
+    const topUps = await simulator.packages({ type: 'TOPUP', packageCode: 'SIM-SLOW' });
+    const expected = codes.filter((code) => code !== 'SIM-NO-TOPUP').map((code) => `TOPUP_${code}`);
+    expect(topUps.map((each) => each.packageCode)).toEqual(expected);
+    expect(await simulator.packages({ type: 'TOPUP', packageCode: 'SIM-NO-TOPUP' })).toEqual([]);
+    const { iccid } = await simulator.buy();
+    expect(await simulator.packages({ type: 'TOPUP', iccid })).toEqual(topUps);
   });
 });

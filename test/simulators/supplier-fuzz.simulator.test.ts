@@ -3,8 +3,9 @@
  * own.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulator, stopAll, type TestSimulator } from './supplier-simulator.support.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { anyBody } from './simulator.support.ts';
+import { sharedSimulator } from './supplier-simulator.support.ts';
 
 const OPERATIONS = [
   'package/list',
@@ -23,19 +24,8 @@ const OPERATIONS = [
 ];
 const NAMES = [
   ...['transactionId', 'packageInfoList', 'amount', 'packageCode', 'count', 'price', 'periodNum', 'pager'],
-  ...[
-    'pageNum',
-    'pageSize',
-    'orderNo',
-    'iccid',
-    'esimTranNo',
-    'startTime',
-    'endTime',
-    'message',
-    'type',
-    'slug',
-  ],
-  ...['locationCode', 'dataType', 'esimTranNoList', '__proto__', 'constructor', 'toString'],
+  ...['pageNum', 'pageSize', 'orderNo', 'iccid', 'esimTranNo', 'startTime', 'endTime', 'message', 'type'],
+  ...['slug', 'locationCode', 'dataType', 'esimTranNoList', '__proto__', 'constructor', 'toString'],
 ];
 const CONTROL_NAMES = [
   ...['outOfStock', 'busy', 'neverAllocate', 'rateLimit', 'usageLagMs', 'webhooks', 'next', 'reuseIccid'],
@@ -43,50 +33,19 @@ const CONTROL_NAMES = [
   ...['stage', 'bytes', 'advanceMs', 'requestId'],
 ];
 
-const scalar = (known: string[]) =>
-  fc.oneof(
-    fc.constantFrom(...known),
-    fc.constantFrom<unknown>(
-      null,
-      '',
-      0,
-      1,
-      -1,
-      1.5,
-      1e308,
-      true,
-      [],
-      {},
-      'SIM-OK',
-      'TOPUP_SIM-OK',
-      'x'.repeat(300),
-    ),
-    fc.string(),
-    fc.string({ unit: 'binary' }),
-    fc.integer(),
-  );
-const body = (names: string[], known: string[]) =>
-  fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
-    value: fc.oneof({ maxDepth: 3 }, scalar(known), tie('object'), fc.array(tie('value'), { maxLength: 3 })),
-    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
-  })).object;
-
-let simulator: TestSimulator;
+const simulator = sharedSimulator();
 let known: string[];
+const body = (names: readonly string[]) => anyBody(names, ['SIM-OK', 'TOPUP_SIM-OK', ...known]);
 
 beforeAll(async () => {
-  simulator = await startSimulator();
-  const { obj } = await simulator.order('fuzz-known');
-  const { orderNo } = obj as { orderNo: string };
-  const { iccid, esimTranNo } = (await simulator.esim(orderNo)) as { iccid: string; esimTranNo: string };
+  const { orderNo, iccid, esimTranNo } = await simulator.buy('SIM-OK', 'fuzz-known');
   known = ['fuzz-known', orderNo, iccid, esimTranNo];
 });
-afterAll(stopAll);
 
 describe('the supplier simulator, arbitrary input', () => {
   it('is answered by the API with a code of the table, never 000001', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...OPERATIONS), body(NAMES, known), async (operation, input) => {
+      fc.asyncProperty(fc.constantFrom(...OPERATIONS), body(NAMES), async (operation, input) => {
         const reply = await simulator.call(operation, input);
         expect(reply.status).toBe(200);
         expect(reply.errorCode).toMatch(/^(0|\d{6})$/);
@@ -100,7 +59,7 @@ describe('the supplier simulator, arbitrary input', () => {
   it('is answered by the control interface with 200, 400, 404 or 409', async () => {
     const paths = ['/faults', '/balance', '/packages/SIM-OK', `/esims/${known[2] ?? ''}`, '/esims/none'];
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...paths), body(CONTROL_NAMES, known), async (path, input) => {
+      fc.asyncProperty(fc.constantFrom(...paths), body(CONTROL_NAMES), async (path, input) => {
         const reply = await simulator.control('PUT', path, input);
         expect([200, 400, 404]).toContain(reply.status);
         if (reply.status !== 200) expect(reply.body).toHaveProperty('error.message');
@@ -110,7 +69,7 @@ describe('the supplier simulator, arbitrary input', () => {
     await simulator.control('DELETE', '/faults');
     const actions = ['install', 'use', 'use-up', 'suspend', 'resume', 'switch-off', 'switch-on', 'clock'];
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...actions), body(CONTROL_NAMES, known), async (action, input) => {
+      fc.asyncProperty(fc.constantFrom(...actions), body(CONTROL_NAMES), async (action, input) => {
         const reply = await simulator.control('POST', `/esims/${known[3] ?? ''}/${action}`, input);
         expect([200, 400, 409]).toContain(reply.status);
         if (reply.status !== 200) expect(reply.body).toHaveProperty('error.message');

@@ -1,50 +1,22 @@
 /**
- * The actions on one eSIM of the supplier simulator: every stage and cause of trouble, its own clock, and the
- * vendor's events, each once and in order, also after a jump of the clock.
+ * The actions on one eSIM of the supplier simulator, its own clock, and the vendor's events, each once and in
+ * order, also after a jump of the clock. Every stage and cause of trouble is in test/esims/sandbox-life.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   DAY_MS,
   GIGABYTE,
+  sharedSimulator,
   startReceiver,
   startSimulator,
-  stopAll,
   until,
   type TestSimulator,
 } from './supplier-simulator.support.ts';
 
-let simulator: TestSimulator;
-
-beforeAll(async () => {
-  simulator = await startSimulator();
-});
-afterAll(stopAll);
-
-interface Esim {
-  readonly esimTranNo: string;
-  readonly iccid: string;
-  readonly orderNo: string;
-  readonly eid: string;
-  readonly activateTime: string | null;
-  readonly installationTime: string | null;
-  readonly expiredTime: string;
-  readonly packageList: readonly { readonly createTime: string }[];
-}
-
-let serial = 0;
+const simulator = sharedSimulator();
 
 /** Buys an eSIM, which is not installed. */
-async function bought(packageCode = 'SIM-MANUAL-LIFE', at = simulator) {
-  const { obj } = await at.order(`life-${(serial += 1)}`, packageCode);
-  const { orderNo } = obj as { orderNo: string };
-  const { esimTranNo, iccid } = (await at.esim(orderNo)) as Esim;
-  return {
-    esimTranNo,
-    iccid,
-    read: async () => (await at.esim(orderNo)) as Esim,
-    act: (action: string, body?: object) => at.control('POST', `/esims/${esimTranNo}/${action}`, body),
-  };
-}
+const bought = (packageCode = 'SIM-MANUAL-LIFE', at = simulator) => at.buy(packageCode);
 
 const atMs = (wireTime: string | null) => Date.parse(wireTime ?? 'none');
 
@@ -63,50 +35,23 @@ describe('the supplier simulator, the actions on an eSIM', () => {
 
   it('leave SIM-MANUAL-LIFE unused if its profile was kept back', async () => {
     await simulator.control('PUT', '/faults', { neverAllocate: 1 });
-    const { obj } = await simulator.order('kept-back', 'SIM-MANUAL-LIFE');
+    const orderNo = await simulator.ordered('SIM-MANUAL-LIFE');
     await simulator.control('DELETE', '/faults');
     simulator.clock.nowMs += DAY_MS;
-    expect(await simulator.esim((obj as { orderNo: string }).orderNo)).toMatchObject({
-      esimStatus: 'GOT_RESOURCE',
-    });
-  });
-
-  it('install goes through every stage', async () => {
-    const { read, act } = await bought();
-    expect((await act('install', { stage: 'DOWNLOAD' })).body).toMatchObject({ smdpStatus: 'DOWNLOAD' });
-    expect(await read()).toMatchObject({
-      esimStatus: 'GOT_RESOURCE',
-      smdpStatus: 'DOWNLOAD',
-      eid: expect.stringMatching(/^\d{32}$/) as string,
-      installationTime: null,
-      activateTime: null,
-    });
-    await act('install', { stage: 'INSTALLATION' });
-    const installed = await read();
-    expect(installed).toMatchObject({
-      esimStatus: 'GOT_RESOURCE',
-      smdpStatus: 'INSTALLATION',
-      activateTime: null,
-    });
-    expect(installed.installationTime).not.toBeNull();
-    await act('install', { stage: 'ENABLED' });
-    expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'ENABLED', orderUsage: 0 });
-    await act('install');
-    const inUse = await read();
-    expect(inUse).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED', orderUsage: 0 });
-    expect(atMs(inUse.expiredTime) - atMs(inUse.activateTime)).toBe(7 * DAY_MS);
+    expect(await simulator.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
   });
 
   it('install starts a package that is active from its installation', async () => {
-    const { obj } = await simulator.call('package/list', {});
-    const { packageList } = obj as { packageList: { packageCode: string; activeType: number }[] };
-    const eager = await bought(packageList.find((one) => one.activeType === 1)!.packageCode);
-    await eager.act('install', { stage: 'DOWNLOAD' });
-    expect(await eager.read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', activateTime: null });
-    await eager.act('install', { stage: 'INSTALLATION' });
-    expect(await eager.read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'INSTALLATION' });
-    expect((await eager.act('install', { stage: 'ENABLED' })).status).toBe(200);
-    expect(await eager.read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
+    const packages = await simulator.packages({});
+    const { read, act } = await bought(packages.find((one) => one.activeType === 1)!.packageCode);
+    for (const [smdpStatus, esimStatus] of [
+      ['DOWNLOAD', 'GOT_RESOURCE'],
+      ['INSTALLATION', 'IN_USE'],
+      ['ENABLED', 'IN_USE'],
+    ]) {
+      expect((await act('install', { stage: smdpStatus })).status).toBe(200);
+      expect(await read()).toMatchObject({ esimStatus, smdpStatus });
+    }
   });
 
   it('install up to a stage ends the automatic installation', async () => {
@@ -157,8 +102,7 @@ describe('the supplier simulator, the actions on an eSIM', () => {
     expect(await read()).toMatchObject({ esimStatus: 'UNUSED_EXPIRED', smdpStatus: 'RELEASED', eid: '' });
     expect(await used.read()).toMatchObject({ esimStatus: 'USED_EXPIRED', orderUsage: GIGABYTE });
     expect(await auto.read()).toMatchObject({ esimStatus: 'UNUSED_EXPIRED' });
-    for (const one of [await read(), await used.read(), await auto.read()])
-      expect(atMs(one.expiredTime)).toBe(Math.floor(simulator.clock.nowMs / 1000) * 1000);
+    expect(atMs((await read()).expiredTime)).toBe(Math.floor(simulator.clock.nowMs / 1000) * 1000);
     expect((await act('expire')).status).toBe(409);
     const body = { transactionId: 'late', packageCode: 'TOPUP_SIM-OK', esimTranNo: used.esimTranNo };
     expect((await simulator.call('esim/topup', body)).errorCode).toBe('200002');
@@ -192,17 +136,6 @@ describe('the supplier simulator, the clock of one eSIM', () => {
     const auto = await bought('SIM-OK');
     await auto.act('clock', { advanceMs: 6 * DAY_MS });
     expect(await auto.read()).toMatchObject({ esimStatus: 'IN_USE' });
-  });
-
-  it('is kept over a restart', async () => {
-    const own = await startSimulator();
-    const { read, act } = await bought('SIM-MANUAL-LIFE', own);
-    await act('install');
-    await act('clock', { advanceMs: 2 * DAY_MS });
-    const before = await read();
-    await own.stop();
-    const again = await startSimulator({ dataDir: own.dataDir, now: () => own.clock.nowMs });
-    expect(await again.esim(before.orderNo)).toEqual(before);
   });
 });
 
@@ -320,6 +253,7 @@ describe('the supplier simulator, the events of an eSIM', () => {
   it('follow as time passes after the clock was moved', async () => {
     const { act, events } = await boughtLive();
     await act('install');
+    await events(4);
     await act('clock', { advanceMs: 6 * DAY_MS - 400 });
     expect(await events(5)).toEqual([...INSTALLED, 'VALIDITY_USAGE']);
     await act('clock', { advanceMs: DAY_MS - 400 });
@@ -330,20 +264,14 @@ describe('the supplier simulator, the events of an eSIM', () => {
 describe('the supplier simulator, refused actions', () => {
   it.each([
     ['install', { stage: 'RELEASED' }],
-    ['install', { stage: null }],
     ['install', { more: 1 }],
     ['use', {}],
     ['use', { bytes: 0 }],
-    ['use', { bytes: -1 }],
     ['use', { bytes: 1.5 }],
     ['use', { bytes: '5' }],
-    ['use', { bytes: 1e300 }],
-    ['clock', {}],
     ['clock', { advanceMs: 0 }],
-    ['clock', { advanceMs: -DAY_MS }],
     ['clock', { advanceMs: 401 * DAY_MS }],
     ['suspend', { requestId: '' }],
-    ['suspend', { requestId: 'x'.repeat(201) }],
     ['expire', []],
   ])('%s with %j is refused with 400 and changes nothing', async (action, body) => {
     const { read, act } = await bought();

@@ -1,71 +1,33 @@
 /**
- * The wire format of the supplier simulator: every operation with its fields and every documented error code
- * that a request can cause. What our client makes of the answers is in test/vendors/.
+ * The operations of the supplier simulator: their fields and every documented error code that a request can
+ * cause. What our client makes of the answers is in test/vendors/.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { luhnDigit } from '../../packages/simulators/esim-access/numbers.ts';
-import {
-  DAY_MS,
-  GIGABYTE,
-  startSimulator,
-  stopAll,
-  type Reply,
-  type TestSimulator,
-} from './supplier-simulator.support.ts';
+import { DAY_MS, fresh, GIGABYTE, sharedSimulator, startSimulator } from './supplier-simulator.support.ts';
 
-let simulator: TestSimulator;
-let serial = 0;
-const fresh = (name: string) => `${name}-${(serial += 1)}`;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ activateAfterMs: 60_000 });
-});
-afterAll(stopAll);
-
-const balance = async () => ((await simulator.call('balance/query', {})).obj as { balance: number }).balance;
-const line = (packageCode: string, more: Record<string, unknown> = {}) => ({
-  packageCode,
-  count: 1,
-  ...more,
-});
-const order = (body: Record<string, unknown>) => simulator.call('esim/order', body);
-const query = (body: Record<string, unknown>, pageSize = 20, pageNum = 1) =>
-  simulator.call('esim/query', { pager: { pageNum, pageSize }, ...body });
-
-/** Buys one eSIM and answers it as /esim/query shows it. */
-async function bought(packageCode = 'SIM-OK') {
-  const { obj } = await simulator.order(fresh('bought'), packageCode);
-  return (await simulator.esim((obj as { orderNo: string }).orderNo)) as Record<string, never> & {
-    esimTranNo: string;
-    iccid: string;
-    orderNo: string;
-    transactionId: string;
-  };
+const simulator = sharedSimulator({ activateAfterMs: 60_000 });
+const line = (packageCode: string, more: object = {}) => ({ packageCode, count: 1, ...more });
+const codeOf = async (operation: string, body: object) => (await simulator.call(operation, body)).errorCode;
+/** Each body must be answered with its code. */
+async function expectCodes(operation: string, cases: [body: object, code: string][]): Promise<void> {
+  for (const [body, code] of cases) expect([body, await codeOf(operation, body)]).toEqual([body, code]);
 }
+const held = async (transactionId: string) =>
+  (await simulator.control('GET', `/orders?transactionId=${transactionId}`)).body;
+const putBalance = (balance: number) => simulator.control('PUT', '/balance', { balance });
 
 describe('the supplier simulator, every request', () => {
   it('is answered in the envelope', async () => {
-    expect(await simulator.call('balance/query', undefined)).toMatchObject({
-      status: 200,
-      success: true,
-      errorCode: '0',
-      errorMsg: null,
-    });
-    expect(await simulator.call('esim/order', {})).toMatchObject({
-      status: 200,
-      success: false,
-      errorCode: '000105',
-      errorMsg: expect.any(String) as string,
-      obj: null,
-    });
+    const yes = { status: 200, success: true, errorCode: '0', errorMsg: null };
+    expect(await simulator.call('balance/query')).toMatchObject(yes);
+    const no = { status: 200, success: false, errorCode: '000105', obj: null };
+    expect(await simulator.call('esim/order', {})).toMatchObject(no);
+    expect(await simulator.call('esim/steal', {})).toMatchObject({ status: 404, success: false, obj: null });
   });
 
   it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('by %s is refused with 000103', async (method) => {
     expect((await simulator.call('balance/query', {}, { method })).errorCode).toBe('000103');
-  });
-
-  it('for an unknown operation is answered with 404, in the envelope', async () => {
-    expect(await simulator.call('esim/steal', {})).toMatchObject({ status: 404, success: false, obj: null });
   });
 
   it.each(['{', 'null', '[]', '7', '"x"', '{"a":1}}', '\u0000'])(
@@ -87,66 +49,46 @@ describe('the supplier simulator, every request', () => {
 
 describe('the supplier simulator, /esim/order', () => {
   it('is answered with a dated order number and the transactionId', async () => {
-    const reply = await order({
-      transactionId: 'first',
-      packageInfoList: [line('SIM-OK', { price: 20_000 })],
-    });
-    expect(reply.obj).toEqual({
-      orderNo: expect.stringMatching(/^B\d{14}$/) as string,
-      transactionId: 'first',
-    });
-    const { orderNo } = reply.obj as { orderNo: string };
+    const transactionId = fresh();
+    const packageInfoList = [line('SIM-OK', { price: 20_000 })];
+    const { obj } = await simulator.call('esim/order', { transactionId, packageInfoList });
     const stamp = new Date(simulator.clock.nowMs).toISOString().replace(/\D/g, '').slice(2, 10);
-    expect(orderNo.slice(1, 9)).toBe(stamp);
+    const orderNo = expect.stringMatching(new RegExp(`^B${stamp}\\d{6}$`)) as unknown;
+    expect(obj).toEqual({ orderNo, transactionId });
   });
 
   it('with a repeated transactionId is answered like the first, whatever else its body has', async () => {
-    const transactionId = fresh('repeat');
+    const transactionId = fresh();
     const first = await simulator.order(transactionId);
     expect(await simulator.order(transactionId, 'ES_20_30')).toEqual(first);
-    expect(await order({ transactionId })).toEqual(first);
-    expect(await order({ transactionId, packageInfoList: 'nonsense', amount: -1 })).toEqual(first);
-    const { body } = await simulator.control('GET', `/orders?transactionId=${transactionId}`);
-    expect(body).toMatchObject([{ requests: 4 }]);
+    expect(await simulator.call('esim/order', { transactionId })).toEqual(first);
+    const nonsense = { transactionId, packageInfoList: 'nonsense', amount: -1 };
+    expect(await simulator.call('esim/order', nonsense)).toEqual(first);
+    expect(await held(transactionId)).toMatchObject([{ requests: 4 }]);
   });
 
   it('may be for 30 eSIMs of several packages, by code and by slug', async () => {
-    const transactionId = fresh('batch');
-    const before = await balance();
-    const reply = await order({
-      transactionId,
-      packageInfoList: [
-        { packageCode: 'SIM-OK', count: 20 },
-        { packageCode: 'ES_1_7', count: 10 },
-      ],
-    });
-    const { orderNo } = reply.obj as { orderNo: string };
-    const { obj } = await query({ orderNo }, 50);
-    const list = (
-      obj as { esimList: { iccid: string; esimTranNo: string; packageList: { slug: string }[] }[] }
-    ).esimList;
-    expect(list).toHaveLength(30);
-    expect(new Set(list.map((each) => each.iccid)).size).toBe(30);
-    expect(new Set(list.map((each) => each.esimTranNo)).size).toBe(30);
-    expect(list.filter((each) => each.packageList[0]?.slug === 'ES_1_7')).toHaveLength(10);
-    const spent = before - (await balance());
-    const { body } = await simulator.control('GET', `/orders?transactionId=${transactionId}`);
-    expect((body as { amount: number; count: number }[])[0]).toMatchObject({ amount: spent, count: 30 });
+    const transactionId = fresh();
+    const before = await simulator.balance();
+    const packageInfoList = [line('SIM-OK', { count: 20 }), line('ES_1_7', { count: 10 })];
+    const { obj } = await simulator.call('esim/order', { transactionId, packageInfoList });
+    const { esimList } = await simulator.query({ orderNo: (obj as { orderNo: string }).orderNo }, 50);
+    expect(new Set(esimList.map((each) => each.iccid)).size).toBe(30);
+    expect(new Set(esimList.map((each) => each.esimTranNo)).size).toBe(30);
+    expect(esimList.filter((each) => each.packageList[0]?.slug === 'ES_1_7')).toHaveLength(10);
+    const amount = before - (await simulator.balance());
+    expect(await held(transactionId)).toMatchObject([{ amount, count: 30 }]);
   });
 
   it('multiplies amount, volume and days of a day-pass by periodNum', async () => {
     const slug = 'ES_1_Daily_1Mbps';
-    const { obj: list } = await simulator.call('package/list', { slug });
-    const { price } = (list as { packageList: { price: number }[] }).packageList[0]!;
-    const lines = [{ packageCode: slug, count: 2, price, periodNum: 5 }];
-    const wrong = await order({ transactionId: fresh('daily'), amount: price * 2, packageInfoList: lines });
-    expect(wrong.errorCode).toBe('200006');
-    const right = await order({ transactionId: fresh('daily'), amount: price * 10, packageInfoList: lines });
-    const esim = (await simulator.esim((right.obj as { orderNo: string }).orderNo)) as Record<
-      string,
-      unknown
-    >;
-    expect(esim).toMatchObject({
+    const [{ price } = { price: 0 }] = await simulator.packages({ slug });
+    const packageInfoList = [{ packageCode: slug, count: 2, price, periodNum: 5 }];
+    const order = (amount: number) =>
+      simulator.call('esim/order', { transactionId: fresh(), amount, packageInfoList });
+    expect((await order(price * 2)).errorCode).toBe('200006');
+    const { orderNo } = (await order(price * 10)).obj as { orderNo: string };
+    expect(await simulator.esim(orderNo)).toMatchObject({
       totalDuration: 5,
       totalVolume: 5 * GIGABYTE,
       dataType: 2,
@@ -155,351 +97,306 @@ describe('the supplier simulator, /esim/order', () => {
   });
 
   it('that is refused with a code of the table charges nothing and is not held', async () => {
-    const before = await balance();
-    const transactionId = fresh('refused');
+    const before = await simulator.balance();
+    const transactionId = fresh();
     const ok = [line('SIM-OK')];
-    const cases: [Record<string, unknown>, string][] = [
+    const of = (...packageInfoList: unknown[]) => ({ transactionId, packageInfoList });
+    await expectCodes('esim/order', [
       [{ packageInfoList: ok }, '000105'],
       [{ transactionId: null, packageInfoList: ok }, '000106'],
       [{ transactionId: 7, packageInfoList: ok }, '200008'],
-      [{ transactionId: '', packageInfoList: ok }, '000107'],
       [{ transactionId: 'x'.repeat(51), packageInfoList: ok }, '000107'],
       [{ transactionId }, '000105'],
-      [{ transactionId, packageInfoList: null }, '000106'],
       [{ transactionId, packageInfoList: {} }, '200008'],
-      [{ transactionId, packageInfoList: ['SIM-OK'] }, '200008'],
-      [{ transactionId, packageInfoList: [] }, '000107'],
-      [{ transactionId, packageInfoList: [{ count: 1 }] }, '000105'],
-      [{ transactionId, packageInfoList: [{ packageCode: null, count: 1 }] }, '000106'],
-      [{ transactionId, packageInfoList: [{ packageCode: 'SIM-OK' }] }, '000105'],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { count: 0 })] }, '000107'],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { count: 31 })] }, '000107'],
-      [
-        { transactionId, packageInfoList: [line('SIM-OK', { count: 20 }), line('ES_1_7', { count: 11 })] },
-        '200008',
-      ],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { count: 1.5 })] }, '200008'],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { price: 9999 })] }, '200005'],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { price: 'cheap' })] }, '200008'],
-      [{ transactionId, packageInfoList: [line('SIM-OK', { periodNum: 2 })] }, '200008'],
-      [{ transactionId, packageInfoList: [line('ES_1_Daily', { periodNum: 366 })] }, '200008'],
-      [{ transactionId, packageInfoList: ok, amount: 9999 }, '200006'],
-      [{ transactionId, packageInfoList: [line('NOPE')] }, '310241'],
-      [{ transactionId, packageInfoList: [line('TOPUP_SIM-OK')] }, '310241'],
-    ];
-    for (const [body, code] of cases) expect([body, (await order(body)).errorCode]).toEqual([body, code]);
-    expect((await order({ transactionId, packageInfoList: [line('NOPE')] })).errorMsg).toContain('[NOPE]');
-    expect(await balance()).toBe(before);
-    expect((await simulator.control('GET', `/orders?transactionId=${transactionId}`)).body).toEqual([]);
-    expect((await simulator.order('y'.repeat(50))).success).toBe(true);
+      [of('SIM-OK'), '200008'],
+      [of(), '000107'],
+      [of({ count: 1 }), '000105'],
+      [of({ packageCode: null, count: 1 }), '000106'],
+      [of(line('SIM-OK', { count: 0 })), '000107'],
+      [of(line('SIM-OK', { count: 31 })), '000107'],
+      [of(line('SIM-OK', { count: 20 }), line('ES_1_7', { count: 11 })), '200008'],
+      [of(line('SIM-OK', { price: 9999 })), '200005'],
+      [of(line('SIM-OK', { price: 'cheap' })), '200008'],
+      [of(line('SIM-OK', { periodNum: 2 })), '200008'],
+      [of(line('ES_1_Daily', { periodNum: 366 })), '200008'],
+      [{ ...of(...ok), amount: 9999 }, '200006'],
+      [of(line('NOPE')), '310241'],
+      [of(line('TOPUP_SIM-OK')), '310241'],
+    ]);
+    expect((await simulator.order(transactionId, 'NOPE')).errorMsg).toContain('[NOPE]');
+    expect(await simulator.balance()).toBe(before);
+    expect(await held(transactionId)).toEqual([]);
   });
 
   it('that the balance does not cover is refused with 200007', async () => {
-    const before = await balance();
-    await simulator.control('PUT', '/balance', { balance: 50_000 });
-    const lines = [line('SIM-OK', { count: 3 })];
-    expect((await order({ transactionId: fresh('poor'), packageInfoList: lines })).errorCode).toBe('200007');
-    expect(await balance()).toBe(50_000);
-    expect((await simulator.order(fresh('poor'))).success).toBe(true);
-    expect(await balance()).toBe(30_000);
-    await simulator.control('PUT', '/balance', { balance: before });
+    const before = await simulator.balance();
+    await putBalance(50_000);
+    const packageInfoList = [line('SIM-OK', { count: 3 })];
+    expect(await codeOf('esim/order', { transactionId: fresh(), packageInfoList })).toBe('200007');
+    expect(await simulator.balance()).toBe(50_000);
+    await simulator.ordered();
+    expect(await simulator.balance()).toBe(30_000);
+    await putBalance(before);
   });
 });
 
 describe('the supplier simulator, /esim/query', () => {
   it('has the fields of a real answer for a new eSIM', async () => {
-    const esim = await bought('ES_3_30');
-    const { obj } = await query({ orderNo: esim.orderNo });
-    expect(obj).toMatchObject({ pager: { pageSize: 20, pageNum: 1, total: 1 } });
+    const { orderNo, read, transactionId } = await simulator.buy('ES_3_30');
+    expect(await simulator.query({ orderNo })).toMatchObject({
+      pager: { pageSize: 20, pageNum: 1, total: 1 },
+    });
+    const esim = await read();
     expect(Object.keys(esim)).toEqual([
       'esimTranNo', 'orderNo', 'transactionId', 'imsi', 'iccid', 'smsStatus', 'msisdn', 'ac', 'qrCodeUrl',
       'shortUrl', 'smdpStatus', 'eid', 'activeType', 'dataType', 'activateTime', 'expiredTime',
       'installationTime', 'totalVolume', 'totalDuration', 'durationUnit', 'orderUsage', 'esimStatus', 'pin', 'puk',
       'apn', 'ipExport', 'supportTopUpType', 'fupPolicy', 'packageList',
     ]); // prettier-ignore
+    const { iccid, esimTranNo, expiredTime, packageList } = esim;
+    expect(luhnDigit(iccid.slice(0, -1))).toBe(iccid.slice(-1));
+    const createTime = packageList[0]?.createTime ?? '';
+    expect(Date.parse(expiredTime) - Date.parse(createTime)).toBe(180 * DAY_MS);
     expect(esim).toMatchObject({
-      imsi: expect.stringMatching(/^\d{15}$/) as string,
-      iccid: expect.stringMatching(/^89\d{18}$/) as string,
-      ac: expect.stringMatching(/^LPA:1\$rsp\.sandbox\.example\$[0-9A-F]{32}$/) as string,
+      esimTranNo: expect.stringMatching(/^\d{14}$/) as unknown,
+      imsi: expect.stringMatching(/^\d{15}$/) as unknown,
+      iccid: expect.stringMatching(/^89\d{18}$/) as unknown,
+      ac: expect.stringMatching(/^LPA:1\$rsp\.sandbox\.example\$[0-9A-F]{32}$/) as unknown,
+      qrCodeUrl: `${esim.shortUrl}.png`,
+      expiredTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/) as unknown,
       smdpStatus: 'RELEASED',
-      esimStatus: 'GOT_RESOURCE',
       eid: '',
-      activateTime: null,
       installationTime: null,
-      totalVolume: 3 * GIGABYTE,
-      totalDuration: 30,
-      durationUnit: 'DAY',
-      orderUsage: 0,
-      msisdn: '',
+      packageList: [
+        {
+          packageName: 'Spain 3GB 30Days',
+          packageCode: expect.stringMatching(/^P[0-9A-Z]{9}$/) as unknown,
+          slug: 'ES_3_30',
+          duration: 30,
+          volume: 3 * GIGABYTE,
+          locationCode: 'ES',
+          createTime,
+          esimTranNo,
+          transactionId,
+        },
+      ],
     });
-    const { iccid, esimTranNo, orderNo, qrCodeUrl, shortUrl, expiredTime, packageList } = esim as unknown as {
-      [name: string]: string;
-    } & { packageList: Record<string, unknown>[] };
-    expect(luhnDigit(iccid!.slice(0, -1))).toBe(iccid!.slice(-1));
-    expect(esimTranNo).toMatch(/^\d{14}$/);
-    expect(esimTranNo).not.toBe(orderNo!.slice(1));
-    expect(qrCodeUrl).toBe(`${shortUrl!}.png`);
-    expect(expiredTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/);
-    const created = packageList[0]?.['createTime'] as string;
-    expect(Date.parse(expiredTime!) - Date.parse(created)).toBe(180 * DAY_MS);
-    expect(packageList).toEqual([
-      {
-        packageName: 'Spain 3GB 30Days',
-        packageCode: expect.stringMatching(/^P[0-9A-Z]{9}$/) as string,
-        slug: 'ES_3_30',
-        duration: 30,
-        volume: 3 * GIGABYTE,
-        locationCode: 'ES',
-        createTime: created,
-        esimTranNo,
-        transactionId: esim.transactionId,
-      },
-    ]);
   });
 
   it('shows an eSIM in use activateAfterMs after allocation, and expired at the end of its days', async () => {
-    const own = await startSimulator({ activateAfterMs: 5000 });
-    const { obj } = await own.order('in-use', 'ES_1_7');
-    const { orderNo } = obj as { orderNo: string };
-    own.clock.nowMs += 4000;
-    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'RELEASED' });
-    own.clock.nowMs += 1000;
-    const esim = (await own.esim(orderNo)) as { activateTime: string; expiredTime: string };
-    expect(esim).toMatchObject({
+    const { read } = await simulator.buy('ES_1_7');
+    simulator.clock.nowMs += 59_000;
+    expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE', smdpStatus: 'RELEASED' });
+    simulator.clock.nowMs += 1000;
+    const { activateTime, expiredTime, ...inUse } = await read();
+    expect(inUse).toMatchObject({
       esimStatus: 'IN_USE',
       smdpStatus: 'ENABLED',
-      eid: expect.stringMatching(/^\d{32}$/) as string,
-      installationTime: esim.activateTime,
-      orderUsage: 0,
+      eid: expect.stringMatching(/^\d{32}$/) as unknown,
+      installationTime: activateTime,
     });
-    expect(Date.parse(esim.expiredTime) - Date.parse(esim.activateTime)).toBe(7 * DAY_MS);
-    own.clock.nowMs += 7 * DAY_MS;
-    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'USED_EXPIRED', smdpStatus: 'DISABLED' });
+    expect(Date.parse(expiredTime) - Date.parse(activateTime ?? '')).toBe(7 * DAY_MS);
+    simulator.clock.nowMs += 7 * DAY_MS;
+    expect(await read()).toMatchObject({ esimStatus: 'USED_EXPIRED', smdpStatus: 'DISABLED' });
   });
 
   it('shows an eSIM that was not installed expired after 180 days', async () => {
     const own = await startSimulator({ activateAfterMs: null });
-    const { obj } = await own.order('unused');
+    const { read } = await own.buy();
     own.clock.nowMs += 180 * DAY_MS + 1000;
-    expect(await own.esim((obj as { orderNo: string }).orderNo)).toMatchObject({
-      esimStatus: 'UNUSED_EXPIRED',
-      smdpStatus: 'RELEASED',
-      eid: '',
-    });
+    expect(await read()).toMatchObject({ esimStatus: 'UNUSED_EXPIRED', smdpStatus: 'RELEASED', eid: '' });
   });
 
   it('refuses with 200010 while profiles are being allocated, and leaves them out of lists', async () => {
     const own = await startSimulator({ allocationMs: 3000 });
-    const pager = { pageNum: 1, pageSize: 20 };
-    const { obj } = await own.order('slow');
-    const { orderNo } = obj as { orderNo: string };
-    expect((await own.call('esim/query', { orderNo, pager })).errorCode).toBe('200010');
-    const everything = await own.call('esim/query', { pager });
-    expect((everything.obj as { esimList: unknown[] }).esimList).toEqual([]);
+    const orderNo = await own.ordered();
+    await expect(own.esim(orderNo)).rejects.toThrow('200010');
+    expect((await own.query({})).esimList).toEqual([]);
     own.clock.nowMs += 3000;
     expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
-    expect(((await own.call('esim/query', { pager })).obj as { esimList: unknown[] }).esimList).toHaveLength(
-      1,
-    );
+    expect((await own.query({})).esimList).toHaveLength(1);
   });
 
   it('finds eSIMs by iccid, esimTranNo and time, page by page', async () => {
     const own = await startSimulator();
-    for (let i = 0; i < 7; i += 1) await own.order(`page-${i}`);
-    const found = async (body: Record<string, unknown>) =>
-      (await own.call('esim/query', body)).obj as {
-        esimList: { iccid: string; esimTranNo: string }[];
-        pager: { total: number };
-      };
-    const first = await found({ pager: { pageNum: 1, pageSize: 5 } });
-    const second = await found({ pager: { pageNum: 2, pageSize: 5 } });
+    for (let i = 0; i < 7; i += 1) await own.ordered();
+    const [first, second] = [await own.query({}, 5, 1), await own.query({}, 5, 2)];
     expect([first.esimList.length, second.esimList.length, second.pager.total]).toEqual([5, 2, 7]);
     expect(new Set([...first.esimList, ...second.esimList].map((each) => each.iccid)).size).toBe(7);
-    const pager = { pageNum: 1, pageSize: 1 };
     const { iccid, esimTranNo } = second.esimList[0]!;
-    expect((await found({ pager, iccid })).esimList).toMatchObject([{ esimTranNo }]);
-    expect((await found({ pager, esimTranNo })).esimList).toMatchObject([{ iccid }]);
-    const iso = (atMs: number) => new Date(atMs).toISOString().replace('Z', '+00:00');
-    const around = { startTime: iso(own.clock.nowMs - 60_000), endTime: iso(own.clock.nowMs + 60_000) };
-    const ago = { startTime: iso(own.clock.nowMs - 120_000), endTime: iso(own.clock.nowMs - 60_000) };
-    expect((await found({ pager, ...around })).pager.total).toBe(7);
-    expect((await found({ pager, ...ago })).pager.total).toBe(0);
+    expect((await own.query({ iccid })).esimList).toMatchObject([{ esimTranNo }]);
+    expect((await own.query({ esimTranNo })).esimList).toMatchObject([{ iccid }]);
+    const iso = (offMs: number) => new Date(own.clock.nowMs + offMs).toISOString().replace('Z', '+00:00');
+    const totalIn = async (fromMs: number, toMs: number) =>
+      (await own.query({ startTime: iso(fromMs), endTime: iso(toMs) })).pager.total;
+    expect(await totalIn(-60_000, 60_000)).toBe(7);
+    expect(await totalIn(-120_000, -60_000)).toBe(0);
   });
 
   it('refuses bad requests with codes of the table', async () => {
-    const esim = await bought();
+    const { orderNo } = await simulator.buy();
     const pager = { pageNum: 1, pageSize: 20 };
-    const cases: [Record<string, unknown>, string][] = [
-      [{ orderNo: esim.orderNo }, '000105'],
+    const iccid = '8999900000000000000';
+    await expectCodes('esim/query', [
+      [{ orderNo }, '000105'],
       [{ pager: null }, '000106'],
       [{ pager: 'x' }, '200008'],
       [{ pager: { pageSize: 20 } }, '000105'],
-      [{ pager: { pageNum: 1, pageSize: null } }, '000106'],
       [{ pager: { pageNum: 0, pageSize: 20 } }, '000107'],
-      [{ pager: { pageNum: 10_001, pageSize: 20 } }, '000107'],
       [{ pager: { pageNum: 1, pageSize: 501 } }, '000107'],
       [{ pager, orderNo: 'B00000000000000' }, '310272'],
-      [{ pager, iccid: '8999900000000000000' }, '310403'],
+      [{ pager, iccid }, '310403'],
       [{ pager, esimTranNo: '00000000000000' }, '310403'],
-      [{ pager, orderNo: esim.orderNo, iccid: '8999900000000000000' }, '310403'],
+      [{ pager, orderNo, iccid }, '310403'],
       [{ pager, startTime: '2026-01-01T00:00:00+00:00' }, '000105'],
       [{ pager, startTime: 'then', endTime: 'now' }, '200008'],
       [{ pager, iccid: ['x'] }, '200008'],
-    ];
-    for (const [body, code] of cases) {
-      expect([body, (await simulator.call('esim/query', body)).errorCode]).toEqual([body, code]);
-    }
+    ]);
   });
 });
 
 describe('the supplier simulator, changes of an eSIM', () => {
-  const change = (name: string, body: Record<string, unknown>): Promise<Reply> =>
-    simulator.call(`esim/${name}`, body);
+  const change = (name: string, body: object) => codeOf(`esim/${name}`, body);
 
   it('suspend and unsuspend take an iccid or an esimTranNo, each once', async () => {
-    const esim = await bought();
-    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE' });
-    expect((await change('suspend', { iccid: esim.iccid })).obj).toEqual({});
-    expect(await simulator.esim(esim.orderNo)).toMatchObject({
-      esimStatus: 'SUSPENDED',
-      smdpStatus: 'DISABLED',
-    });
-    expect((await change('suspend', { iccid: esim.iccid })).errorCode).toBe('200002');
-    expect((await change('unsuspend', { esimTranNo: esim.esimTranNo })).success).toBe(true);
-    expect(await simulator.esim(esim.orderNo)).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
-    expect((await change('unsuspend', { esimTranNo: esim.esimTranNo })).errorCode).toBe('200002');
+    const { iccid, esimTranNo, read, act } = await simulator.buy();
+    await act('install');
+    expect(await change('suspend', { iccid })).toBe('0');
+    expect(await read()).toMatchObject({ esimStatus: 'SUSPENDED', smdpStatus: 'DISABLED' });
+    expect(await change('suspend', { iccid })).toBe('200002');
+    expect(await change('unsuspend', { esimTranNo })).toBe('0');
+    expect(await read()).toMatchObject({ esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
+    expect(await change('unsuspend', { esimTranNo })).toBe('200002');
   });
 
   it('suspend before the first use delays that use until unsuspend', async () => {
-    const own = await startSimulator({ activateAfterMs: 1000 });
-    const { obj } = await own.order('paused');
-    const { orderNo } = obj as { orderNo: string };
-    const { esimTranNo } = (await own.esim(orderNo)) as { esimTranNo: string };
-    await own.call('esim/suspend', { esimTranNo });
-    own.clock.nowMs += 10_000;
-    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'SUSPENDED', eid: '' });
-    await own.call('esim/unsuspend', { esimTranNo });
-    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
-    own.clock.nowMs += 1000;
-    expect(await own.esim(orderNo)).toMatchObject({ esimStatus: 'IN_USE' });
+    const { esimTranNo, read } = await simulator.buy();
+    await change('suspend', { esimTranNo });
+    simulator.clock.nowMs += 600_000;
+    expect(await read()).toMatchObject({ esimStatus: 'SUSPENDED', eid: '' });
+    await change('unsuspend', { esimTranNo });
+    expect(await read()).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
+    simulator.clock.nowMs += 60_000;
+    expect(await read()).toMatchObject({ esimStatus: 'IN_USE' });
   });
 
   it('revoke ends an eSIM without a refund, as REVOKE', async () => {
-    const esim = await bought();
-    const before = await balance();
-    expect((await change('revoke', { esimTranNo: esim.esimTranNo })).obj).toEqual({});
-    expect(await simulator.esim(esim.orderNo)).toMatchObject({ esimStatus: 'REVOKE' });
-    expect(await balance()).toBe(before);
-    for (const name of ['revoke', 'cancel', 'suspend', 'unsuspend']) {
-      expect((await change(name, { esimTranNo: esim.esimTranNo })).errorCode).toBe('200002');
-    }
+    const { esimTranNo, read } = await simulator.buy();
+    const before = await simulator.balance();
+    expect(await change('revoke', { esimTranNo })).toBe('0');
+    expect(await read()).toMatchObject({ esimStatus: 'REVOKE' });
+    expect(await simulator.balance()).toBe(before);
+    for (const name of ['revoke', 'cancel', 'suspend', 'unsuspend'])
+      expect(await change(name, { esimTranNo })).toBe('200002');
   });
 
   it.each(['cancel', 'suspend', 'unsuspend', 'revoke', 'sendSms'])(
     '%s is refused without an eSIM that exists',
     async (name) => {
-      expect((await change(name, { message: 'x' })).errorCode).toBe('000105');
-      expect((await change(name, { esimTranNo: '0', message: 'x' })).errorCode).toBe('310403');
-      expect((await change(name, { orderNo: 'B00000000000000', message: 'x' })).errorCode).toBe('000105');
+      expect(await change(name, { orderNo: 'B00000000000000', message: 'x' })).toBe('000105');
+      expect(await change(name, { esimTranNo: '0', message: 'x' })).toBe('310403');
     },
   );
 
   it('sendSms is for installed eSIMs whose package has SMS', async () => {
-    const esim = await bought();
-    const send = (message: unknown) => change('sendSms', { esimTranNo: esim.esimTranNo, message });
-    expect((await send('hello')).errorCode).toBe('200002');
-    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE' });
-    expect(await send('x'.repeat(500))).toMatchObject({ success: true, obj: {} });
-    expect((await send('x'.repeat(501))).errorCode).toBe('000107');
-    expect((await send(null)).errorCode).toBe('000106');
-    expect((await change('sendSms', { esimTranNo: esim.esimTranNo })).errorCode).toBe('000105');
-    const { obj } = await simulator.call('package/list', {});
-    const without = (obj as { packageList: { smsStatus: number; slug: string }[] }).packageList.find(
-      (each) => each.smsStatus === 0,
-    )!;
-    const silent = await bought(without.slug);
-    await simulator.control('PUT', `/esims/${silent.iccid}`, { esimStatus: 'IN_USE' });
-    expect((await change('sendSms', { iccid: silent.iccid, message: 'x' })).errorCode).toBe('200008');
+    const { esimTranNo, act } = await simulator.buy();
+    expect(await change('sendSms', { esimTranNo, message: 'hello' })).toBe('200002');
+    await act('install');
+    await expectCodes('esim/sendSms', [
+      [{ esimTranNo, message: 'x'.repeat(500) }, '0'],
+      [{ esimTranNo, message: 'x'.repeat(501) }, '000107'],
+      [{ esimTranNo, message: null }, '000106'],
+      [{ esimTranNo }, '000105'],
+    ]);
+    const without = (await simulator.packages({})).find((each) => each.smsStatus === 0)!;
+    const silent = await simulator.buy(without.slug);
+    await silent.act('install');
+    expect(await change('sendSms', { iccid: silent.iccid, message: 'x' })).toBe('200008');
   });
 });
 
 describe('the supplier simulator, /esim/topup', () => {
-  const topUp = (body: Record<string, unknown>) => simulator.call('esim/topup', body);
-
   it('may name the base package in place of the top-up, and an iccid', async () => {
-    const { iccid } = await bought();
-    const reply = await topUp({ transactionId: fresh('topup'), packageCode: 'SIM-OK', iccid });
-    expect(reply.obj).toMatchObject({ totalVolume: 2 * GIGABYTE, totalDuration: 14 });
+    const { iccid } = await simulator.buy();
+    const body = { transactionId: fresh(), packageCode: 'SIM-OK', iccid };
+    expect((await simulator.call('esim/topup', body)).obj).toMatchObject({
+      totalVolume: 2 * GIGABYTE,
+      totalDuration: 14,
+    });
   });
 
   it('multiplies amount and days of a day-pass by periodNum', async () => {
-    const esim = await bought('ES_1_Daily');
-    const { obj } = await simulator.call('package/list', { type: 'TOPUP', iccid: esim.iccid });
-    const offer = (obj as { packageList: { packageCode: string; price: number }[] }).packageList[0]!;
-    const body = { packageCode: offer.packageCode, esimTranNo: esim.esimTranNo, periodNum: '3' };
-    expect((await topUp({ ...body, transactionId: fresh('t'), amount: String(offer.price) })).errorCode).toBe(
-      '200006',
-    );
-    const reply = await topUp({ ...body, transactionId: fresh('t'), amount: String(offer.price * 3) });
-    expect(reply.obj).toMatchObject({ totalDuration: 4 });
+    const { iccid, esimTranNo } = await simulator.buy('ES_1_Daily');
+    const [{ packageCode, price } = { packageCode: '', price: 0 }] = await simulator.packages({
+      type: 'TOPUP',
+      iccid,
+    });
+    const topUp = (amount: number) => ({
+      transactionId: fresh(),
+      packageCode,
+      esimTranNo,
+      periodNum: '3',
+      amount: String(amount),
+    });
+    expect(await codeOf('esim/topup', topUp(price))).toBe('200006');
+    const { obj } = await simulator.call('esim/topup', topUp(price * 3));
+    expect(obj).toMatchObject({ totalDuration: 4 });
   });
 
   it('that is refused with a code of the table charges nothing', async () => {
-    const esim = await bought();
-    const { esimTranNo } = esim;
-    const noTopUp = await bought('SIM-NO-TOPUP');
-    const ended = await bought();
+    const { esimTranNo, transactionId: ordered } = await simulator.buy();
+    const noTopUp = await simulator.buy('SIM-NO-TOPUP');
+    const ended = await simulator.buy();
     await simulator.call('esim/cancel', { esimTranNo: ended.esimTranNo });
-    const before = await balance();
-    const transactionId = fresh('topup');
-    const code = 'TOPUP_SIM-OK';
-    const cases: [Record<string, unknown>, string][] = [
-      [{ packageCode: code, esimTranNo }, '000105'],
-      [{ transactionId: 'x'.repeat(51), packageCode: code, esimTranNo }, '000107'],
-      [{ transactionId, esimTranNo }, '000105'],
-      [{ transactionId, packageCode: code }, '000105'],
-      [{ transactionId, packageCode: code, esimTranNo: '0' }, '310403'],
-      [{ transactionId, packageCode: 'TOPUP_NOPE', esimTranNo }, '310241'],
-      [{ transactionId, packageCode: 'ES_3_30', esimTranNo }, '200008'],
-      [{ transactionId, packageCode: code, esimTranNo: noTopUp.esimTranNo }, '200008'],
-      [{ transactionId, packageCode: code, esimTranNo: ended.esimTranNo }, '200002'],
-      [{ transactionId, packageCode: code, esimTranNo, amount: '1' }, '200006'],
-      [{ transactionId, packageCode: code, esimTranNo, periodNum: '2' }, '200008'],
-      [{ transactionId: esim.transactionId, packageCode: code, esimTranNo }, '200008'],
-    ];
-    for (const [body, error] of cases) expect([body, (await topUp(body)).errorCode]).toEqual([body, error]);
-    await simulator.control('PUT', '/balance', { balance: 9999 });
-    expect((await topUp({ transactionId, packageCode: code, esimTranNo })).errorCode).toBe('200007');
-    await simulator.control('PUT', '/balance', { balance: before });
-    expect((await topUp({ transactionId, packageCode: code, esimTranNo })).success).toBe(true);
+    const before = await simulator.balance();
+    const transactionId = fresh();
+    const good = { transactionId, packageCode: 'TOPUP_SIM-OK', esimTranNo };
+    await expectCodes('esim/topup', [
+      [{ ...good, transactionId: undefined }, '000105'],
+      [{ ...good, transactionId: 'x'.repeat(51) }, '000107'],
+      [{ ...good, packageCode: undefined }, '000105'],
+      [{ ...good, esimTranNo: undefined }, '000105'],
+      [{ ...good, esimTranNo: '0' }, '310403'],
+      [{ ...good, packageCode: 'TOPUP_NOPE' }, '310241'],
+      [{ ...good, packageCode: 'ES_3_30' }, '200008'],
+      [{ ...good, esimTranNo: noTopUp.esimTranNo }, '200008'],
+      [{ ...good, esimTranNo: ended.esimTranNo }, '200002'],
+      [{ ...good, amount: '1' }, '200006'],
+      [{ ...good, periodNum: '2' }, '200008'],
+      [{ ...good, transactionId: ordered }, '200008'],
+    ]);
+    expect(await simulator.balance()).toBe(before);
+    await putBalance(9999);
+    expect(await codeOf('esim/topup', good)).toBe('200007');
+    await putBalance(before);
+    expect(await codeOf('esim/topup', good)).toBe('0');
     expect((await simulator.order(transactionId)).errorCode).toBe('200008');
   });
 });
 
 describe('the supplier simulator, /esim/usage/query', () => {
   it('reports the usage of up to ten eSIMs, late under the fault usageLagMs', async () => {
-    const esim = await bought();
-    const query = async (esimTranNoList: unknown) => simulator.call('esim/usage/query', { esimTranNoList });
-    const usage = async () =>
-      ((await query([esim.esimTranNo])).obj as { esimUsageList: Record<string, unknown>[] }).esimUsageList;
-    expect(await usage()).toEqual([
-      {
-        esimTranNo: esim.esimTranNo,
-        dataUsage: 0,
-        totalData: GIGABYTE,
-        lastUpdateTime: expect.stringMatching(/\+0000$/) as string,
-      },
+    const { esimTranNo, change } = await simulator.buy();
+    const usage = async (...esimTranNoList: string[]) =>
+      (await simulator.call('esim/usage/query', { esimTranNoList })).obj as { esimUsageList: unknown[] };
+    const lastUpdateTime = expect.stringMatching(/\+0000$/) as unknown;
+    expect(await usage(esimTranNo, 'unknown')).toEqual({
+      esimUsageList: [{ esimTranNo, dataUsage: 0, totalData: GIGABYTE, lastUpdateTime }],
+    });
+    await change({ esimStatus: 'IN_USE', orderUsage: 300_000_000 });
+    for (const [usageLagMs, dataUsage] of [
+      [0, 300_000_000],
+      [7_200_000, 0],
+      [0, 300_000_000],
+    ] as const) {
+      await simulator.control('PUT', '/faults', { usageLagMs });
+      expect(await usage(esimTranNo)).toMatchObject({ esimUsageList: [{ dataUsage }] });
+    }
+    await expectCodes('esim/usage/query', [
+      [{}, '000105'],
+      [{ esimTranNoList: [] }, '000107'],
+      [{ esimTranNoList: Array.from({ length: 11 }, () => 'x') }, '000107'],
+      [{ esimTranNoList: 'x' }, '200008'],
     ]);
-    await simulator.control('PUT', `/esims/${esim.iccid}`, { esimStatus: 'IN_USE', orderUsage: 300_000_000 });
-    expect(await usage()).toMatchObject([{ dataUsage: 300_000_000 }]);
-    await simulator.control('PUT', '/faults', { usageLagMs: 7_200_000 });
-    expect(await usage()).toMatchObject([{ dataUsage: 0 }]);
-    await simulator.control('DELETE', '/faults');
-    expect(await usage()).toMatchObject([{ dataUsage: 300_000_000 }]);
-    expect((await query([esim.esimTranNo, 'unknown'])).obj).toMatchObject({ esimUsageList: [{}] });
-    expect((await query(undefined)).errorCode).toBe('000105');
-    expect((await query([])).errorCode).toBe('000107');
-    expect((await query(Array.from({ length: 11 }, () => 'x'))).errorCode).toBe('000107');
-    expect((await query('x')).errorCode).toBe('200008');
   });
 });

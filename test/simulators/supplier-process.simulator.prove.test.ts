@@ -1,98 +1,66 @@
-/** The supplier simulator as a process: ready line, data that survive a kill, signals, flags. */
+/** The supplier simulator as a process: what all simulators do, data that survive a kill, its flags. */
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
-import { commandLineOf } from '../../src/dev/process-identity.ts';
-import { launch, launchReady } from './simulator.support.ts';
-import { ACCESS_CODE, clientOf, exchange, stopAll, tempFolder, until } from './supplier-simulator.support.ts';
+import { describe, expect, it } from 'vitest';
+import { describeProcess } from './process.support.ts';
+import { ACCESS_CODE, clientOf, exchange, tempFolder } from './supplier-simulator.support.ts';
 
-const MAIN = fileURLToPath(new URL('../../packages/simulators/esim-access/main.ts', import.meta.url));
+const SECRETS = { SANDBOX_SUPPLIER_CODE: ACCESS_CODE, SANDBOX_SUPPLIER_SECRET_KEY: 'own-key' };
 
-afterEach(stopAll);
-
-const SECRETS = { SANDBOX_SUPPLIER_CODE: ACCESS_CODE };
-
-async function start(dataDir: string, args: string[] = [], secrets: Record<string, string> = {}) {
-  const launched = await launchReady(MAIN, ['--data', dataDir, ...args], { ...SECRETS, ...secrets });
-  return { ...launched, ...clientOf(launched.url, launched.controlUrl) };
-}
+const start = describeProcess('the supplier simulator', {
+  main: fileURLToPath(new URL('../../packages/simulators/esim-access/main.ts', import.meta.url)),
+  secrets: SECRETS,
+  secretFlags: ['--access-code', '--secret-key'],
+  clientOf,
+  work: (simulator) => simulator.ordered(),
+  greeting: '',
+  mistakes: [
+    [{}, ['--data', '/nonexistent'], /SANDBOX_SUPPLIER_CODE/],
+    [{ SANDBOX_SUPPLIER_CODE: '' }, ['--data', '/nonexistent'], /SANDBOX_SUPPLIER_CODE/],
+  ],
+});
 
 describe('the supplier simulator as a process', () => {
-  it('prints one JSON line and listens on loopback; on SIGTERM it finishes running requests and exits with 0', async () => {
-    const simulator = await start(await tempFolder());
-    expect(JSON.parse(simulator.stdout())).toEqual({
-      ready: true,
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-      controlUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-    });
-    await simulator.control('PUT', '/faults', { latencyMs: 400 });
-    const running = simulator.order('draining');
-    await until(
-      async () => ((await simulator.control('GET', '/stats')).body as { inFlight: number }).inFlight === 1,
-    );
-    const startedAt = performance.now();
-    simulator.child.kill('SIGTERM');
-    expect((await running).success).toBe(true);
-    expect(await simulator.exit).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(3000);
-    expect(simulator.stdout().trim().split('\n')).toHaveLength(1);
-    expect(simulator.stderr()).toBe('');
-  });
-
   it('keeps orders, top-ups, balance, webhook, overrides and faults when it is killed', async () => {
     const dataDir = await tempFolder();
     const first = await start(dataDir, ['--activate-after-ms', 'never']);
-    const { obj } = await first.order('kept', 'ES_3_30');
-    const { orderNo } = obj as { orderNo: string };
-    const esim = (await first.esim(orderNo)) as { esimTranNo: string };
-    const topUp = { transactionId: 'kept-topup', esimTranNo: esim.esimTranNo, packageCode: 'ES_3_30' };
+    const { orderNo, esimTranNo, read } = await first.buy('ES_3_30', 'kept');
+    const topUp = { transactionId: 'kept-topup', esimTranNo, packageCode: 'ES_3_30' };
     const topUpReply = await first.call('esim/topup', topUp);
     await first.control('PUT', '/packages/FR_1_7', { price: 77_700 });
     await first.control('PUT', '/faults', { latencyMs: 1, neverAllocate: 1, outOfStock: { next: 2 } });
     await first.order('kept-refused');
-    const { obj: heldObj } = await first
-      .order('kept-held', 'ES_1_7')
-      .then(() => first.order('kept-held', 'ES_1_7'));
-    const balance = (await first.call('balance/query')).obj;
+    await first.order('kept-held', 'ES_1_7');
+    const held = await first.ordered('ES_1_7', 'kept-held');
+    const balance = await first.balance();
     const orders = (await first.control('GET', '/orders')).body;
-    const before = await first.esim(orderNo);
+    const before = await read();
     first.child.kill('SIGKILL');
     await first.exit;
 
     const second = await start(dataDir, ['--activate-after-ms', 'never']);
     expect(await second.esim(orderNo)).toEqual(before);
-    expect((await second.call('balance/query')).obj).toEqual(balance);
+    expect(await second.balance()).toBe(balance);
     expect((await second.control('GET', '/orders')).body).toEqual(orders);
-    expect((await second.order('kept')).obj).toEqual({ orderNo, transactionId: 'kept' });
+    expect(await second.ordered('SIM-OK', 'kept')).toBe(orderNo);
     expect((await second.call('esim/topup', topUp)).obj).toEqual(topUpReply.obj);
-    const { obj: list } = await second.call('package/list', { slug: 'FR_1_7' });
-    expect((list as { packageList: { price: number }[] }).packageList[0]?.price).toBe(77_700);
+    expect((await second.packages({ slug: 'FR_1_7' }))[0]?.price).toBe(77_700);
     expect((await second.control('GET', '/faults')).body).toMatchObject({
       latencyMs: 1,
       neverAllocate: 1,
       outOfStock: { next: 0 },
     });
-    const held = (heldObj as { orderNo: string }).orderNo;
     await expect(second.esim(held)).rejects.toThrow('200010');
     await second.control('DELETE', '/faults');
     expect(await second.esim(held)).toMatchObject({ esimStatus: 'GOT_RESOURCE' });
-    const fresh = (await second.order('fresh')).obj as { orderNo: string };
-    expect(fresh.orderNo > held).toBe(true);
+    expect((await second.ordered()) > held).toBe(true);
     second.child.kill('SIGINT');
     expect(await second.exit).toBe(0);
   });
 
   it('serves QR images itself with --public-host self', async () => {
-    const simulator = await start(await tempFolder(), [
-      '--public-host',
-      'self',
-      '--smdp-host',
-      'smdp.sandbox.example',
-    ]);
-    const { obj } = await simulator.order('qr');
-    const esim = (await simulator.esim((obj as { orderNo: string }).orderNo)) as {
-      qrCodeUrl: string;
-      ac: string;
-    };
+    const hosts = ['--public-host', 'self', '--smdp-host', 'smdp.sandbox.example'];
+    const simulator = await start(await tempFolder(), hosts);
+    const esim = await simulator.esim(await simulator.ordered());
     expect(esim.ac).toMatch(/^LPA:1\$smdp\.sandbox\.example\$/);
     expect(esim.qrCodeUrl.startsWith(`${simulator.url}/qr/`)).toBe(true);
     const picture = await exchange(esim.qrCodeUrl, 'GET', {}, undefined);
@@ -104,38 +72,10 @@ describe('the supplier simulator as a process', () => {
 
   it('obeys its flags for signing, balance and allocation', async () => {
     const simulator = await start(await tempFolder(), ['--balance', '20000', '--allocation-ms', '60000']);
-    expect((await simulator.call('balance/query')).obj).toEqual({ balance: 20_000 });
-    const { obj } = await simulator.order('flagged');
-    await expect(simulator.esim((obj as { orderNo: string }).orderNo)).rejects.toThrow('200010');
+    expect(await simulator.balance()).toBe(20_000);
+    await expect(simulator.esim(await simulator.ordered())).rejects.toThrow('200010');
     expect((await simulator.order('flagged-2')).errorCode).toBe('200007');
-    const strict = await start(await tempFolder(), ['--require-signature'], {
-      SANDBOX_SUPPLIER_SECRET_KEY: 'own-key',
-    });
+    const strict = await start(await tempFolder(), ['--require-signature']);
     expect((await strict.call('balance/query')).errorCode).toBe('000101');
-  });
-
-  it('has no secrets on its command line, and refuses them there', async () => {
-    const simulator = await start(await tempFolder(), [], { SANDBOX_SUPPLIER_SECRET_KEY: 'own-key' });
-    const commandLine = await commandLineOf(simulator.child.pid ?? 0);
-    expect(commandLine).toContain('esim-access/main.ts');
-    expect(commandLine).not.toMatch(new RegExp(`${ACCESS_CODE}|own-key`));
-    for (const flag of ['--access-code', '--secret-key']) {
-      const launched = launch(MAIN, ['--data', await tempFolder(), flag, 'x'], SECRETS);
-      expect(await launched.exit).toBe(1);
-      expect(launched.stderr()).toContain(`'${flag}'`);
-    }
-  });
-
-  it.each([
-    [SECRETS, [], /--data/],
-    [{}, ['--data', '/nonexistent'], /SANDBOX_SUPPLIER_CODE/],
-    [{ SANDBOX_SUPPLIER_CODE: '' }, ['--data', '/nonexistent'], /SANDBOX_SUPPLIER_CODE/],
-    [SECRETS, ['--data', '/nonexistent', '--port', 'many'], /--port/],
-    [SECRETS, ['--data', '/nonexistent', '--nonsense'], /nonsense/],
-  ])('with %j %j does not start, and names the mistake', async (secrets, args, message) => {
-    const launched = launch(MAIN, args, secrets);
-    expect(await launched.exit).toBe(1);
-    expect(launched.stderr()).toMatch(message);
-    expect(launched.stdout()).toBe('');
   });
 });

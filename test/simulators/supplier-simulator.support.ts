@@ -1,11 +1,14 @@
 /**
  * Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
  */
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { WirePackage } from '../../packages/simulators/esim-access/catalogue.ts';
 import {
   createEsimAccessSimulator,
   type EsimAccessSimulatorOptions,
 } from '../../packages/simulators/esim-access/index.ts';
-import { controlOf, exchange, startInProcess, type Control } from './simulator.support.ts';
+import type { WireEsim } from '../../packages/simulators/esim-access/operations/esims.ts';
+import { controlOf, exchange, startInProcess, stopAll } from './simulator.support.ts';
 
 export { exchange, startReceiver, stopAll, tempFolder, until } from './simulator.support.ts';
 
@@ -22,55 +25,91 @@ export interface Reply {
   obj: unknown;
 }
 
-export interface TestSimulator {
-  url: string;
-  controlUrl: string;
-  dataDir: string;
-  clock: { nowMs: number };
-  call(operation: string, body?: unknown, options?: CallOptions): Promise<Reply>;
-  /** Sends a control request; returns status and parsed JSON. */
-  control: Control;
-  order(transactionId: string, packageCode?: string, extra?: Record<string, unknown>): Promise<Reply>;
-  esim(orderNo: string): Promise<unknown>;
-  stop(): Promise<void>;
-}
-
-export interface CallOptions {
-  headers?: Record<string, string>;
-  rawBody?: string;
-  method?: string;
-}
+let serial = 0;
+/** A transactionId that is not used yet. */
+export const fresh = () => `fresh-${(serial += 1)}`;
 
 /** Functions that call the simulator at these addresses. */
-export function clientOf(
-  url: string,
-  controlUrl: string,
-): Pick<TestSimulator, 'call' | 'control' | 'order' | 'esim'> {
-  const call: TestSimulator['call'] = async (operation, body, options = {}) => {
-    const headers = options.headers ?? { 'RT-AccessCode': ACCESS_CODE };
+export function clientOf(url: string, controlUrl: string) {
+  const control = controlOf(controlUrl);
+  const call = async (
+    operation: string,
+    body?: unknown,
+    options: { headers?: Record<string, string>; rawBody?: string; method?: string } = {},
+  ): Promise<Reply> => {
+    const { headers = { 'RT-AccessCode': ACCESS_CODE }, method = 'POST' } = options;
     const text = options.rawBody ?? (body === undefined ? '' : JSON.stringify(body));
-    const answer = await exchange(`${url}/api/v1/open/${operation}`, options.method ?? 'POST', headers, text);
+    const answer = await exchange(`${url}/api/v1/open/${operation}`, method, headers, text);
     return { status: answer.status, ...(JSON.parse(answer.text) as Omit<Reply, 'status'>) };
   };
+  /** What a call answers; throws its error code. */
+  const objOf = async <Obj>(operation: string, body: object) => {
+    const { success, errorCode, obj } = await call(operation, body);
+    if (!success) throw new Error(`${operation} answered ${String(errorCode)}`);
+    return obj as Obj;
+  };
+  const orderBody = (transactionId: string, packageCode: string) => ({
+    transactionId,
+    packageInfoList: [{ packageCode, count: 1 }],
+  });
+  const order = (transactionId: string, packageCode = 'SIM-OK') =>
+    call('esim/order', orderBody(transactionId, packageCode));
+  /** Orders an eSIM whose profile may not be there yet; its orderNo. */
+  const ordered = async (packageCode = 'SIM-OK', transactionId = fresh()) =>
+    (await objOf<{ orderNo: string }>('esim/order', orderBody(transactionId, packageCode))).orderNo;
+  const query = (body: object, pageSize = 20, pageNum = 1) =>
+    objOf<{ esimList: WireEsim[]; pager: { total: number } }>('esim/query', {
+      pager: { pageNum, pageSize },
+      ...body,
+    });
+  const esim = async (orderNo: string) => (await query({ orderNo })).esimList[0]!;
   return {
     call,
-    control: controlOf(controlUrl),
-    order: (transactionId, packageCode = 'SIM-OK', extra = {}) =>
-      call('esim/order', { transactionId, packageInfoList: [{ packageCode, count: 1 }], ...extra }),
-    esim: async (orderNo) => {
-      const reply = await call('esim/query', { orderNo, pager: { pageNum: 1, pageSize: 20 } });
-      if (!reply.success) throw new Error(`esim/query answered ${String(reply.errorCode)}`);
-      return (reply.obj as { esimList: unknown[] }).esimList[0];
+    control,
+    order,
+    ordered,
+    query,
+    esim,
+    packages: async (body: object) =>
+      (await objOf<{ packageList: WirePackage[] }>('package/list', body)).packageList,
+    balance: async () => (await objOf<{ balance: number }>('balance/query', {})).balance,
+    /** Buys one eSIM, to be read as the API shows it and acted on by the control interface. */
+    buy: async (packageCode = 'SIM-OK', transactionId = fresh()) => {
+      const orderNo = await ordered(packageCode, transactionId);
+      const { esimTranNo, iccid } = await esim(orderNo);
+      const path = `/esims/${esimTranNo}`;
+      return {
+        orderNo,
+        transactionId,
+        esimTranNo,
+        iccid,
+        read: () => esim(orderNo),
+        change: (body: object) => control('PUT', path, body),
+        act: (action: string, body?: object) => control('POST', `${path}/${action}`, body),
+      };
     },
   };
 }
 
+export type TestSimulator = Awaited<ReturnType<typeof startSimulator>>;
+
 /**
  * Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given.
  */
-export async function startSimulator(
-  options: Partial<EsimAccessSimulatorOptions> = {},
-): Promise<TestSimulator> {
+export async function startSimulator(options: Partial<EsimAccessSimulatorOptions> = {}) {
   const started = await startInProcess(createEsimAccessSimulator, { accessCode: ACCESS_CODE, ...options });
   return { ...started, ...clientOf(started.url, started.controlUrl) };
+}
+
+/** One simulator for the tests of a file, without faults when each begins. */
+export function sharedSimulator(options: Partial<EsimAccessSimulatorOptions> = {}): TestSimulator {
+  const simulator = {} as TestSimulator;
+  beforeAll(async () => {
+    Object.assign(simulator, await startSimulator(options));
+  });
+  afterEach(async () => {
+    await simulator.control('DELETE', '/faults');
+  });
+  afterAll(stopAll);
+  return simulator;
 }

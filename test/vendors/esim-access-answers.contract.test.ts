@@ -189,28 +189,32 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     expect(vendor.calls).toHaveLength(40);
   });
 
-  it('findOrder reads a long list in windows, oldest first, and continues where the last search ended', async () => {
-    // One eSIM a second for 16 hours: 116 pages, and ours is among the last.
-    const startMs = Date.parse('2026-09-25T00:00:00Z');
-    const seconds = 16 * 3_600;
-    const ours = seconds - 10;
-    const supplier = vendor.supplier({ timeLimitMs: 5_000 });
+  /** Answers as a vendor whose eSIMs were made at these times, the one with this number for us. */
+  const listing = (madeMs: readonly number[], ours: number) => {
     vendor.answerWith((response, call) => {
-      const query = JSON.parse(call.body) as {
+      const { startTime, endTime, pager } = JSON.parse(call.body) as {
         startTime: string;
         endTime: string;
         pager: { pageNum: number; pageSize: number };
       };
-      const first = Math.max(0, (Date.parse(query.startTime) - startMs) / 1_000);
-      const last = Math.min(seconds - 1, (Date.parse(query.endTime) - startMs) / 1_000);
-      const total = Math.max(0, last - first + 1);
-      const begin = first + (query.pager.pageNum - 1) * query.pager.pageSize;
-      const length = Math.max(0, Math.min(query.pager.pageSize, last - begin + 1));
-      const page = Array.from({ length }, (_, nth) =>
-        esim({ transactionId: begin + nth === ours ? 'txn-1' : 'other' }),
-      );
-      listed(page, total)(response, call);
+      const [from, to] = [Date.parse(startTime), Date.parse(endTime)];
+      const within = madeMs.flatMap((ms, nth) => (ms >= from && ms <= to ? [nth] : []));
+      const page = within
+        .slice((pager.pageNum - 1) * pager.pageSize, pager.pageNum * pager.pageSize)
+        .map((nth) => esim({ transactionId: nth === ours ? 'txn-1' : 'other' }));
+      listed(page, within.length)(response, call);
     });
+  };
+
+  it('findOrder reads a long list in windows, oldest first, and continues where the last search ended', async () => {
+    // One eSIM a second for 16 hours: 116 pages, and ours is among the last.
+    const startMs = Date.parse('2026-09-25T00:00:00Z');
+    const seconds = 16 * 3_600;
+    const supplier = vendor.supplier({ timeLimitMs: 5_000 });
+    listing(
+      Array.from({ length: seconds }, (_, nth) => startMs + nth * 1_000),
+      seconds - 10,
+    );
     const until = new Date(startMs + seconds * 1_000);
     let from = new Date(startMs);
     let searches = 0;
@@ -231,30 +235,14 @@ describe('the eSIM Access client, lists of eSIMs', () => {
 
   it('findOrder searches both halves of a window before any later one', async () => {
     // So many that the first of sixteen windows is halved once more. The search ends in that part.
-    const startMs = Date.parse('2026-09-25T00:00:00Z');
+    const from = new Date('2026-09-25T00:00:00Z');
     const minutes = 16 * 60;
     const made = Array.from({ length: minutes }, (_, minute) =>
-      Array.from({ length: minute < 58 ? 50 : 39 }, () => startMs + minute * 60_000),
-    ).flat();
-    const ours = 1_000;
-    vendor.answerWith((response, call) => {
-      const query = JSON.parse(call.body) as {
-        startTime: string;
-        endTime: string;
-        pager: { pageNum: number; pageSize: number };
-      };
-      const [from, to] = [Date.parse(query.startTime), Date.parse(query.endTime)];
-      const within = made.flatMap((ms, nth) => (ms >= from && ms <= to ? [nth] : []));
-      const { pageNum, pageSize } = query.pager;
-      const page = within
-        .slice((pageNum - 1) * pageSize, pageNum * pageSize)
-        .map((nth) => esim({ transactionId: nth === ours ? 'txn-1' : 'other' }));
-      listed(page, within.length)(response, call);
-    });
-    const until = new Date(startMs + minutes * 60_000);
-    const search = await vendor
-      .supplier()
-      .findOrder({ transactionId: 'txn-1', from: new Date(startMs), until });
+      Array.from({ length: minute < 58 ? 50 : 39 }, () => from.getTime() + minute * 60_000),
+    );
+    listing(made.flat(), 1_000);
+    const until = new Date(from.getTime() + minutes * 60_000);
+    const search = await vendor.supplier().findOrder({ transactionId: 'txn-1', from, until });
     expect(search).toMatchObject({ outcome: 'done', value: { state: 'found' } });
   });
 

@@ -4,8 +4,6 @@
  */
 import { OPEN } from '../support/time/fences.ts';
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import {
@@ -14,9 +12,16 @@ import {
   order,
   startAnsweringVendor,
   taken,
-  type Answering,
   type AnsweringVendor,
 } from '../support/vendors/answering-vendor.ts';
+import {
+  pour,
+  resetIfKept,
+  trickle,
+  unclearAnswers,
+  unreachableUrl,
+  type Answering,
+} from '../support/vendors/answering-server.ts';
 
 let vendor: AnsweringVendor;
 beforeAll(async () => {
@@ -24,23 +29,16 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.close());
 
-const html = '<!doctype html><title>Bad gateway</title>';
 const unclear: [string, Answering, string][] = [
-  ['an HTML 502', (response) => void response.writeHead(502).end(html), 'HTTP 502'],
-  ['an HTML 200', (response) => void response.writeHead(200).end(html), 'not JSON'],
+  ...unclearAnswers('{"success":true,"obj":{"orderNo":"B1"'),
   ['a 500 with a refusal inside', json(failure('200011'), 500), 'HTTP 500'],
   ['a 500 with a success inside', json(taken, 500), 'HTTP 500'],
-  ['a 403 of a firewall', (response) => void response.writeHead(403).end(html), 'HTTP 403'],
-  ['a redirect', (response) => void response.writeHead(302, { location: '/elsewhere' }).end(), 'HTTP 302'],
   ['a success with status 404', json(taken, 404), 'HTTP 404'],
-  ['bad JSON', json('{"success":true,"obj":{"orderNo":'), 'not JSON'],
-  ['JSON that is no envelope', json([1, 2]), 'no object'],
-  ['an empty body', json(''), 'not JSON'],
   ['a success without an order number', json({ success: true, obj: {} }), 'orderNo'],
   ['a success without obj', json({ success: true }), 'no object'],
   [
     'a success about another purchase',
-    json({ ...taken, obj: { orderNo: 'B2', transactionId: 'txn-2' } }),
+    json({ ...taken, obj: { orderNo: 'B2', transactionId: 'x' } }),
     'another',
   ],
   ['a failure without a code', json(failure(null)), 'code'],
@@ -48,46 +46,9 @@ const unclear: [string, Answering, string][] = [
   ['profiles still being allocated', json(failure('200010')), '200010'],
   ['an abnormal order', json(failure('200009')), '200009'],
   ['a busy vendor', json(failure('900001')), '900001'],
-  ['a reset before any answer', (response) => void response.socket?.resetAndDestroy(), 'ECONNRESET'],
-  [
-    'a reset in the middle of the body',
-    (response) => {
-      response.writeHead(200, { 'content-length': '500' });
-      response.write('{"success":true,"obj":{"orderNo":"B1"', () => response.socket?.resetAndDestroy());
-    },
-    'ECONNRESET',
-  ],
-  [
-    'a body cut short by a clean close',
-    (response) => {
-      response.writeHead(200, { 'content-length': '500' });
-      response.write('{"success":true,"obj":{"orderNo":"B1"}}', () => response.socket?.end());
-    },
-    'other side closed',
-  ],
   ['silence', () => undefined, 'within 300 ms'],
-  [
-    'a trickle that outlasts the time limit',
-    (response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const drip = setInterval(() => response.write(' '), 20);
-      response.on('close', () => clearInterval(drip));
-    },
-    'within 300 ms',
-  ],
-  [
-    'a body without end',
-    (response) => {
-      response.writeHead(200);
-      const chunk = Buffer.alloc(512 * 1024, ' ');
-      const pour = (): void => {
-        while (!response.destroyed && response.write(chunk));
-      };
-      response.on('drain', pour);
-      pour();
-    },
-    'more than 4194304 bytes',
-  ],
+  ['a trickle that outlasts the time limit', trickle, 'within 300 ms'],
+  ['a body without end', pour(512 * 1024), 'more than 4194304 bytes'],
 ];
 
 /** A short time limit only if the answer outlasts every limit. */
@@ -163,11 +124,7 @@ describe('the eSIM Access client', () => {
   });
 
   it('has an unknown outcome after a refused connection, and at a host name that does not resolve', async () => {
-    const closed = createServer();
-    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-    const { port } = closed.address() as AddressInfo;
-    await new Promise((resolve) => closed.close(resolve));
-    const refused = await vendor.supplier({ baseUrl: `http://127.0.0.1:${port}` }).order(order, OPEN);
+    const refused = await vendor.supplier({ baseUrl: await unreachableUrl() }).order(order, OPEN);
     expect(refused).toMatchObject({
       outcome: 'unknown',
       detail: expect.stringContaining('ECONNREFUSED') as unknown,
@@ -285,14 +242,10 @@ describe('the eSIM Access client, an expired timestamp', () => {
 });
 
 describe('the eSIM Access client, a connection that the vendor has closed', () => {
-  const resetIfKept: Answering = (response, call) => {
-    if (vendor.calls.some((other) => other !== call && other.socketPort === call.socketPort)) {
-      response.socket?.resetAndDestroy();
-    } else json(taken)(response, call);
-  };
+  const closing = () => vendor.answerWith(resetIfKept(vendor, json(taken)));
 
   it('is replaced for a lookup', async () => {
-    vendor.answerWith(resetIfKept);
+    closing();
     const supplier = vendor.supplier();
     await supplier.order(order, OPEN);
     expect(await supplier.profile({ orderNo: 'B1' })).toMatchObject({
@@ -306,7 +259,7 @@ describe('the eSIM Access client, a connection that the vendor has closed', () =
   });
 
   it('leaves an effect unknown, sent once', async () => {
-    vendor.answerWith(resetIfKept);
+    closing();
     const supplier = vendor.supplier();
     expect((await supplier.order(order, OPEN)).outcome).toBe('done');
     expect((await supplier.order(order, OPEN)).outcome).toBe('unknown');

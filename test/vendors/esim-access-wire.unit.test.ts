@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { packagesOf, readRows, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
+import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
 import { isUnallocated, profileOf } from '../../src/vendors/esim-access/map.ts';
 import {
   packageListOf,
@@ -271,15 +271,6 @@ describe('the eSIM Access client, the catalogue', () => {
     expect(items[2]?.networks[0]?.locationLogo).toBe('https://images.example.com/jp.png');
   });
 
-  it('reads a code like GL-139 as global', () => {
-    const item = { ...wirePackages[1]!, locationCode: 'GL-139' };
-    const bare = { globalCodes: new Set<string>(), locations: [], imageHost: 'https://images.example.com' };
-    expect(packagesOf([item], 'TOPUP', bare).items[0]).toMatchObject({
-      regionType: 'GL',
-      packageType: 'TOPUP',
-    });
-  });
-
   it.each([
     { price: '1.20' },
     { price: -1 },
@@ -291,20 +282,5 @@ describe('the eSIM Access client, the catalogue', () => {
   ])('cannot read a row with %j', (change) => {
     const rows = packageListOf(objOf('package-list')) as object[];
     expect(() => readPackage({ ...rows[0], ...change })).toThrow();
-  });
-
-  it('leaves one bad row of many out, and refuses a list with many bad rows', () => {
-    const [good] = packageListOf(objOf('package-list'));
-    const one = readRows([...Array<unknown>(40).fill(good), { packageCode: 'BAD' }], readPackage);
-    expect([one.items.length, one.unreadable.length]).toEqual([40, 1]);
-    expect(() => readRows([good, { packageCode: 'BAD' }], readPackage)).toThrow('1 of 2 rows unreadable');
-  });
-
-  it('cannot read an unknown unit of duration', () => {
-    const items = [
-      ...Array<(typeof wirePackages)[0]>(40).fill(wirePackages[0]!),
-      { ...wirePackages[0]!, durationUnit: 'MOON' },
-    ];
-    expect(packagesOf(items, 'BASE', places).unreadable).toEqual(['duration unit MOON']);
   });
 });

@@ -5,34 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import type { EsimSupplier, Outcome } from '../../src/esims/port.ts';
 
-/** Always (1), never (0), or the next n calls. */
-export type Chance = number | { readonly next: number };
-
-export interface SupplierFaults {
-  readonly outOfStock?: Chance;
-  readonly priceChanged?: Chance;
-  readonly lowBalance?: Chance;
-  readonly busy?: Chance;
-  readonly loseAnswer?: Chance;
-  readonly commitLate?: Chance;
-  readonly lateCommitMs?: number;
-  readonly refusalsFirst?: boolean;
-  readonly cancelUnseen?: Chance;
-  readonly neverAllocate?: Chance;
-  readonly wrongSignature?: Chance;
-  readonly rateLimit?: boolean;
-  readonly latencyMs?: number;
-  readonly allocationMs?: number;
-}
-
 /** Controls the supplier of a test. */
 export interface SupplierControl {
-  setFaults(faults: SupplierFaults): Promise<void>;
-  clearFaults(): Promise<void>;
+  /** Its own words: docs/SANDBOX.md. */
+  setFaults(faults: Readonly<Record<string, unknown>>): Promise<unknown>;
+  clearFaults(): Promise<unknown>;
   /** How many purchases (orders and top-ups) the supplier holds under our id. */
   held(transactionId: string): Promise<number>;
   /** Changes an eSIM as time and its traveller would. */
-  changeEsim(esimTranNo: string, change: { esimStatus?: string; orderUsage?: number }): Promise<void>;
+  changeEsim(esimTranNo: string, change: { esimStatus?: string; orderUsage?: number }): Promise<unknown>;
 }
 
 export interface SupplierUnderTest {

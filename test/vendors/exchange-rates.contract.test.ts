@@ -2,11 +2,15 @@
  * The sources of exchange rates: the operator's own, and the client of open.er-api.com at a local server that
  * also misbehaves.
  */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFixedRates } from '../../src/vendors/exchange-rates/fixed.ts';
 import { createOpenErApi } from '../../src/vendors/exchange-rates/open-er-api.ts';
+import {
+  json,
+  startAnsweringServer,
+  type Answering,
+  type AnsweringServer,
+} from '../support/vendors/answering-server.ts';
 import { parseRateMicros } from '../../src/catalogue/pricing.ts';
 
 const NOW = new Date('2026-09-27T12:00:00.000Z');
@@ -44,17 +48,16 @@ describe('fixed rates', () => {
 });
 
 describe('the client of open.er-api.com', () => {
-  let answer: (response: ServerResponse) => void;
-  const server = createServer((_request, response) => answer(response));
-  let url = '';
+  let server: AnsweringServer;
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v6/latest/USD`;
+    server = await startAnsweringServer();
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => server.close());
+  const observe = (answer: Answering, timeLimitMs = 10_000) => {
+    server.answerWith(answer);
+    const url = `${server.baseUrl}/v6/latest/USD`;
+    return createOpenErApi({ clock, url, timeLimitMs }).observe();
+  };
 
   const publishedAt = NOW.getTime() / 1000 - 12 * 3600;
   /** Written by hand: JSON.stringify would already have rounded the numbers. */
@@ -70,15 +73,10 @@ describe('the client of open.er-api.com', () => {
     "base_code": "${change.base ?? 'USD'}",
     "rates": {${rates}}
   }`;
-  const observe = (text: string) => {
-    answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
-    return createOpenErApi({ clock, url }).observe();
-  };
-
   it('reads rates without floating point', async () => {
     const rates =
       '"USD":1,"NGN":1534.254567,"KWD":0.30,"XOF":605.1234565,"VND":26345.00000049,"IRR":123456789012.345678';
-    const observed = await observe(body(rates));
+    const observed = await observe(json(body(rates)));
     expect(observed).toEqual({
       source: 'open.er-api.com',
       observedAt: NOW,
@@ -107,7 +105,7 @@ describe('the client of open.er-api.com', () => {
     ['beside a negative rate', '"NGN":1534.25,"EUR":-0.92'],
     ['beside an unknown currency', '"NGN":1534.25,"__proto__":1'],
   ])('throws after a rate that is %s', async (_name, rates) => {
-    await expect(observe(body(rates))).rejects.toThrow();
+    await expect(observe(json(body(rates)))).rejects.toThrow();
   });
 
   it.each([
@@ -125,22 +123,21 @@ describe('the client of open.er-api.com', () => {
     ['half an answer', body('"NGN":1534.25').slice(0, 150)],
     ['an answer of 300,000 bytes', body(`"NGN":1534.25,"PAD":"${'x'.repeat(300_000)}"`)],
   ])('throws after %s', async (_name, text) => {
-    await expect(observe(text)).rejects.toThrow();
+    await expect(observe(json(text))).rejects.toThrow();
   });
 
-  it.each([
-    ['429', (response: ServerResponse) => void response.writeHead(429).end(body('"NGN":1534.25'))],
-    ['500', (response: ServerResponse) => void response.writeHead(500).end('oops')],
-    ['a redirect', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
+  it.each<[string, Answering]>([
+    ['429', json(body('"NGN":1534.25'), 429)],
+    ['500', json('oops', 500)],
+    ['a redirect', (response) => void response.writeHead(302, { location: '/' }).end()],
     ['silence', () => undefined],
-    ['a reset', (response: ServerResponse) => void response.socket?.resetAndDestroy()],
+    ['a reset', (response) => void response.socket?.resetAndDestroy()],
   ])('throws after %s', async (_name, misbehave) => {
-    answer = misbehave;
-    await expect(createOpenErApi({ clock, url, timeLimitMs: 300 }).observe()).rejects.toThrow();
+    await expect(observe(misbehave, 300)).rejects.toThrow();
   });
 
   it('returns rates that prices are computed with', async () => {
-    const { ratesPerUsd } = await observe(body('"NGN":1534.2545678901,"USD":1'));
+    const { ratesPerUsd } = await observe(json(body('"NGN":1534.2545678901,"USD":1')));
     expect(parseRateMicros(ratesPerUsd['NGN']!)).toBe(1_534_254_568n);
   });
 });

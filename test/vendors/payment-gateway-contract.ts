@@ -4,15 +4,15 @@
  * gateway that the test controls.
  */
 import { createFence } from '../../src/platform/fence.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import type { GatewayMethod } from '../../src/domain/states.ts';
 import { until } from '../support/time/until.ts';
 import {
   chargeBy,
   foundCharge,
   naira,
   newReference,
+  sharedGateway,
   valueOf,
   type ControlledGateway,
   type GatewayUnderTest,
@@ -103,24 +103,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
 /** The suite for a gateway that the test controls: buyers pay, and the gateway misbehaves. */
 export function describeControlledGateway(name: string, create: () => Promise<ControlledGateway>): void {
   describe(name, () => {
-    let under: ControlledGateway;
-    beforeAll(async () => {
-      under = await create();
-    });
-    afterEach(() => under.control.clearFaults());
-    afterAll(() => under.close());
-
-    async function opened(method: GatewayMethod = 'BANK_TRANSFER'): Promise<string> {
-      const request = chargeBy(method);
-      valueOf(await under.gateway.charge(request));
-      return request.reference;
-    }
-    async function paid(): Promise<string> {
-      const reference = await opened();
-      await under.control.pay(reference);
-      return reference;
-    }
-    const chargeOf = (reference: string) => foundCharge(under.gateway, reference);
+    const { shared, opened, paid, chargeOf } = sharedGateway(create);
 
     describe('charge', () => {
       it.each([
@@ -130,34 +113,34 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       ] as const)('by %s in %s opens a page to pay on', async (method, currency) => {
         const amount = { amountMinor: 50_00n, currency };
         const request = chargeBy(method, { amount });
-        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'redirect' });
-        await under.control.pay(request.reference);
+        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'redirect' });
+        await shared.under.control.pay(request.reference);
         expect(await chargeOf(request.reference)).toMatchObject({ state: 'paid', received: amount });
       });
 
       it('is unknown when its answer is lost; the charge is found, and a repeat gets the same account', async () => {
-        await under.control.setFaults({ loseAnswer: { next: 1 } });
+        await shared.under.control.setFaults({ loseAnswer: { next: 1 } });
         const request = chargeBy('BANK_TRANSFER');
-        expect((await under.gateway.charge(request)).outcome).toBe('unknown');
+        expect((await shared.under.gateway.charge(request)).outcome).toBe('unknown');
         expect((await chargeOf(request.reference)).state).toBe('waiting');
-        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
-        expect(await under.control.held(request.reference)).toEqual({ receivedMinor: 0, refunds: 0 });
+        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
+        expect(await shared.under.control.held(request.reference)).toEqual({ receivedMinor: 0, refunds: 0 });
       });
 
       it('is unknown after an error and after the time limit, and opens one charge', async () => {
         const request = chargeBy('BANK_TRANSFER');
-        await under.control.setFaults({ error: { next: 1 } });
-        expect((await under.gateway.charge(request)).outcome).toBe('unknown');
-        expect(await under.control.held(request.reference)).toBeNull();
-        await under.control.setFaults({ latencyMs: under.tooSlowMs });
-        expect((await under.withShortTimeout.charge(request)).outcome).toBe('unknown');
-        await under.control.clearFaults();
+        await shared.under.control.setFaults({ error: { next: 1 } });
+        expect((await shared.under.gateway.charge(request)).outcome).toBe('unknown');
+        expect(await shared.under.control.held(request.reference)).toBeNull();
+        await shared.under.control.setFaults({ latencyMs: shared.under.tooSlowMs });
+        expect((await shared.under.withShortTimeout.charge(request)).outcome).toBe('unknown');
+        await shared.under.control.clearFaults();
         // The slow request reaches the gateway as well.
         await until(
-          () => under.control.held(request.reference),
+          () => shared.under.control.held(request.reference),
           (held) => held !== null,
         );
-        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
+        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
       });
     });
 
@@ -195,7 +178,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       ])('finds what came when the buyer paid %s', async (_name, payment, expected) => {
         for (const method of TRANSFER_AND_CARD) {
           const reference = await opened(method);
-          await under.control.pay(reference, payment);
+          await shared.under.control.pay(reference, payment);
           expect(await chargeOf(reference)).toMatchObject({
             state: 'paid',
             requested: { amountMinor: 1000_00n },
@@ -207,7 +190,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       it('finds the sum of two payments, and the time of the first', async () => {
         const reference = await paid();
         const { paidAt } = await chargeOf(reference);
-        await under.control.pay(reference, { amountMinor: 200_00 });
+        await shared.under.control.pay(reference, { amountMinor: 200_00 });
         expect(await chargeOf(reference)).toMatchObject({
           state: 'paid',
           received: naira(1200_00n),
@@ -220,52 +203,52 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
         ['abandon', 'abandoned'],
       ] as const)('after %s finds the charge %s, and paid once the buyer pays', async (action, state) => {
         const reference = await opened('CARD');
-        await under.control.act(reference, action);
+        await shared.under.control.act(reference, action);
         expect((await chargeOf(reference)).state).toBe(state);
-        await under.control.pay(reference);
+        await shared.under.control.pay(reference);
         expect((await chargeOf(reference)).state).toBe('paid');
       });
 
       it('finds a reversed charge with what had come', async () => {
         const reference = await paid();
-        await under.control.act(reference, 'reverse');
+        await shared.under.control.act(reference, 'reverse');
         expect(await chargeOf(reference)).toMatchObject({ state: 'reversed', received: naira(1000_00n) });
       });
 
       it('reads a new status as unknown, and a new format without a difference', async () => {
         const reference = await paid();
-        await under.control.setFaults({ unknownStatus: 'teleported' });
+        await shared.under.control.setFaults({ unknownStatus: 'teleported' });
         expect(await chargeOf(reference)).toMatchObject({ state: 'unknown', gatewayStatus: 'teleported' });
-        await under.control.clearFaults();
+        await shared.under.control.clearFaults();
         const before = await chargeOf(reference);
-        await under.control.setFaults({ shapeDrift: true });
+        await shared.under.control.setFaults({ shapeDrift: true });
         const { gatewayId, ...drifted } = await chargeOf(reference);
         expect({ ...drifted, gatewayId: before.gatewayId }).toEqual(before);
         expect(BigInt(gatewayId) > 2n ** 53n).toBe(true);
       });
 
       it.each([400, 404] as const)('finds none when the gateway answers %i', async (unknownReference) => {
-        await under.control.setFaults({ unknownReference });
-        expect(valueOf(await under.gateway.findCharge(newReference()))).toBeNull();
+        await shared.under.control.setFaults({ unknownReference });
+        expect(valueOf(await shared.under.gateway.findCharge(newReference()))).toBeNull();
       });
 
       it('is unknown, like findRefund, when the gateway answers with an error', async () => {
-        await under.control.setFaults({ error: 1 });
-        expect((await under.gateway.findCharge(newReference())).outcome).toBe('unknown');
+        await shared.under.control.setFaults({ error: 1 });
+        expect((await shared.under.gateway.findCharge(newReference())).outcome).toBe('unknown');
         expect(
-          (await under.gateway.findRefund({ reference: newReference(), refundKey: 'key' })).outcome,
+          (await shared.under.gateway.findRefund({ reference: newReference(), refundKey: 'key' })).outcome,
         ).toBe('unknown');
       });
     });
 
     describe('findCharge, when the gateway sends wrong transfers back', () => {
-      beforeEach(() => under.control.setFaults({ shortTransfer: 'return' }));
+      beforeEach(() => shared.under.control.setFaults({ shortTransfer: 'return' }));
 
       it.each([{ amountMinor: 800_00 }, { amountMinor: 1200_00 }, { currency: 'USD' }])(
         'finds the charge waiting after a transfer of %j',
         async (payment) => {
           const reference = await opened();
-          await under.control.pay(reference, payment);
+          await shared.under.control.pay(reference, payment);
           expect(await chargeOf(reference)).toMatchObject({ state: 'waiting', paidAt: null });
         },
       );
@@ -273,20 +256,20 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       it('finds the right amount paid, also with its fee on top', async () => {
         for (const payment of [{}, { feesMinor: 1_00 }, { amountMinor: 1001_00, feesMinor: 1_00 }]) {
           const reference = await opened();
-          await under.control.pay(reference, payment);
+          await shared.under.control.pay(reference, payment);
           expect((await chargeOf(reference)).state).toBe('paid');
         }
       });
 
       it('finds one payment of two', async () => {
         const reference = await opened();
-        await under.control.pay(reference, { times: 2 });
+        await shared.under.control.pay(reference, { times: 2 });
         expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(1000_00n) });
       });
 
       it('finds a wrong amount by card paid', async () => {
         const reference = await opened('CARD');
-        await under.control.pay(reference, { amountMinor: 800_00 });
+        await shared.under.control.pay(reference, { amountMinor: 800_00 });
         expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(800_00n) });
       });
     });

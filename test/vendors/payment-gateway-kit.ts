@@ -4,6 +4,7 @@
  */
 import { createFence } from '../../src/platform/fence.ts';
 import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import type {
   GatewayCharge,
   ChargeRequest,
@@ -11,24 +12,6 @@ import type {
   PaymentGateway,
   StatementLine,
 } from '../../src/payments/port.ts';
-import type { Chance } from './esim-supplier-kit.ts';
-
-export interface GatewayFaults {
-  readonly loseAnswer?: Chance;
-  readonly error?: Chance;
-  readonly latencyMs?: number;
-  readonly shortTransfer?: 'settle' | 'return';
-  /** How refunds end. */
-  readonly refund?: 'process' | 'fail' | 'needs-attention' | 'refuse' | 'pending';
-  /** How events are serialised. */
-  readonly webhookBytes?: 'compact' | 'pretty' | 'escaped' | 'reordered';
-  /** Replaces every status in answers. */
-  readonly unknownStatus?: string;
-  /** The status of the answer about an unknown reference. */
-  readonly unknownReference?: 400 | 404;
-  /** Fields of other types, ids of 64 bits, unknown fields. */
-  readonly shapeDrift?: boolean;
-}
 
 export interface Payment {
   readonly amountMinor?: number;
@@ -40,16 +23,17 @@ export interface Payment {
 
 /** Controls the gateway of a test. */
 export interface GatewayControl {
-  setFaults(faults: GatewayFaults): Promise<void>;
-  clearFaults(): Promise<void>;
-  pay(reference: string, payment?: Payment): Promise<void>;
+  /** Its own words: docs/SANDBOX.md. */
+  setFaults(faults: Readonly<Record<string, unknown>>): Promise<unknown>;
+  clearFaults(): Promise<unknown>;
+  pay(reference: string, payment?: Payment): Promise<unknown>;
   act(
     reference: string,
     action: 'fail' | 'abandon' | 'reverse' | 'dispute',
     details?: Readonly<Record<string, unknown>>,
-  ): Promise<void>;
+  ): Promise<unknown>;
   /** Moves the gateway's clock forward. */
-  advance(ms: number): Promise<void>;
+  advance(ms: number): Promise<unknown>;
   /** What the gateway holds under our reference; null: nothing. */
   held(reference: string): Promise<{ readonly receivedMinor: number; readonly refunds: number } | null>;
 }
@@ -106,6 +90,32 @@ export async function foundCharge(gateway: PaymentGateway, reference: string): P
   const charge = valueOf(await gateway.findCharge(reference));
   if (charge === null) throw new Error('the gateway holds no such charge');
   return charge;
+}
+
+/** One gateway for the tests of a suite, without faults when each begins. */
+export function sharedGateway(create: () => Promise<ControlledGateway>) {
+  const shared = {} as { under: ControlledGateway };
+  beforeAll(async () => {
+    shared.under = await create();
+  });
+  afterEach(() => shared.under.control.clearFaults());
+  afterAll(() => shared.under.close());
+  const opened = async (method: ChargeRequest['method'] = 'BANK_TRANSFER'): Promise<string> => {
+    const request = chargeBy(method);
+    valueOf(await shared.under.gateway.charge(request));
+    return request.reference;
+  };
+  return {
+    shared,
+    /** A charge that nobody has paid; its reference. */
+    opened,
+    paid: async (): Promise<string> => {
+      const reference = await opened();
+      await shared.under.control.pay(reference);
+      return reference;
+    },
+    chargeOf: (reference: string) => foundCharge(shared.under.gateway, reference),
+  };
 }
 
 /** The lines of a statement about these references. */

@@ -3,7 +3,6 @@
  * test/fixtures/paystack), and what deviates from them.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { GatewayMethod } from '../../src/domain/states.ts';
 import {
   byCard,
   byTransfer,
@@ -191,34 +190,10 @@ describe('the Paystack client, a charge that the vendor refuses', () => {
       'REQUEST_REFUSED',
     ],
     [
-      'the code invalid_params',
-      json(no('Invalid something', { code: 'invalid_params' }), 400),
-      'REQUEST_REFUSED',
-    ],
-    [
       'a category in the field of the code',
       json(no('Reference is invalid', { code: 'validation_error' }), 400),
       'REQUEST_REFUSED',
     ],
-    ['the currency', json(no('Currency not supported by merchant'), 403), 'CURRENCY_NOT_SERVED'],
-    [
-      'the channel',
-      json(no('No active channel to process transaction. Please contact merchant'), 400),
-      'METHOD_NOT_SERVED',
-    ],
-    [
-      'too small an amount',
-      json(no('Pay with transfer is not currently supported for transactions less than NGN 100.00'), 400),
-      'AMOUNT_NOT_SERVED',
-    ],
-    ['too large an amount', json(no('Transaction amount limit exceeded'), 400), 'AMOUNT_NOT_SERVED'],
-    [
-      'an amount with a fraction',
-      json(no('Invalid Amount Sent', { type: 'validation_error' }), 400),
-      'AMOUNT_NOT_SERVED',
-    ],
-    ['our address', json(no('Your IP address is not allowed to make this call'), 403), 'CREDENTIALS_REFUSED'],
-    ['the whole business', json(no('Integration has been deactivated'), 400), 'CREDENTIALS_REFUSED'],
     [
       'an error with HTTP 200',
       json(no('Email is not allowed to be empty', { type: 'validation_error' })),
@@ -228,19 +203,6 @@ describe('the Paystack client, a charge that the vendor refuses', () => {
     server.answerWith(answer);
     expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'refused', reason });
     expect(server.alerts).toEqual([]);
-  });
-
-  it.each([
-    ['because of its rate limit', no('Please wait a few minutes and try again.'), 400, 60_000],
-    [
-      'because our balance is low',
-      no('Insufficient balance to fulfill this refund. Please top up.'),
-      400,
-      60_000,
-    ],
-  ])('for now, %s, is unknown with a wait', async (_name, body, status, retryAfterMs) => {
-    server.answerWith(json(body, status));
-    expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'unknown', retryAfterMs });
   });
 
   it.each([
@@ -283,28 +245,6 @@ describe('the Paystack client, a charge that it does not send', () => {
       reason,
     });
     expect(server.calls).toHaveLength(0);
-  });
-
-  it('is outside of the limits, which it knows without a request', () => {
-    const gateway = server.gateway();
-    const least = (method: GatewayMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
-    expect(
-      ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF', 'EUR'].map((currency) => least('CARD', currency)),
-    ).toEqual([50_00n, 2_00n, 10n, 1_00n, 3_00n, 1_00n, undefined]);
-    expect(least('BANK_TRANSFER', 'NGN')).toBe(100_00n);
-    expect(['USD', 'GHS'].map((currency) => least('BANK_TRANSFER', currency))).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect(['NGN', 'USD', 'GHS', 'KES', 'XOF'].map((currency) => least('MOBILE_MONEY', currency))).toEqual([
-      undefined,
-      undefined,
-      10n,
-      3_00n,
-      1_00n,
-    ]);
-    expect(least('APPLE_PAY', 'ZAR')).toBeUndefined();
-    expect(gateway.limits('CARD', 'USD')?.maxMinor).toBe(10_000_000_00n);
   });
 });
 

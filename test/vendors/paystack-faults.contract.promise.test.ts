@@ -136,7 +136,7 @@ async function purchase(under: Simulator, kind: string, operation: string, rando
   const from = new Date(Date.now() - 1000);
   const done = EITHER_WAY.includes(kind) ? { done: random.below(2) === 1 } : {};
   const trickleMs = kind === 'trickle' ? { trickleMs: TRICKLE_MS } : {};
-  await under.control.setOwnFaults({
+  await under.control.setFaults({
     network: { kind, operation, next: 1 + random.below(2), ...done, ...trickleMs },
   });
   const first = chargeBy('BANK_TRANSFER');

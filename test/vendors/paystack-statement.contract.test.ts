@@ -15,6 +15,9 @@ import { naira } from './payment-gateway-kit.ts';
 const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
+/** A page of rows. */
+const list = (...rows: object[]) => json(yes(rows));
+
 describe('the Paystack client, statement', () => {
   const charged = {
     reference: 'txn-1',
@@ -40,7 +43,7 @@ describe('the Paystack client, statement', () => {
   };
 
   it.each(['transactions-by-cursor', 'transactions-by-page'])('reads the example %s', async (name) => {
-    server.answerWith(example(name), json(yes([])));
+    server.answerWith(example(name), list());
     const amount = name === 'transactions-by-page' ? naira(200_00n) : naira(403_33n);
     expect(await linesOf(server.gateway())).toMatchObject([{ reference: 'txn-1', kind: 'charge', amount }]);
     expect(server.calls.map((call) => call.path.split('&perPage')[0])).toEqual([
@@ -57,23 +60,20 @@ describe('the Paystack client, statement', () => {
     const refunds = ['pending', 'failed', 'needs-attention'].map((status, i) =>
       refundRow({ id: 10 + i, status }),
     );
-    server.answerWith(json(yes([transaction(), ...charges])), json(yes([refundRow(), ...refunds])));
+    server.answerWith(list(transaction(), ...charges), list(refundRow(), ...refunds));
     expect(await linesOf(server.gateway())).toEqual([charged, givenBack]);
     expect(server.alerts).toEqual([{ what: 'charge status', operation: 'statement', word: 'teleported' }]);
   });
 
   it('leaves out the other mode', async () => {
-    server.answerWith(
-      json(yes([transaction({ domain: 'live' })])),
-      json(yes([refundRow({ domain: 'live' })])),
-    );
+    server.answerWith(list(transaction({ domain: 'live' })), list(refundRow({ domain: 'live' })));
     expect(await linesOf(server.gateway())).toEqual([]);
   });
 
   it('has a row once that moved to the next page meanwhile', async () => {
     const row = (id: number) => transaction({ id, reference: `txn-${id}` });
     const first = Array.from({ length: 100 }, (_, i) => row(i + 1));
-    server.answerWith(json(yes(first)), json(yes([row(100), row(101)])), json(yes([])));
+    server.answerWith(json(yes(first)), list(row(100), row(101)), list());
     const lines = await linesOf(server.gateway());
     expect(lines.map((line) => line.reference)).toEqual(
       Array.from({ length: 101 }, (_, i) => `txn-${i + 1}`),
@@ -81,51 +81,36 @@ describe('the Paystack client, statement', () => {
   });
 
   it('reads the charge of a refund if it is older than the window', async () => {
-    server.answerWith(
-      json(yes([])),
-      json(yes([refundRow()])),
-      json(yes(transaction({ reference: 'txn-old' }))),
-      json(yes([])),
-    );
+    server.answerWith(list(), list(refundRow()), json(yes(transaction({ reference: 'txn-old' }))), list());
     expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: 'txn-old' }]);
     expect(server.calls[2]?.path).toBe('/transaction/4099260516');
-    server.answerWith(json(yes([])), json(yes([refundRow()])), example('not-found', 404), json(yes([])));
+    server.answerWith(list(), list(refundRow()), example('not-found', 404), list());
     expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: '' }]);
   });
 
   it('has a reversal for what a bank got by a lost dispute of a part, and none where the charge is reversed as a whole', async () => {
     const dispute = {
-      ...{
-        id: 7,
-        status: 'resolved',
-        resolution: 'merchant-accepted',
-        refund_amount: 5_000,
-        currency: 'NGN',
-      },
-      ...{ transaction: { id: 4099260516, reference: 'txn-1' }, created_at: '2026-09-27T14:00:00.000Z' },
+      id: 7,
+      status: 'resolved',
+      resolution: 'merchant-accepted',
+      refund_amount: 5_000,
+      currency: 'NGN',
+      transaction: { id: 4099260516, reference: 'txn-1' },
+      created_at: '2026-09-27T14:00:00.000Z',
     };
-    server.answerWith(json(yes([transaction()])), json(yes([])), json(yes([dispute])));
+    server.answerWith(list(transaction()), list(), list(dispute));
     const lost = { kind: 'reversal', reference: 'txn-1', amount: naira(5_000n), gatewayId: 'dispute 7' };
     expect(await linesOf(server.gateway())).toMatchObject([charged, lost]);
-    server.answerWith(
-      json(yes([transaction()])),
-      json(yes([])),
-      json(yes([{ ...dispute, resolution: 'declined' }])),
-    );
+    server.answerWith(list(transaction()), list(), list({ ...dispute, resolution: 'declined' }));
     expect(await linesOf(server.gateway())).toMatchObject([charged]);
-    server.answerWith(
-      json(yes([transaction({ status: 'reversed' })])),
-      json(yes([])),
-      json(yes([])),
-      json(yes([dispute])),
-    );
+    server.answerWith(list(transaction({ status: 'reversed' })), list(), list(), list(dispute));
     expect((await linesOf(server.gateway())).map(({ kind }) => kind)).toEqual(['charge', 'reversal']);
   });
 
   it('has what was disputed exactly at a limit in the time that begins there, and in no other', async () => {
     const limit = new Date('2026-09-27T14:00:00.000Z');
     const dispute = { id: 7, status: 'pending', created_at: limit.toISOString(), currency: 'NGN' };
-    server.answerWith(json(yes([{ ...dispute, transaction: { id: 1, reference: 'txn-1' } }])));
+    server.answerWith(list({ ...dispute, transaction: { id: 1, reference: 'txn-1' } }));
     const disputed = async (from: Date, to: Date) => {
       const references = [];
       for await (const reference of server.gateway().disputed(from, to)) references.push(reference);
@@ -136,16 +121,16 @@ describe('the Paystack client, statement', () => {
   });
 
   it('has a reversal for the money that refunds do not explain', async () => {
-    const reversed = json(yes([transaction({ status: 'reversed' })]));
+    const reversed = list(transaction({ status: 'reversed' }));
     const reversal = { ...charged, kind: 'reversal', feesMinor: 0n };
-    const pending = (amount: number) => json(yes([refundRow({ status: 'pending', amount })]));
+    const pending = (amount: number) => list(refundRow({ status: 'pending', amount }));
     server.answerWith(reversed, pending(25000));
     expect(await linesOf(server.gateway())).toEqual([charged]);
-    server.answerWith(reversed, json(yes([])), pending(25000));
+    server.answerWith(reversed, list(), pending(25000));
     expect(await linesOf(server.gateway())).toEqual([charged]);
     server.answerWith(reversed, pending(10000));
     expect(await linesOf(server.gateway())).toEqual([charged, { ...reversal, amount: naira(150_00n) }]);
-    server.answerWith(reversed, json(yes([refundRow({ status: 'failed' })])), json(yes([])));
+    server.answerWith(reversed, list(refundRow({ status: 'failed' })), list());
     expect(await linesOf(server.gateway())).toEqual([charged, reversal]);
     expect(server.calls[2]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
   });
@@ -160,9 +145,9 @@ describe('the Paystack client, statement', () => {
       feesMinor: 0n,
     });
     const refunded = refundRow({ amount: 25000 });
-    server.answerWith(json(yes([transaction(onTop)])), json(yes([])), json(yes([])));
+    server.answerWith(list(transaction(onTop)), list(), list());
     expect(await linesOf(server.gateway())).toEqual([took, reversal(253_75n)]);
-    server.answerWith(json(yes([transaction(onTop)])), json(yes([refunded])));
+    server.answerWith(list(transaction(onTop)), list(refunded));
     expect(await linesOf(server.gateway())).toEqual([
       took,
       { ...givenBack, amount: naira(250_00n) },
@@ -173,7 +158,7 @@ describe('the Paystack client, statement', () => {
   it.each([
     ['a wrong key', example('invalid-key', 401), false],
     ['a busy gateway', json('{}', 503), true],
-    ['a list that cannot be read', json(yes([{}])), true],
+    ['a list that cannot be read', list({}), true],
   ])('throws after %s', async (_name, answer, retryable) => {
     server.answerWith(answer);
     await expect(linesOf(server.gateway())).rejects.toMatchObject({ name: 'GatewayUnavailable', retryable });
@@ -200,7 +185,7 @@ describe('the Paystack client, paidCharges', () => {
     expect(await pageOf()).toMatchObject({ total: 101, isLast: false });
     server.answerWith(json(yes(Array.from({ length: 50 }, (_, nth) => paid(`txn-${nth}`)))));
     expect(await pageOf()).toMatchObject({ count: 50, total: null, isLast: false });
-    server.answerWith(json(yes([paid('txn-1')])));
+    server.answerWith(list(paid('txn-1')));
     expect(await pageOf()).toMatchObject({ count: 1, total: null, isLast: true });
   });
 
@@ -213,7 +198,7 @@ describe('the Paystack client, paidCharges', () => {
 
   it.each([
     ['no list', json(yes({}))],
-    ['a row that cannot be read', json(yes([{ id: 1 }]))],
+    ['a row that cannot be read', list({ id: 1 })],
     ['an error', json('oh no', 500)],
     ['a refusal', json({ status: false, message: 'Invalid key' }, 401)],
   ])('throws after %s', async (_, answer) => {

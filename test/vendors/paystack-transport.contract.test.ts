@@ -19,7 +19,16 @@ import {
   yes,
   type AnsweringGateway,
 } from '../support/vendors/answering-gateway.ts';
-import { unreachableUrl, json, type Answering } from '../support/vendors/answering-server.ts';
+import {
+  cutOff,
+  json,
+  pour,
+  resetIfKept,
+  trickle,
+  unclearAnswers,
+  unreachableUrl,
+  type Answering,
+} from '../support/vendors/answering-server.ts';
 
 let server: AnsweringGateway;
 /** Accepts connections and reads nothing: what is sent never arrives. */
@@ -64,50 +73,15 @@ const calls: Record<string, (gateway: PaystackGateway) => Promise<Ending>> = {
 };
 const effects = ['charge on a page', 'charge by transfer', 'refund'];
 
-const html = '<!doctype html><title>Bad gateway</title>';
-const pour =
-  (bytes: number): Answering =>
-  (response) => {
-    response.writeHead(200);
-    const chunk = Buffer.alloc(bytes, ' ');
-    const go = (): void => {
-      while (!response.destroyed && response.write(chunk));
-    };
-    response.on('drain', go);
-    go();
-  };
-const drip: Answering = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 20);
-  response.on('close', () => clearInterval(timer));
-};
-const cutOff =
-  (how: 'reset' | 'close'): Answering =>
-  (response) => {
-    response.writeHead(200, { 'content-length': '5000' });
-    response.write('{"status":true,"data":{"reference":"txn-1"', () => {
-      if (how === 'reset') response.socket?.resetAndDestroy();
-      else response.socket?.end();
-    });
-  };
-
+const BEGUN = '{"status":true,"data":{"reference":"txn-1"';
 const unclear: [string, Answering, string | RegExp][] = [
-  ['a reset before any answer', (response) => void response.socket?.resetAndDestroy(), 'ECONNRESET'],
-  ['a reset in the middle of the body', cutOff('reset'), 'ECONNRESET'],
-  ['a body cut short by a clean close', cutOff('close'), 'other side closed'],
+  ...unclearAnswers(BEGUN),
+  ['JSON with 200,000 levels', json(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'not JSON'],
   ['429', json(no('Slow down'), 429), 'HTTP 429'],
   ['500', json(no('Sorry'), 500), 'HTTP 500'],
   ['500 with a success inside', json(yes(transaction()), 500), 'HTTP 500'],
   ['500 with an error inside', example('duplicate-reference', 500), 'HTTP 500'],
-  ['an HTML 502', (response) => void response.writeHead(502).end(html), 'HTTP 502'],
-  ['an HTML 200', (response) => void response.writeHead(200).end(html), 'not JSON'],
-  ['an HTML 403 of a firewall', (response) => void response.writeHead(403).end(html), 'HTTP 403'],
-  ['a redirect', (response) => void response.writeHead(302, { location: '/elsewhere' }).end(), 'HTTP 302'],
-  ['bad JSON', json('{"status":true,"data":{"reference":'), 'not JSON'],
-  ['JSON with 200,000 levels', json(`${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'not JSON'],
-  ['JSON that is no envelope', json([1, 2]), 'no object'],
   ['an envelope without a status', json({ data: {} }), 'status is missing'],
-  ['an empty body', json(''), 'not JSON'],
   ['a success with status 404', json(yes(transaction()), 404), 'HTTP 404'],
   ['a success without data', json({ status: true, message: 'ok' }), / is no | is missing/],
   ['a success with data of a wrong type', json(yes('soon')), / is no | is missing/],
@@ -115,7 +89,7 @@ const unclear: [string, Answering, string | RegExp][] = [
 /** Answers that outlast every time limit. */
 const endless: [string, Answering][] = [
   ['silence after the request', () => undefined],
-  ['a trickle', drip],
+  ['a trickle', trickle],
 ];
 const SHORT_TIME_LIMIT_MS = 300;
 const OVER_THE_LIMIT = expect.stringContaining('within 300 ms') as unknown;
@@ -176,7 +150,7 @@ describe('the Paystack client has an unknown outcome', () => {
 
   it.each(['findRefund', 'statement'])('of %s when only its second read fails', async (call) => {
     const first = call === 'findRefund' ? json(yes(transaction())) : json(yes([]));
-    for (const answer of [cutOff('reset'), json(no('Sorry'), 500), json('{')]) {
+    for (const answer of [cutOff(BEGUN, 'reset'), json(no('Sorry'), 500), json('{')]) {
       server.answerWith(first, answer);
       expect((await calls[call]!(server.gateway())).outcome).toBe('unknown');
     }
@@ -237,12 +211,7 @@ describe('the Paystack client, its connection', () => {
   it.each(['findCharge', 'charge on a page', 'charge by transfer', 'refund'])(
     'was closed by the vendor: %s is sent again only if it is a lookup',
     async (name) => {
-      const resetIfKept: Answering = (response, call) => {
-        if (server.calls.some((other) => other !== call && other.socketPort === call.socketPort)) {
-          response.socket?.resetAndDestroy();
-        } else json(yes(transaction()))(response, call);
-      };
-      server.answerWith(resetIfKept);
+      server.answerWith(resetIfKept(server, json(yes(transaction()))));
       const gateway = server.gateway();
       await gateway.findCharge('txn-1');
       const ending = await calls[name]!(gateway);

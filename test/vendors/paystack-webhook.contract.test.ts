@@ -72,6 +72,7 @@ describe('the Paystack client, verifyWebhook on the vendor’s examples', () => 
 
 describe('the Paystack client, verifyWebhook on unusual bytes', () => {
   const spaced = JSON.stringify(JSON.parse(paid) as object, null, '\t');
+  const before = (more: string) => paid.replace('"reference"', `${more}"reference"`);
   const data = { ...paidData, note: 'Ọ̀ṣun 😀 </script> "é"' };
   const escaped = event(data).replaceAll(
     /[^\0-\x7f]/g,
@@ -89,14 +90,8 @@ describe('the Paystack client, verifyWebhook on unusual bytes', () => {
     ['with letters of several code points', event({ ...data, note: 'é'.normalize('NFD') })],
     ['with half a surrogate, escaped', event(data).replace('😀', '\\ud83d')],
     ['with a byte order mark', `\ufeff${paid}`],
-    [
-      'with a field twice, the last one counting',
-      paid.replace('"reference"', '"reference":"txn-0","reference"'),
-    ],
-    [
-      'with __proto__ as a field',
-      paid.replace('"reference"', '"__proto__":{"reference":"txn-0"},"reference"'),
-    ],
+    ['with a field twice, the last one counting', before('"reference":"txn-0",')],
+    ['with __proto__ as a field', before('"__proto__":{"reference":"txn-0"},')],
     ['with numbers beyond 2^53', paid.replace('4099260516', '18446744073709551615')],
     ['with an amount as text', paid.replace('"amount": 10000', '"amount": "10000"')],
     ['with unknown fields', event({ ...paidData, novelty: [{ deep: [null, {}, ''] }] })],
@@ -133,47 +128,42 @@ describe('the Paystack client, verifyWebhook on unusual bytes', () => {
 
 describe('the Paystack client, verifyWebhook on forged events', () => {
   const good = sign(paid);
-  it.each([
-    ['without a signature', {}],
-    ['with an undefined signature', { 'x-paystack-signature': undefined }],
-    ['with an empty signature', { 'x-paystack-signature': '' }],
-    ['with the signature in another header', { 'x-signature': good }],
-    ['with the signature of other bytes', { 'x-paystack-signature': sign(`${paid} `) }],
-    ['signed with another key', { 'x-paystack-signature': sign(paid, 'sk_test_other') }],
-    ['signed with an empty key', { 'x-paystack-signature': sign(paid, '') }],
-    ['signed with the public key', { 'x-paystack-signature': sign(paid, 'pk_test_simulator') }],
-    ['signed by SHA-256', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha256') }],
-    ['signed by SHA-1', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha1') }],
-    ['with a plain hash', { 'x-paystack-signature': createHash('sha512').update(paid).digest('hex') }],
+  const other = (digit = '') => (digit === '0' ? '1' : '0');
+  it.each<[string, unknown]>([
+    ['an undefined signature', undefined],
+    ['an empty signature', ''],
+    ['the signature of other bytes', sign(`${paid} `)],
+    ['the signature by another key', sign(paid, 'sk_test_other')],
+    ['the signature by an empty key', sign(paid, '')],
+    ['the signature by the public key', sign(paid, 'pk_test_simulator')],
+    ['the signature by SHA-256', sign(paid, SECRET_KEY, 'sha256')],
+    ['a plain hash', createHash('sha512').update(paid).digest('hex')],
     [
-      'with a hash of key and body',
-      {
-        'x-paystack-signature': createHash('sha512')
-          .update(SECRET_KEY + paid)
-          .digest('hex'),
-      },
+      'a hash of key and body',
+      createHash('sha512')
+        .update(SECRET_KEY + paid)
+        .digest('hex'),
     ],
-    ['with the signature in base64', { 'x-paystack-signature': Buffer.from(good, 'hex').toString('base64') }],
-    ['with the signature in capitals', { 'x-paystack-signature': good.toUpperCase() }],
-    ['with the signature less one digit', { 'x-paystack-signature': good.slice(0, -1) }],
-    ['with half of the signature', { 'x-paystack-signature': good.slice(0, 64) }],
-    ['with the signature and one more digit', { 'x-paystack-signature': `${good}0` }],
-    ['with a blank after the signature', { 'x-paystack-signature': `${good} ` }],
-    ['with the name of the algorithm before the signature', { 'x-paystack-signature': `sha512=${good}` }],
-    ['with two signatures, one of them right', { 'x-paystack-signature': `${sign('x')}, ${good}` }],
-    [
-      'with another last digit',
-      { 'x-paystack-signature': good.slice(0, -1) + (good.endsWith('0') ? '1' : '0') },
-    ],
-    [
-      'with another first digit',
-      { 'x-paystack-signature': (good.startsWith('0') ? '1' : '0') + good.slice(1) },
-    ],
-    ['with zeros', { 'x-paystack-signature': '0'.repeat(128) }],
-    ['with no hexadecimal digits', { 'x-paystack-signature': 'z'.repeat(128) }],
-    ['with a list in place of a text', { 'x-paystack-signature': [good] as unknown as string }],
-  ])('refuses an event %s', (_name, headers) => {
-    expect(verify(paid, headers)).toBeUndefined();
+    ['the signature in base64', Buffer.from(good, 'hex').toString('base64')],
+    ['the signature in capitals', good.toUpperCase()],
+    ['the signature less one digit', good.slice(0, -1)],
+    ['half of the signature', good.slice(0, 64)],
+    ['the signature and one more digit', `${good}0`],
+    ['a blank after the signature', `${good} `],
+    ['the name of the algorithm before the signature', `sha512=${good}`],
+    ['two signatures, one of them right', `${sign('x')}, ${good}`],
+    ['another last digit', good.slice(0, -1) + other(good.at(-1))],
+    ['another first digit', other(good[0]) + good.slice(1)],
+    ['zeros', '0'.repeat(128)],
+    ['no hexadecimal digits', 'z'.repeat(128)],
+    ['a list in place of a text', [good]],
+  ])('refuses an event with %s', (_name, signature) => {
+    expect(verify(paid, { 'x-paystack-signature': signature as string })).toBeUndefined();
+  });
+
+  it('refuses an event without a signature, or with it in another header', () => {
+    expect(verify(paid, {})).toBeUndefined();
+    expect(verify(paid, { 'x-signature': good })).toBeUndefined();
   });
 
   it.each([
@@ -246,38 +236,19 @@ describe('the Paystack client, verifyWebhook on forged events', () => {
 });
 
 describe('the Paystack client, verifyWebhook on data of wrong types', () => {
+  const [reference, rest] = ['txn-1', { amount: naira(100_00n), email: 'buyer@example.com' }];
   it.each([
     ['no data', undefined, {}],
     ['null', null, {}],
     ['a list', [paidData], {}],
     ['a text', 'txn-1', {}],
-    [
-      'a reference that is an object',
-      { ...paidData, reference: { $ne: '' } },
-      { amount: naira(100_00n), email: 'buyer@example.com' },
-    ],
-    [
-      'a reference of 100,000 letters',
-      { ...paidData, reference: 'a'.repeat(100_000) },
-      { amount: naira(100_00n), email: 'buyer@example.com' },
-    ],
-    [
-      'an amount with a fraction',
-      { reference: 'txn-1', amount: 100.5, currency: 'NGN' },
-      { reference: 'txn-1' },
-    ],
-    ['a negative amount', { reference: 'txn-1', amount: -100, currency: 'NGN' }, { reference: 'txn-1' }],
-    ['an amount without a currency', { reference: 'txn-1', amount: 100 }, { reference: 'txn-1' }],
-    [
-      'a currency of four letters',
-      { reference: 'txn-1', amount: 100, currency: 'NGNN' },
-      { reference: 'txn-1' },
-    ],
-    [
-      'a customer that is a list',
-      { reference: 'txn-1', customer: ['buyer@example.com'] },
-      { reference: 'txn-1' },
-    ],
+    ['a reference that is an object', { ...paidData, reference: { $ne: '' } }, rest],
+    ['a reference of 100,000 letters', { ...paidData, reference: 'a'.repeat(100_000) }, rest],
+    ['an amount with a fraction', { reference, amount: 100.5, currency: 'NGN' }, { reference }],
+    ['a negative amount', { reference, amount: -100, currency: 'NGN' }, { reference }],
+    ['an amount without a currency', { reference, amount: 100 }, { reference }],
+    ['a currency of four letters', { reference, amount: 100, currency: 'NGNN' }, { reference }],
+    ['a customer that is a list', { reference, customer: ['buyer@example.com'] }, { reference }],
   ])('reads only what is valid: %s', (_name, data, expected) => {
     expect(verify(event(data))).toMatchObject({
       type: 'charge.success',
@@ -291,16 +262,15 @@ describe('the Paystack client, verifyWebhook on data of wrong types', () => {
 
   it('takes the subject of an event from its type', () => {
     const about = (type: string) => verify(event({}, type))?.about;
-    expect(
-      [
-        'charge.failed',
-        'charge.novelty',
-        'refund.novelty',
-        'charge.dispute.novelty',
-        'charged',
-        'novelty',
-      ].map(about),
-    ).toEqual(['charge', 'charge', 'refund', 'dispute', 'other', 'other']);
+    const types = [
+      'charge.failed',
+      'charge.novelty',
+      'refund.novelty',
+      'charge.dispute.novelty',
+      'charged',
+      'x',
+    ];
+    expect(types.map(about)).toEqual(['charge', 'charge', 'refund', 'dispute', 'other', 'other']);
   });
 });
 

@@ -6,35 +6,25 @@ import {
   startReceiver,
   type TestGateway,
 } from '../simulators/gateway-simulator.support.ts';
-import type { ControlledGateway, GatewayControl } from './payment-gateway-kit.ts';
+import type { ControlledGateway } from './payment-gateway-kit.ts';
 
 const TIME_LIMIT_MS = 10_000;
 const SHORT_TIME_LIMIT_MS = 200;
 
 /** The control of the simulator, which has more faults than the contract needs. */
-export interface SimulatorControl extends GatewayControl {
-  /** Any of the simulator's own faults. */
-  setOwnFaults(faults: object): Promise<void>;
-}
+export type SimulatorControl = ReturnType<typeof controlOf>;
 
-function controlOf({ control, ...simulator }: TestGateway): SimulatorControl {
+function controlOf({ control, setFaults, pay, act, advance, held }: TestGateway) {
   return {
-    setFaults: (faults) => simulator.setFaults({ ...faults }),
-    setOwnFaults: (faults) => simulator.setFaults({ ...faults }),
-    clearFaults: async () => {
-      await control('DELETE', '/faults');
-    },
-    pay: async (reference, payment = {}) => {
-      await simulator.pay(reference, payment);
-    },
-    act: async (reference, action, details) => {
-      await simulator.act(reference, action, details);
-    },
-    advance: (ms) => simulator.advance(ms),
-    held: async (reference) => {
+    setFaults,
+    pay,
+    act,
+    advance,
+    clearFaults: () => control('DELETE', '/faults'),
+    held: async (reference: string) => {
       const { status } = await control('GET', `/charges/${reference}`);
       if (status === 404) return null;
-      const { received, refunds } = await simulator.held(reference);
+      const { received, refunds } = await held(reference);
       return { receivedMinor: received.amountMinor, refunds: refunds.length };
     },
   };

@@ -1,12 +1,10 @@
 // The client of the sandbox's actions on an eSIM, on the real simulator and on servers that answer something
 // else.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandboxSupplier } from '../../src/vendors/sandbox-supplier/controls.ts';
 import { onCleanup } from '../simulators/simulator.support.ts';
 import { startSimulator, stopAll } from '../simulators/supplier-simulator.support.ts';
+import { json, startAnsweringServer } from '../support/vendors/answering-server.ts';
 
 afterEach(stopAll);
 
@@ -19,25 +17,10 @@ function controlsAt(controlUrl: string) {
   return controls;
 }
 
-/** A server with one answer to all requests. */
-async function answering(status: number, body: string): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end(body));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onCleanup(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 describe('the client of the sandbox’s actions', () => {
   it('carries out every action, once under an id', async () => {
     const simulator = await startSimulator();
-    const { obj } = await simulator.order('controls', 'SIM-MANUAL-LIFE');
-    const { orderNo } = obj as { orderNo: string };
-    const { esimTranNo } = (await simulator.esim(orderNo)) as { esimTranNo: string };
+    const { esimTranNo, read } = await simulator.buy('SIM-MANUAL-LIFE');
     const controls = controlsAt(simulator.controlUrl);
     const DONE = { outcome: 'done', value: null };
     for (const action of [
@@ -52,7 +35,7 @@ describe('the client of the sandbox’s actions', () => {
       expect([action, await controls.act({ esimTranNo, action })]).toEqual([action, DONE]);
     for (const requestId of ['one', 'one', 'two'])
       expect(await controls.act({ esimTranNo, action: { name: 'use', bytes: 1 }, requestId })).toEqual(DONE);
-    expect(await simulator.esim(orderNo)).toMatchObject({ orderUsage: 9, esimStatus: 'IN_USE' });
+    expect(await read()).toMatchObject({ orderUsage: 9, esimStatus: 'IN_USE' });
     for (const name of ['use-up', 'delete-profile', 'expire'] as const)
       expect(await controls.act({ esimTranNo, action: { name } })).toEqual(DONE);
     expect(await controls.act({ esimTranNo, action: { name: 'expire' } })).toEqual({
@@ -74,7 +57,10 @@ describe('the client of the sandbox’s actions', () => {
     [302, ''],
     [500, '{"error":{"message":"no"}}'],
   ])('has an unknown outcome after %i %j', async (status, body) => {
-    const controls = controlsAt(await answering(status, body));
+    const server = await startAnsweringServer();
+    onCleanup(server.close);
+    server.answerWith(json(body, status));
+    const controls = controlsAt(server.baseUrl);
     expect(await controls.act({ esimTranNo: '1', action: { name: 'expire' } })).toMatchObject({
       outcome: 'unknown',
     });

@@ -11,16 +11,7 @@ import type { Operation, Outcome, SupplierContext } from './context.ts';
 import { SupplierError, type ErrorCode } from './errors.ts';
 import { qrNameOf } from './numbers.ts';
 import { queryBalance, queryWebhook, saveWebhook } from './operations/account.ts';
-import {
-  activationCodeOf,
-  cancelEsim,
-  queryEsims,
-  queryUsage,
-  revokeEsim,
-  sendSms,
-  suspendEsim,
-  unsuspendEsim,
-} from './operations/esims.ts';
+import * as esims from './operations/esims.ts';
 import { listLocations, listPackages } from './operations/package-list.ts';
 import { LONGEST_TRANSACTION_ID, placeOrder, topUpEsim } from './operations/purchase.ts';
 import type { Params } from './params.ts';
@@ -38,14 +29,14 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['webhook/save', saveWebhook],
   ['webhook/query', queryWebhook],
   ['esim/order', placeOrder],
-  ['esim/query', queryEsims],
-  ['esim/cancel', cancelEsim],
-  ['esim/suspend', suspendEsim],
-  ['esim/unsuspend', unsuspendEsim],
-  ['esim/revoke', revokeEsim],
+  ['esim/query', esims.queryEsims],
+  ['esim/cancel', esims.cancelEsim],
+  ['esim/suspend', esims.suspendEsim],
+  ['esim/unsuspend', esims.unsuspendEsim],
+  ['esim/revoke', esims.revokeEsim],
   ['esim/topup', topUpEsim],
-  ['esim/sendSms', sendSms],
-  ['esim/usage/query', queryUsage],
+  ['esim/sendSms', esims.sendSms],
+  ['esim/usage/query', esims.queryUsage],
 ]);
 const PURCHASES: readonly string[] = ['esim/order', 'esim/topup'];
 
@@ -104,10 +95,10 @@ function createRateLimit(): (nowMs: number) => boolean {
 async function qrPicture(context: SupplierContext, path: string): Promise<Buffer | undefined> {
   const name = /^\/qr\/([0-9a-f]{32})(?:\.png)?$/.exec(path)?.[1];
   if (name === undefined) return undefined;
-  const esims = context.storage.esims.list({}, { isNewestFirst: true, limit: RECENT_ESIMS });
-  const esim = esims.find(({ esimTranNo }) => qrNameOf(esimTranNo) === name);
+  const recent = context.storage.esims.list({}, { isNewestFirst: true, limit: RECENT_ESIMS });
+  const esim = recent.find(({ esimTranNo }) => qrNameOf(esimTranNo) === name);
   if (esim === undefined) return undefined;
-  return toBuffer(activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
+  return toBuffer(esims.activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
 }
 
 /** The supplier's API. `onBug` gets faults of the simulator itself, without request data. */

@@ -87,8 +87,8 @@ interface ControlRequest {
   body: (empty?: object) => Promise<unknown>;
 }
 
-/** Answers what is sent as JSON, or a ControlText. */
-export type RouteRow = [method: string, path: string, route: (request: ControlRequest) => unknown];
+/** By method and path, as in `GET /esims/:id`. Each answers what is sent as JSON, or a ControlText. */
+export type Routes = Readonly<Record<string, (request: ControlRequest) => unknown>>;
 
 /** An answer that is not JSON. */
 export class ControlText {
@@ -136,19 +136,20 @@ function refusals(onBug: (error: unknown) => void): Middleware {
  * The control interface with these routes, `GET /stats` and `GET /health`. `before` runs before each request.
  */
 export function createControlApp(options: {
-  routes: readonly RouteRow[];
+  routes: Routes;
   stats: Stats;
   onBug: (error: unknown) => void;
   before?: () => void;
 }) {
   const { stats, onBug, before } = options;
   const router = new Router();
-  const routes: RouteRow[] = [
+  const routes: Routes = {
     ...options.routes,
-    ['GET', '/stats', () => stats.snapshot()],
-    ['GET', '/health', () => ({ ok: true })],
-  ];
-  for (const [method, path, route] of routes) {
+    'GET /stats': () => stats.snapshot(),
+    'GET /health': () => ({ ok: true }),
+  };
+  for (const [methodAndPath, route] of Object.entries(routes)) {
+    const [method = '', path = ''] = methodAndPath.split(' ');
     router.register(path, [method], async (context) => {
       before?.();
       const { id = '' } = context.params as { id?: string };

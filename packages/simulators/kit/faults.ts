@@ -3,7 +3,7 @@
  * Kept over a restart.
  */
 import { z } from 'zod';
-import { checked, type Chance, type RouteRow } from './control.ts';
+import { checked, type Chance, type Routes } from './control.ts';
 import type { Database } from './storage.ts';
 import { createRandom, hash32 } from './seeded.ts';
 
@@ -15,16 +15,7 @@ type ChanceName<Faults> = {
 }[keyof Faults] &
   string;
 
-export interface FaultBoard<Faults> {
-  readonly current: Readonly<Faults>;
-  /** Adds these to what is set and answers the result. */
-  set(changes: Changes<Faults>): Faults;
-  reset(): Faults;
-  /** Decides about one call and uses up a `{next}`. Seeded: two runs with the same calls decide alike. */
-  hits(name: ChanceName<Faults>): boolean;
-  /** Decides by a share, with the dice of this name. */
-  roll(name: string, share: number): boolean;
-}
+export type FaultBoard<Faults extends object> = ReturnType<typeof createFaultBoard<Faults>>;
 
 /** Whether a chance can never hit any more. */
 export function isOff(chance: Chance): boolean {
@@ -38,7 +29,7 @@ export function createFaultBoard<Faults extends object>(options: {
   meta: Database['meta'];
   /** Called when the control interface set these; a reset sets everything to its default. */
   onSet: (changes: Changes<Faults>) => void;
-}): FaultBoard<Faults> {
+}) {
   const { defaults, meta } = options;
   let changed = JSON.parse(meta.read('faults') ?? '{}') as Changes<Faults>;
   let current = { ...defaults, ...changed };
@@ -59,18 +50,21 @@ export function createFaultBoard<Faults extends object>(options: {
     return share === 1 || known() < share;
   };
   return {
-    get current() {
+    get current(): Readonly<Faults> {
       return current;
     },
-    set: (changes) => set({ ...changed, ...changes }, changes),
+    /** Adds these to what is set and answers the result. */
+    set: (changes: Changes<Faults>) => set({ ...changed, ...changes }, changes),
     reset: () => set({}, defaults),
-    hits: (name) => {
+    /** Decides about one call and uses up a `{next}`. Seeded: two runs with the same calls decide alike. */
+    hits: (name: ChanceName<Faults>): boolean => {
       const chance = current[name] as Chance;
       if (isOff(chance)) return false;
       if (typeof chance === 'number') return roll(name, chance);
       apply({ ...changed, [name]: { next: chance.next - 1 } });
       return true;
     },
+    /** Decides by a share, with the dice of this name. */
     roll,
   };
 }
@@ -80,31 +74,23 @@ export function faultRoutes<Shape extends Record<string, z.ZodDefault>>(
   schema: z.ZodObject<Shape>,
   board: FaultBoard<z.output<z.ZodObject<Shape>>>,
   onChange: () => unknown = () => undefined,
-): RouteRow[] {
+): Routes {
   const fields = Object.entries<z.ZodDefault>(schema.shape);
   const settable = z.strictObject(
     Object.fromEntries(fields.map(([name, field]) => [name, field.unwrap() as z.ZodType])),
   );
   const partial = settable.partial();
-  return [
-    ['GET', '/faults', () => board.current],
-    [
-      'PUT',
-      '/faults',
-      async ({ body }) => {
-        const faults = board.set(checked(partial, await body(), 'fault') as Changes<typeof board.current>);
-        await onChange();
-        return faults;
-      },
-    ],
-    [
-      'DELETE',
-      '/faults',
-      async () => {
-        const faults = board.reset();
-        await onChange();
-        return faults;
-      },
-    ],
-  ];
+  return {
+    'GET /faults': () => board.current,
+    'PUT /faults': async ({ body }) => {
+      const faults = board.set(checked(partial, await body(), 'fault') as Changes<typeof board.current>);
+      await onChange();
+      return faults;
+    },
+    'DELETE /faults': async () => {
+      const faults = board.reset();
+      await onChange();
+      return faults;
+    },
+  };
 }

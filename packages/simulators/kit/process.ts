@@ -20,25 +20,21 @@ type Flags<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ args: string[]; options: Options }>
 >['values'];
 
-/** The value of a mandatory flag. */
-function needed(text: string | undefined, flag: string): string {
-  if (text === undefined) throw new Error(`--${flag} is needed`);
-  return text;
-}
-
 /**
  * A secret, which comes from the environment, because every process of the machine can read arguments.
  * Undefined if absent or empty.
  */
 export function secretOf(variable: string): string | undefined {
-  const value = process.env[variable];
-  return value === '' ? undefined : value;
+  return process.env[variable] || undefined;
 }
 
 /** The value of a mandatory secret. */
 export function neededSecret(variable: string): string {
-  const value = secretOf(variable);
-  if (value === undefined) throw new Error(`the variable ${variable} is needed`);
+  return needed(secretOf(variable), `the variable ${variable}`);
+}
+
+function needed(value: string | undefined, what: string): string {
+  if (value === undefined) throw new Error(`${what} is needed`);
   return value;
 }
 
@@ -57,7 +53,7 @@ function portNumber(text: string, flag: string): number {
 /** The options behind the flags that every simulator has. */
 function commonOptions(flags: Flags<typeof COMMON_FLAGS>) {
   return {
-    dataDir: needed(flags.data, 'data'),
+    dataDir: needed(flags.data, '--data'),
     host: flags.host,
     port: portNumber(flags.port, 'port'),
     controlPort: portNumber(flags['control-port'], 'control-port'),

@@ -67,17 +67,7 @@ export function appOf(...steps: Middleware[]): Koa {
   return app.on('error', () => undefined);
 }
 
-export interface RunningServer {
-  /** `http://host:port`. */
-  url: string;
-  /**
-   * False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on the
-   * same port.
-   */
-  setListening(isListening: boolean): Promise<void>;
-  /** Stops accepting, lets running requests finish for `drainMs`, then cuts what is left. */
-  close(drainMs: number): Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof listen>>;
 
 function listenOn(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -101,7 +91,7 @@ function closeWithin(server: Server, drainMs: number): Promise<void> {
 }
 
 /** Listens on host and port (0: any free one); rejects when the address is taken. */
-export async function listen(app: Koa, address: { host: string; port: number }): Promise<RunningServer> {
+export async function listen(app: Koa, address: { host: string; port: number }) {
   const limits = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 10_000, requestTimeout: 30_000 };
   const handle = app.callback();
   const server = createServer(limits, (request, response) => void handle(request, response));
@@ -109,12 +99,18 @@ export async function listen(app: Koa, address: { host: string; port: number }):
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return {
+    /** `http://host:port`. */
     url: `http://${host}:${port}`,
-    setListening: async (isListening) => {
+    /**
+     * False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on
+     * the same port.
+     */
+    setListening: async (isListening: boolean): Promise<void> => {
       if (isListening === server.listening) return;
       await (isListening ? listenOn(server, port, address.host) : closeWithin(server, 0));
     },
-    close: (drainMs) => closeWithin(server, drainMs),
+    /** Stops accepting, lets running requests finish for `drainMs`, then cuts what is left. */
+    close: (drainMs: number) => closeWithin(server, drainMs),
   };
 }
 

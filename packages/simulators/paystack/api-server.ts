@@ -13,18 +13,12 @@ import type { GatewayContext } from './context.ts';
 import { GatewayError, invalid, notFound, refusalJson, serverError } from './errors.ts';
 import { isDone, takeNetworkFault, type OperationName } from './faults.ts';
 import { sendInTrouble } from './network-answers.ts';
-import { checkCharge, createCharge, submitOtp } from './operations/charge.ts';
+import * as charges from './operations/charge.ts';
 import { initialize } from './operations/initialize.ts';
 import type { ApiRequest, Operation } from './operations/operation.ts';
-import { createRefund, fetchRefund, listDisputes, listRefunds, retryRefund } from './operations/refunds.ts';
-import {
-  fetchTimeout,
-  listDomains,
-  registerDomain,
-  unregisterDomain,
-  updateTimeout,
-} from './operations/settings.ts';
-import { fetchTransaction, listTransactions, timeline, verify } from './operations/transactions.ts';
+import * as refunds from './operations/refunds.ts';
+import * as settings from './operations/settings.ts';
+import * as transactions from './operations/transactions.ts';
 import type { Params } from './params.ts';
 import { toJson } from './wire.ts';
 
@@ -35,23 +29,23 @@ type Row = [name: OperationName, method: string, path: string, operation: Operat
 /** The first row that fits counts. */
 const OPERATIONS: readonly Row[] = [
   ['transaction/initialize', 'POST', '/transaction/initialize', initialize],
-  ['transaction/verify', 'GET', '/transaction/verify/:id', verify],
-  ['transaction/timeline', 'GET', '/transaction/timeline/:id', timeline],
-  ['transaction/list', 'GET', '/transaction', listTransactions],
-  ['transaction/fetch', 'GET', '/transaction/:id', fetchTransaction],
-  ['charge', 'POST', '/charge', createCharge],
-  ['charge/submit_otp', 'POST', '/charge/submit_otp', submitOtp],
-  ['charge/check', 'GET', '/charge/:id', checkCharge],
-  ['refund', 'POST', '/refund', createRefund],
-  ['refund/list', 'GET', '/refund', listRefunds],
-  ['refund/fetch', 'GET', '/refund/:id', fetchRefund],
-  ['refund/retry', 'POST', '/refund/retry_with_customer_details/:id', retryRefund],
-  ['dispute/list', 'GET', '/dispute', listDisputes],
-  ['apple-pay/register', 'POST', '/apple-pay/domain', registerDomain],
-  ['apple-pay/list', 'GET', '/apple-pay/domain', listDomains],
-  ['apple-pay/unregister', 'DELETE', '/apple-pay/domain', unregisterDomain],
-  ['timeout/fetch', 'GET', '/integration/payment_session_timeout', fetchTimeout],
-  ['timeout/update', 'PUT', '/integration/payment_session_timeout', updateTimeout],
+  ['transaction/verify', 'GET', '/transaction/verify/:id', transactions.verify],
+  ['transaction/timeline', 'GET', '/transaction/timeline/:id', transactions.timeline],
+  ['transaction/list', 'GET', '/transaction', transactions.listTransactions],
+  ['transaction/fetch', 'GET', '/transaction/:id', transactions.fetchTransaction],
+  ['charge', 'POST', '/charge', charges.createCharge],
+  ['charge/submit_otp', 'POST', '/charge/submit_otp', charges.submitOtp],
+  ['charge/check', 'GET', '/charge/:id', charges.checkCharge],
+  ['refund', 'POST', '/refund', refunds.createRefund],
+  ['refund/list', 'GET', '/refund', refunds.listRefunds],
+  ['refund/fetch', 'GET', '/refund/:id', refunds.fetchRefund],
+  ['refund/retry', 'POST', '/refund/retry_with_customer_details/:id', refunds.retryRefund],
+  ['dispute/list', 'GET', '/dispute', refunds.listDisputes],
+  ['apple-pay/register', 'POST', '/apple-pay/domain', settings.registerDomain],
+  ['apple-pay/list', 'GET', '/apple-pay/domain', settings.listDomains],
+  ['apple-pay/unregister', 'DELETE', '/apple-pay/domain', settings.unregisterDomain],
+  ['timeout/fetch', 'GET', '/integration/payment_session_timeout', settings.fetchTimeout],
+  ['timeout/update', 'PUT', '/integration/payment_session_timeout', settings.updateTimeout],
 ];
 
 function unauthorized(message: string, code: string): GatewayError {

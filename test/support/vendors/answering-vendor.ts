@@ -6,7 +6,7 @@ import {
 } from '../../../src/vendors/esim-access/supplier.ts';
 import { startAnsweringServer, type AnsweringServer } from './answering-server.ts';
 
-export { json, type Answering, type Call } from './answering-server.ts';
+export { json, type Answering } from './answering-server.ts';
 
 export interface AnsweringVendor extends AnsweringServer {
   /** The warnings since the last `answerWith`. */

@@ -19,32 +19,21 @@ export const FEW_LOCATIONS = ['FR', 'NG', 'EU-42'];
 
 type Closers = (() => Promise<unknown>)[];
 
-interface OwnSimulator {
-  readonly url: string;
-  readonly controlUrl: string;
-}
-
-interface OwnSupplier extends OwnSimulator {
-  readonly stop: () => Promise<void>;
-  readonly start: () => Promise<void>;
+/** A folder of a simulator's own, removed by the closers. */
+async function ownFolder(closers: Closers): Promise<string> {
+  const dataDir = await makeTestFolder();
+  closers.push(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
 }
 
 /** The supplier, on the same ports and data when it is started again. */
 export async function ownSupplier(
   options: Partial<EsimAccessSimulatorOptions> | undefined,
   closers: Closers,
-): Promise<OwnSupplier> {
-  const dataDir = await makeTestFolder();
-  closers.push(() => rm(dataDir, { recursive: true, force: true }));
-  const make = (ports: Partial<EsimAccessSimulatorOptions>) =>
-    createEsimAccessSimulator({
-      dataDir,
-      accessCode: 'test-access',
-      activateAfterMs: 300,
-      ...options,
-      ...ports,
-    });
-  let simulator = make({});
+) {
+  const own = { accessCode: 'test-access', activateAfterMs: 300, ...options };
+  const dataDir = await ownFolder(closers);
+  let simulator = createEsimAccessSimulator({ dataDir, ...own });
   closers.push(() => simulator.stop());
   const { url, controlUrl } = await simulator.start();
   return {
@@ -52,7 +41,8 @@ export async function ownSupplier(
     controlUrl,
     stop: () => simulator.stop(),
     start: async (): Promise<void> => {
-      simulator = make({ port: Number(new URL(url).port), controlPort: Number(new URL(controlUrl).port) });
+      const [port, controlPort] = [url, controlUrl].map((each) => Number(new URL(each).port));
+      simulator = createEsimAccessSimulator({ dataDir, ...own, port: port!, controlPort: controlPort! });
       await simulator.start();
     },
   };
@@ -63,11 +53,9 @@ export async function ownGateway(
   options: Partial<PaystackSimulatorOptions> | undefined,
   apiPort: number,
   closers: Closers,
-): Promise<OwnSimulator> {
-  const dataDir = await makeTestFolder();
-  closers.push(() => rm(dataDir, { recursive: true, force: true }));
+) {
   const simulator = createPaystackSimulator({
-    dataDir,
+    dataDir: await ownFolder(closers),
     secretKey: 'sk_test_simulator',
     webhookUrls: [`http://127.0.0.1:${apiPort}/webhooks/paystack/test`],
     refundDelayMs: 50,

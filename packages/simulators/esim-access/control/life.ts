@@ -3,7 +3,7 @@
  * allow is 409, and nothing is written. An eSIM is named by its esimTranNo, since an ICCID may be used again.
  */
 import { z } from 'zod';
-import { checked, ControlError, oneOf, whole, type RouteRow } from '../../kit/control.ts';
+import { checked, ControlError, oneOf, whole, type Routes } from '../../kit/control.ts';
 import type { SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
@@ -170,41 +170,40 @@ function requireDelivered(context: SupplierContext, tranNo: string): FoundEsim {
   return esim;
 }
 
-function route<Schema extends typeof PLAIN>(
+/** Carries out an action of the schema's body, and answers the eSIM as it now stands. */
+function acting<Schema extends typeof PLAIN>(
   context: SupplierContext,
-  name: string,
   schema: Schema,
   act: (esim: FoundEsim, body: z.output<Schema>) => void,
-): RouteRow {
-  return [
-    'POST',
-    `/esims/:id/${name}`,
-    async ({ id, body }) => {
-      const wanted = checked(schema, await body({}));
-      const { requestId } = wanted;
-      context.webhooks.sendDue();
-      context.storage.database.transact(() => {
-        const esim = requireDelivered(context, id);
-        if (requestId === undefined || context.storage.keepAction(requestId)) act(esim, wanted);
-      });
-      return esimView(context, requireDelivered(context, id).row);
-    },
-  ];
+): Routes[string] {
+  return async ({ id, body }) => {
+    const wanted = checked(schema, await body({}));
+    const { requestId } = wanted;
+    context.webhooks.sendDue();
+    context.storage.database.transact(() => {
+      const esim = requireDelivered(context, id);
+      if (requestId === undefined || context.storage.keepAction(requestId)) act(esim, wanted);
+    });
+    return esimView(context, requireDelivered(context, id).row);
+  };
 }
 
 /** `POST /esims/{esimTranNo}/<action>`: each answers the eSIM as it now stands. */
-export function lifeRoutes(context: SupplierContext): RouteRow[] {
-  const plain = (name: string, act: (esim: FoundEsim) => void) => route(context, name, PLAIN, act);
-  return [
-    route(context, 'install', INSTALL, (esim, { stage }) => install(context, esim, stage)),
-    route(context, 'use', USE, (esim, { bytes }) => use(context, esim, bytes)),
-    plain('use-up', (esim) => use(context, esim, Number.MAX_SAFE_INTEGER)),
-    plain('expire', (esim) => expire(context, esim)),
-    plain('suspend', (esim) => changeAsVendor(context, esim, () => suspended(esim))),
-    plain('resume', (esim) => changeAsVendor(context, esim, () => resumed(context, esim))),
-    plain('switch-off', (esim) => switchTo(context, esim, 'DISABLED')),
-    plain('switch-on', (esim) => switchTo(context, esim, 'ENABLED')),
-    plain('delete-profile', (esim) => deleteProfile(context, esim)),
-    route(context, 'clock', CLOCK, (esim, { advanceMs }) => advance(context, esim, advanceMs)),
-  ];
+export function lifeRoutes(context: SupplierContext): Routes {
+  const plain = (act: (esim: FoundEsim) => void) => acting(context, PLAIN, act);
+  const actions: Routes = {
+    install: acting(context, INSTALL, (esim, { stage }) => install(context, esim, stage)),
+    use: acting(context, USE, (esim, { bytes }) => use(context, esim, bytes)),
+    'use-up': plain((esim) => use(context, esim, Number.MAX_SAFE_INTEGER)),
+    expire: plain((esim) => expire(context, esim)),
+    suspend: plain((esim) => changeAsVendor(context, esim, () => suspended(esim))),
+    resume: plain((esim) => changeAsVendor(context, esim, () => resumed(context, esim))),
+    'switch-off': plain((esim) => switchTo(context, esim, 'DISABLED')),
+    'switch-on': plain((esim) => switchTo(context, esim, 'ENABLED')),
+    'delete-profile': plain((esim) => deleteProfile(context, esim)),
+    clock: acting(context, CLOCK, (esim, { advanceMs }) => advance(context, esim, advanceMs)),
+  };
+  return Object.fromEntries(
+    Object.entries(actions).map(([name, route]) => [`POST /esims/:id/${name}`, route]),
+  );
 }

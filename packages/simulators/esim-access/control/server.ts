@@ -18,25 +18,21 @@ export function createSupplierControl(
   return createControlApp({
     stats,
     onBug,
-    routes: [
+    routes: {
       ...faultRoutes(FAULTS, context.faults),
-      ['GET', '/orders', ({ query }) => listPurchases(context, query.get('transactionId'), readLimit(query))],
-      ['POST', '/orders/:id/allocate', ({ id }) => changes.allocateOrder(context, id)],
-      ['GET', '/esims/:id', ({ id }) => esimView(context, changes.requireEsimRow(context, id))],
-      ['PUT', '/esims/:id', async ({ id, body }) => changes.changeEsim(context, id, await body())],
+      'GET /orders': ({ query }) => listPurchases(context, query.get('transactionId'), readLimit(query)),
+      'POST /orders/:id/allocate': ({ id }) => changes.allocateOrder(context, id),
+      'GET /esims/:id': ({ id }) => esimView(context, changes.requireEsimRow(context, id)),
+      'PUT /esims/:id': async ({ id, body }) => changes.changeEsim(context, id, await body()),
       ...lifeRoutes(context),
-      ['GET', '/balance', () => ({ balance: storage.balance() })],
-      ['PUT', '/balance', async ({ body }) => changes.changeBalance(context, await body())],
-      ['PUT', '/packages/:id', async ({ id, body }) => changes.changePackage(context, id, await body())],
-      ['DELETE', '/packages/:id', ({ id }) => changes.restorePackage(context, id)],
-      [
-        'DELETE',
-        '/webhook',
-        () => {
-          webhooks.saveUrl('');
-          return { webhook: null };
-        },
-      ],
-    ],
+      'GET /balance': () => ({ balance: storage.balance() }),
+      'PUT /balance': async ({ body }) => changes.changeBalance(context, await body()),
+      'PUT /packages/:id': async ({ id, body }) => changes.changePackage(context, id, await body()),
+      'DELETE /packages/:id': ({ id }) => changes.restorePackage(context, id),
+      'DELETE /webhook': () => {
+        webhooks.saveUrl('');
+        return { webhook: null };
+      },
+    },
   });
 }

@@ -3,7 +3,7 @@
  * profiles are still being allocated; a change that the eSIM's state does not allow is 200002.
  */
 import { z } from 'zod';
-import { activationMs, type Outcome, type SupplierContext } from '../context.ts';
+import { activationMs, type Operation, type Outcome, type SupplierContext } from '../context.ts';
 import { SupplierError, UNSEEN_CODE } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf } from '../numbers.ts';
@@ -69,6 +69,8 @@ function packageLine({ plan, createdAtMs, transactionId }: EsimRow | TopUpRow, e
     transactionId,
   };
 }
+
+export type WireEsim = ReturnType<typeof wireEsim>;
 
 /** The fields of a live answer, in its order. */
 function wireEsim(context: SupplierContext, row: EsimRow) {
@@ -207,11 +209,16 @@ export function suspended(esim: FoundEsim): EsimRow {
   return stopped(esim, 'SUSPENDED');
 }
 
-/** `/esim/suspend`: pauses service. */
-export function suspendEsim(context: SupplierContext, params: Params): Outcome {
-  const esim = requireEsim(context, params);
-  return write(context, esim.row, suspended(esim));
+/** A change of the eSIM that a request names, if `changed` allows it. */
+function changing(changed: (esim: FoundEsim, context: SupplierContext) => EsimRow): Operation {
+  return (context, params) => {
+    const esim = requireEsim(context, params);
+    return write(context, esim.row, changed(esim, context));
+  };
 }
+
+/** `/esim/suspend`: pauses service. */
+export const suspendEsim = changing(suspended);
 
 /**
  * The eSIM with its service going on, or 200002. One that no device has starts its wait for first use again.
@@ -224,17 +231,13 @@ export function resumed(context: SupplierContext, { row, state, plan }: FoundEsi
 }
 
 /** `/esim/unsuspend`: service goes on. */
-export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
-  const esim = requireEsim(context, params);
-  return write(context, esim.row, resumed(context, esim));
-}
+export const unsuspendEsim = changing((esim, context) => resumed(context, esim));
 
 /** `/esim/revoke`: takes the profile away for good, without a refund. */
-export function revokeEsim(context: SupplierContext, params: Params): Outcome {
-  const esim = requireEsim(context, params);
+export const revokeEsim = changing((esim) => {
   if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
-  return write(context, esim.row, stopped(esim, 'REVOKE'));
-}
+  return stopped(esim, 'REVOKE');
+});
 
 /** `/esim/sendSms`: free, to installed eSIMs whose plan has SMS. */
 export function sendSms(context: SupplierContext, params: Params): Outcome {

@@ -7,7 +7,7 @@ import {
   createControlApp,
   readLimit,
   whole,
-  type RouteRow,
+  type Routes,
 } from '../../kit/control.ts';
 import { faultRoutes } from '../../kit/faults.ts';
 import type { Clock } from '../../kit/clock.ts';
@@ -69,39 +69,34 @@ function statementOf({ statement }: GatewayContext, query: URLSearchParams): unk
   return new ControlText('text/csv;charset=UTF-8', [STATEMENT_COLUMNS.join(','), ...text, ''].join('\r\n'));
 }
 
-function chargeRoutes({ context }: ControlOptions): RouteRow[] {
+function chargeRoutes({ context }: ControlOptions): Routes {
   const view = (reference: string) => chargeView(context, requireCharge(context, reference));
-  return [
-    [
-      'GET',
-      '/charges',
-      ({ query }) => {
-        const [status, email, currency] = ['status', 'email', 'currency'].map(
-          (name) => query.get(name) ?? undefined,
-        );
-        const createdAtMs = { from: momentOf(query, 'from'), to: momentOf(query, 'to') };
-        const page = { isNewestFirst: true, limit: readLimit(query) };
-        return context.transactions.list({ status, email, currency, createdAtMs }, page).map(chargeSummary);
-      },
-    ],
-    ['GET', '/charges/:id', ({ id }) => view(id)],
-    ...Object.entries(CHARGE_CHANGES).map(([name, changeOf]): RouteRow => [
-      'POST',
-      `/charges/:id/${name}`,
-      async ({ id, body }) => {
-        const change = changeOf(await body({}));
-        const row = requireCharge(context, id);
-        context.database.transact(() => change(context, row));
-        return view(id);
-      },
-    ]),
-    ...Object.entries(REFUND_ENDS).map(([name, status]): RouteRow => [
-      'POST',
-      `/refunds/:id/${name}`,
-      ({ id }) => refundView(endRefund(context, id, status)),
-    ]),
-    ['GET', '/statement', ({ query }) => statementOf(context, query)],
-  ];
+  const changes = Object.entries(CHARGE_CHANGES).map(([name, changeOf]): [string, Routes[string]] => [
+    `POST /charges/:id/${name}`,
+    async ({ id, body }) => {
+      const change = changeOf(await body({}));
+      const row = requireCharge(context, id);
+      context.database.transact(() => change(context, row));
+      return view(id);
+    },
+  ]);
+  const ends = Object.entries(REFUND_ENDS).map(([name, status]): [string, Routes[string]] => [
+    `POST /refunds/:id/${name}`,
+    ({ id }) => refundView(endRefund(context, id, status)),
+  ]);
+  return {
+    'GET /charges': ({ query }) => {
+      const words = ['status', 'email', 'currency'].map((name) => [name, query.get(name) ?? undefined]);
+      const createdAtMs = { from: momentOf(query, 'from'), to: momentOf(query, 'to') };
+      const page = { isNewestFirst: true, limit: readLimit(query) };
+      return context.transactions
+        .list({ ...Object.fromEntries(words), createdAtMs }, page)
+        .map(chargeSummary);
+    },
+    'GET /charges/:id': ({ id }) => view(id),
+    ...Object.fromEntries([...changes, ...ends]),
+    'GET /statement': ({ query }) => statementOf(context, query),
+  };
 }
 
 const WEB_ADDRESSES = 'must be a list of at most 10 http or https addresses';
@@ -116,61 +111,47 @@ const URLS = z.strictObject({
     .max(10, WEB_ADDRESSES),
 });
 
-function webhookRoutes({ context }: ControlOptions): RouteRow[] {
-  return [
-    [
-      'GET',
-      '/webhooks',
-      ({ query }) =>
-        context.events
-          .list(
-            { reference: query.get('reference') ?? undefined, event: query.get('event') ?? undefined },
-            { isNewestFirst: true, limit: readLimit(query) },
-          )
-          .map((event) => eventView(context, event)),
-    ],
-    [
-      'POST',
-      '/webhooks/:id/resend',
-      ({ id }) => {
-        if (!context.webhooks.resend(Number(id))) throw new ControlError(404, ['no webhook with this id']);
-        return { resent: Number(id) };
-      },
-    ],
-    ['GET', '/webhook-urls', () => ({ urls: context.webhooks.urls() })],
-    [
-      'PUT',
-      '/webhook-urls',
-      async ({ body }) => {
-        context.webhooks.saveUrls(checked(URLS, await body()).urls);
-        return { urls: context.webhooks.urls() };
-      },
-    ],
-  ];
+function webhookRoutes({ context }: ControlOptions): Routes {
+  const urls = () => ({ urls: context.webhooks.urls() });
+  return {
+    'GET /webhooks': ({ query }) => {
+      const where = {
+        reference: query.get('reference') ?? undefined,
+        event: query.get('event') ?? undefined,
+      };
+      const page = { isNewestFirst: true, limit: readLimit(query) };
+      return context.events.list(where, page).map((event) => eventView(context, event));
+    },
+    'POST /webhooks/:id/resend': ({ id }) => {
+      if (!context.webhooks.resend(Number(id))) throw new ControlError(404, ['no webhook with this id']);
+      return { resent: Number(id) };
+    },
+    'GET /webhook-urls': urls,
+    'PUT /webhook-urls': async ({ body }) => {
+      context.webhooks.saveUrls(checked(URLS, await body()).urls);
+      return urls();
+    },
+  };
 }
 
 const SKIP = z.strictObject({
   advanceMs: whole(0, LONGEST_SKIP_MS, `must be whole milliseconds from 0 to ${LONGEST_SKIP_MS}`),
 });
 
-function machineRoutes({ context, clock, advance, applyReach }: ControlOptions): RouteRow[] {
+function machineRoutes({ context, clock, advance, applyReach }: ControlOptions): Routes {
   const time = () => ({ now: iso(clock.now()), aheadMs: clock.aheadMs() });
-  return [
+  return {
     ...faultRoutes(FAULTS, context.faults, applyReach),
-    ['GET', '/clock', time],
-    [
-      'POST',
-      '/clock',
-      async ({ body }) => {
-        await advance(checked(SKIP, await body()).advanceMs);
-        return time();
-      },
-    ],
-  ];
+    'GET /clock': time,
+    'POST /clock': async ({ body }) => {
+      await advance(checked(SKIP, await body()).advanceMs);
+      return time();
+    },
+  };
 }
 
 /** The control interface. */
 export function createGatewayControl(options: ControlOptions) {
-  const routes = [...chargeRoutes(options), ...webhookRoutes(options), ...machineRoutes(options)];
+  const routes = { ...chargeRoutes(options), ...webhookRoutes(options), ...machineRoutes(options) };
   return createControlApp({ routes, stats: options.stats, onBug: options.onBug, before: options.runDue });
 }
