@@ -415,7 +415,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a funding does not pay what its account owes',
     file: 'src/ledger/store/owed.ts',
-    find: 'const paidMinor = smaller(owedMinor, credit.amountMinor);',
+    find: 'const paidMinor = smaller(owedMinor, amountMinor);',
     replace: 'const paidMinor = owedMinor - owedMinor;',
     tests: EVENTS,
   },
