@@ -345,8 +345,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what became of one attempt of a refund ends another',
     file: 'src/payments/store/refunds.ts',
-    find: "\n    .where('attempt', '=', refund.attempt)\n    .where('amount_minor', '=', refund.amount_minor)\n    .where('closed_at', 'is', null)\n    .returning(",
-    replace: "\n    .where('closed_at', 'is', null)\n    .returning(",
+    find: ".where('refund_key', '=', refund_key).where('attempt', '=', attempt)",
+    replace: ".where('refund_key', '=', refund_key)",
     tests: REFUND_REQUESTS,
   },
   {
