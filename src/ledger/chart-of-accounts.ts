@@ -31,11 +31,6 @@ export function classOf(kind: LedgerKind): AccountClass {
   return CLASS_OF[kind];
 }
 
-/** The side that increases an account of this kind. */
-export function normalSideOf(kind: LedgerKind): 'debit' | 'credit' {
-  return ['asset', 'expense'].includes(classOf(kind)) ? 'debit' : 'credit';
-}
-
 /**
  * A stored amount as a credit (above zero) or a debit (below zero). In USD4 a positive amount is a debit:
  * costs were stored so from the first release, and entries never change
@@ -53,7 +48,7 @@ export function sidesOf(creditMinor: bigint): { readonly debitMinor: bigint; rea
   };
 }
 
-/** A balance that is above zero on the account's normal side. */
+/** A balance that is above zero on the account's normal side: the one that increases it. */
 export function balanceOn(kind: LedgerKind, creditMinor: bigint): bigint {
-  return normalSideOf(kind) === 'debit' ? -creditMinor : creditMinor;
+  return ['asset', 'expense'].includes(classOf(kind)) ? -creditMinor : creditMinor;
 }

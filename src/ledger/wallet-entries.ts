@@ -12,12 +12,6 @@ export const MAX_CSV_ENTRIES = 10_000;
 
 type EntriesCommand = Omit<WalletEntriesQuery, 'accountId'>;
 
-export interface WalletEntries {
-  /** Newest first. */
-  readonly entries: readonly WalletEntry[];
-  readonly hasMore: boolean;
-}
-
 /**
  * One page of what changed the account's balance, newest first. Throws VALIDATION_ERROR where `from` is not
  * before `to`.
@@ -26,7 +20,7 @@ export async function listWalletEntries(
   { db }: { readonly db: WorldDb },
   { account }: Principal,
   command: EntriesCommand,
-): Promise<WalletEntries> {
+): Promise<{ readonly entries: readonly WalletEntry[]; readonly hasMore: boolean }> {
   const { from, to, limit } = command;
   if (from !== undefined && to !== undefined && from >= to)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: 'from: must be before to' });
@@ -34,18 +28,20 @@ export async function listWalletEntries(
   return { entries: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-const COLUMNS = [
-  'id',
-  'at',
-  'kind',
-  'amount',
-  'currency',
-  'balanceAfter',
-  'holdStatus',
-  'transactionId',
-  'packageName',
-  'description',
-] as const;
+const COLUMNS: Readonly<Record<string, (entry: WalletEntry) => string | null>> = {
+  id: ({ id }) => id,
+  at: ({ at }) => at.toISOString(),
+  kind: ({ kind }) => kind,
+  amount: ({ amountMinor }) => formatMinor(amountMinor),
+  currency: ({ currency }) => currency,
+  balanceAfter: ({ balanceAfterMinor }) => formatMinor(balanceAfterMinor),
+  holdStatus: ({ holdStatus }) => holdStatus,
+  transactionId: ({ transactionId }) => transactionId,
+  packageName: ({ packageName }) => packageName,
+  description: ({ description }) => description,
+};
+
+export const CSV_COLUMNS = Object.keys(COLUMNS);
 
 /** The same as CSV, with at most MAX_CSV_ENTRIES. */
 export async function exportWalletEntries(
@@ -54,19 +50,9 @@ export async function exportWalletEntries(
   command: Omit<EntriesCommand, 'limit'>,
 ): Promise<string> {
   const { entries } = await listWalletEntries(deps, principal, { ...command, limit: MAX_CSV_ENTRIES });
+  const cells = Object.values(COLUMNS);
   return csvOf(
-    COLUMNS,
-    entries.map((entry) => [
-      entry.id,
-      entry.at.toISOString(),
-      entry.kind,
-      formatMinor(entry.amountMinor),
-      entry.currency,
-      formatMinor(entry.balanceAfterMinor),
-      entry.holdStatus ?? '',
-      entry.transactionId ?? '',
-      entry.packageName ?? '',
-      entry.description,
-    ]),
+    CSV_COLUMNS,
+    entries.map((entry) => cells.map((cell) => cell(entry) ?? '')),
   );
 }

@@ -13,43 +13,26 @@ import {
   readBalances,
   readSales,
   readTransaction,
-  readWaiting,
+  readWaiting as findWaiting,
   type LedgerLine,
   type Sales,
 } from './store/ledger.ts';
 import type { Slice } from './store/lines.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
-export type Books = ReturnType<typeof createBooks>;
-
-export function createBooks({ db }: { readonly db: WorldDb }) {
-  return {
-    trialBalance: () => trialBalance(db),
-    daily: (range: Slice) => daily(db, range),
-    byMerchant: (range: Slice) => byMerchant(db, range),
-    waiting: () => waiting(db),
-    toTable,
-    /** RFC 4180. */
-    toCsv: (report: Report): string => {
-      const { columns, rows } = toTable(report);
-      return csvOf(columns, rows);
-    },
-  };
+interface BooksDeps {
+  readonly db: WorldDb;
 }
 
-export type TrialBalance = Awaited<ReturnType<typeof trialBalance>>;
-export type Daily = Awaited<ReturnType<typeof daily>>;
-export type ByMerchant = Awaited<ReturnType<typeof byMerchant>>;
-export type Waiting = Awaited<ReturnType<typeof waiting>>;
+export type TrialBalance = Awaited<ReturnType<typeof readTrialBalance>>;
+export type Daily = Awaited<ReturnType<typeof readDaily>>;
+export type ByMerchant = Awaited<ReturnType<typeof readByMerchant>>;
+export type Waiting = Awaited<ReturnType<typeof readWaiting>>;
 export type Report = TrialBalance | Daily | ByMerchant | Waiting;
 
-async function trialBalance(db: WorldDb) {
+export async function readTrialBalance({ db }: BooksDeps) {
   const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, creditMinor }) => ({
-    account,
-    kind,
-    class: classOf(kind),
-    currency,
-    accounts,
+    ...{ account, kind, class: classOf(kind), currency, accounts },
     ...sidesOf(creditMinor),
   }));
   const totals = [...Map.groupBy(lines, (line) => line.currency)].map(([currency, own]) => {
@@ -60,7 +43,7 @@ async function trialBalance(db: WorldDb) {
   return { report: 'trial-balance' as const, lines, totals };
 }
 
-async function daily(db: WorldDb, range: Slice) {
+export async function readDaily({ db }: BooksDeps, range: Slice) {
   const lines = (await readSales(db, range, 'day')).map((sales) => ({
     day: sales.day ?? '',
     packageType: sales.packageType,
@@ -69,7 +52,7 @@ async function daily(db: WorldDb, range: Slice) {
   return { report: 'daily' as const, lines, totals: totalsOf(lines) };
 }
 
-async function byMerchant(db: WorldDb, range: Slice) {
+export async function readByMerchant({ db }: BooksDeps, range: Slice) {
   const lines = (await readSales(db, range, 'account')).map((sales) => ({
     accountId: sales.accountId,
     email: sales.email,
@@ -79,8 +62,14 @@ async function byMerchant(db: WorldDb, range: Slice) {
   return { report: 'merchants' as const, lines, totals: totalsOf(lines) };
 }
 
-async function waiting(db: WorldDb) {
-  return { report: 'waiting' as const, lines: await readWaiting(db) };
+export async function readWaiting({ db }: BooksDeps) {
+  return { report: 'waiting' as const, lines: await findWaiting(db) };
+}
+
+/** RFC 4180. */
+export function toCsv(report: Report): string {
+  const { columns, rows } = toTable(report);
+  return csvOf(columns, rows);
 }
 
 /** What was earned: by one line, or by all lines of a currency. */
@@ -158,13 +147,8 @@ function tableOf<Line>(columns: Columns<Line>, lines: readonly Line[]): Table {
 export function toTable(report: Report): Table {
   switch (report.report) {
     case 'trial-balance': {
-      const totals = report.totals.map((total) => ({
-        ...total,
-        account: 'total',
-        kind: '',
-        class: '',
-        accounts: '',
-      }));
+      const none = { account: 'total', kind: '', class: '', accounts: '' };
+      const totals = report.totals.map((total) => ({ ...total, ...none }));
       return tableOf(TRIAL_BALANCE_COLUMNS, [...report.lines, ...totals]);
     }
     case 'daily': {
@@ -172,12 +156,8 @@ export function toTable(report: Report): Table {
       return tableOf(DAILY_COLUMNS, [...report.lines, ...totals]);
     }
     case 'merchants': {
-      const totals = report.totals.map((total) => ({
-        ...total,
-        accountId: 'total',
-        email: null,
-        packageType: null,
-      }));
+      const none = { accountId: 'total', email: null, packageType: null };
+      const totals = report.totals.map((total) => ({ ...total, ...none }));
       return tableOf(MERCHANT_COLUMNS, [...report.lines, ...totals]);
     }
     case 'waiting':

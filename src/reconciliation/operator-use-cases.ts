@@ -3,7 +3,16 @@
  * DomainError.
  */
 import type { Bound, Guarded } from '../platform/bind.ts';
-import { readLedger, type Books, type LedgerView } from './books.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
+import type { StuckDeps } from '../operations/stuck.ts';
+import {
+  readByMerchant,
+  readDaily,
+  readLedger,
+  readTrialBalance,
+  readWaiting,
+  type LedgerView,
+} from './books.ts';
 import { createOverview } from './overview.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -13,12 +22,16 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { inTime } from '../platform/circuit-breaker.ts';
 import type { ReconcileEngine } from './engine.ts';
 import type { DifferenceKind, ReconcileSummary } from './payment-rules.ts';
-import type { Differences, ListedDifference } from './reconcile.ts';
-import type { DifferenceFilter } from './store/reconciliation.ts';
+import {
+  closeDifference as markClosed,
+  findDifference,
+  listOpenDifferences,
+  type DifferenceFilter,
+  type ListedDifference,
+} from './store/reconciliation.ts';
 
-interface OperatorDeps {
+interface OperatorDeps extends Pick<StuckDeps, 'db' | 'clock'> {
   readonly reconcile: ReconcileEngine['reconcile'];
-  readonly differences: Differences;
   /** How long a caller waits for a run. */
   readonly reconcileWithinMs?: number;
 }
@@ -37,7 +50,16 @@ const RECONCILE_WITHIN_MS = 8_000;
 const MAX_DIFFERENCES = 10_000;
 
 /** Bound to their dependencies in app/composition. */
-export const differenceUseCases = { listDifferences, closeDifference, reconcile, readLedger: findLedger };
+export const reconciliationUseCases = {
+  listDifferences,
+  closeDifference,
+  reconcile,
+  readLedger: findLedger,
+  readTrialBalance,
+  readDaily,
+  readByMerchant,
+  readWaiting,
+};
 
 /** NOT_FOUND where the id leads to no ledger account and no purchase. */
 async function findLedger(
@@ -49,64 +71,54 @@ async function findLedger(
   return view;
 }
 
-/** The reports that people read. */
-export const reportUseCases = ({
-  books,
-  ...deps
-}: Parameters<typeof createOverview>[0] & { readonly books: Books }) => {
-  const overview = createOverview({ ...deps, books });
-  return {
-    readOverview: ({ person }: Session) => overview(person.role),
-    readTrialBalance: books.trialBalance,
-    readDaily: books.daily,
-    readByMerchant: books.byMerchant,
-    readWaiting: books.waiting,
-  };
+/** One for each environment. */
+export const overviewUseCases = (deps: { readonly stuck: StuckDeps }) => {
+  const overview = createOverview(deps);
+  return { readOverview: ({ person }: Session) => overview(person.role) };
 };
 
-export type ReconciliationCases = Bound<typeof differenceUseCases> &
-  Guarded<ReturnType<typeof reportUseCases>> &
-  Pick<Books, 'toCsv'>;
+export type ReconciliationCases = Bound<typeof reconciliationUseCases> &
+  Guarded<ReturnType<typeof overviewUseCases>>;
 
 /** Open ones, oldest first; or the one with this id. */
 async function listDifferences(
-  { differences }: OperatorDeps,
+  { db }: Pick<OperatorDeps, 'db'>,
   { page, limit, id, kind, currency, transactionId }: DifferenceQuery,
 ): Promise<Page<ListedDifference>> {
   if (id !== undefined) {
-    const found = await differences.find(id);
+    const found = await findDifference(db, id);
     return pageOf(found ? [found] : [], { page, limit });
   }
   const kinds = kind === undefined ? undefined : [kind];
-  const open = await differences.listOpen({ kinds, currency, transactionId, limit: MAX_DIFFERENCES });
+  const open = await listOpenDifferences(db, { kinds, currency, transactionId, limit: MAX_DIFFERENCES });
   return pageOf(open, { page, limit });
 }
 
-/** NOT_FOUND; VALIDATION_ERROR where it is closed already. */
+/**
+ * It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already, or the
+ * reason says too little.
+ */
 async function closeDifference(
-  { differences }: OperatorDeps,
-  { person }: Session,
+  { db, clock }: Pick<OperatorDeps, 'db' | 'clock'>,
+  { person }: Pick<Session, 'person'>,
   id: bigint,
-  reason: string,
+  why: string,
 ): Promise<void> {
-  const closed = await differences.close(id, person.email, reason);
-  if (closed.outcome === 'done') return;
-  if (closed.code === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'No such difference');
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: CLOSE_REFUSALS[closed.code] });
+  const refused = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+  const reason = why.trim();
+  if (reason.length < MIN_REASON_CHARACTERS || reason.length > MAX_REASON_CHARACTERS)
+    throw refused('reason: must have 3 to 500 characters');
+  const closed = await markClosed(db, { id, by: person.email, reason, now: clock.now() });
+  if (closed === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'No such difference');
+  if (closed === 'ALREADY_CLOSED') throw refused('the difference is closed already');
 }
-
-const CLOSE_REFUSALS = {
-  ALREADY_CLOSED: 'the difference is closed already',
-  PERSON_NEEDED: 'who closes it is needed',
-  REASON_NEEDED: 'reason: must have 3 to 500 characters',
-} as const;
 
 /**
  * Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended
  * unfinished.
  */
 async function reconcile(
-  { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: OperatorDeps,
+  { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: Omit<OperatorDeps, 'db' | 'clock'>,
   { person }: Session,
   range: { readonly from: Date; readonly to: Date } | undefined,
 ): Promise<ReconcileSummary | 'running' | null> {

@@ -3,9 +3,8 @@ import { may, type Role } from '../domain/operator-roles.ts';
 import { summariseWaitingRates } from '../catalogue/rates.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';
-import type { StuckClass } from '../operations/stuck-rules.ts';
 import { findStuck, type StuckDeps } from '../operations/stuck.ts';
-import type { Books, Waiting } from './books.ts';
+import { readWaiting, type Waiting } from './books.ts';
 import { summariseOpenDifferences } from './store/reconciliation.ts';
 
 /** How old the oldest of them is; null: there are none. */
@@ -14,27 +13,7 @@ interface Figure {
   readonly oldestAgeSeconds: number | null;
 }
 
-export interface Overview {
-  readonly stuck: Figure & {
-    /** The class with the oldest line first. */
-    readonly classes: readonly (Figure & { readonly class: StuckClass })[];
-    /** There are more than were counted. */
-    readonly isCut: boolean;
-    /** false: Temporal did not answer, so items of `workflow-gone` are missing. All others are there. */
-    readonly temporalAsked: boolean;
-  };
-  /** Actions and batch repairs. */
-  readonly approvals: Figure;
-  /** Exchange rates that await confirmation. null: not for this role. */
-  readonly rates: Figure | null;
-  /** null: not for this role. */
-  readonly differences: Figure | null;
-  /** null: not for this role. */
-  readonly waiting: {
-    readonly asOf: Date;
-    readonly lines: readonly (Waiting['lines'][number] & Figure)[];
-  } | null;
-}
+export type Overview = Awaited<ReturnType<ReturnType<typeof createOverview>>>;
 
 const earlier = (one: Date | null, other: Date | null): Date | null =>
   one && other ? (one < other ? one : other) : (one ?? other);
@@ -45,18 +24,18 @@ const WAITING_FOR_MS = 60_000;
 /** One for each environment: it keeps what money waits for up to a minute. */
 export function createOverview({
   stuck,
-  books,
+  waiting: sumWaiting = () => readWaiting(stuck),
 }: {
   readonly stuck: StuckDeps;
-  readonly books: Pick<Books, 'waiting'>;
+  readonly waiting?: () => Promise<Waiting>;
 }) {
   const ageOf = (oldestAt: Date | null): number | null =>
     oldestAt && Math.max(0, Math.trunc((stuck.clock.now().getTime() - oldestAt.getTime()) / 1_000));
   let kept: { readonly asOf: Date; readonly waiting: Promise<Waiting> } | undefined;
-  const readWaiting = async () => {
+  const waitingNow = async () => {
     const now = stuck.clock.now();
     if (!kept || now.getTime() - kept.asOf.getTime() >= WAITING_FOR_MS)
-      kept = { asOf: now, waiting: books.waiting() };
+      kept = { asOf: now, waiting: sumWaiting() };
     const mine = kept;
     try {
       return { asOf: mine.asOf, ...(await mine.waiting) };
@@ -65,7 +44,8 @@ export function createOverview({
       throw error;
     }
   };
-  return async (role: Role): Promise<Overview> => {
+  /** A figure that is not for this role is null. */
+  return async (role: Role) => {
     const { db, clock } = stuck;
     const [list, approvals, repairs, rates, differences, waiting] = await Promise.all([
       findStuck(stuck),
@@ -73,7 +53,7 @@ export function createOverview({
       summariseWaitingRepairs(db, clock.now()),
       may(role, 'pricing') ? summariseWaitingRates(stuck) : null,
       may(role, 'reconcile') ? summariseOpenDifferences(db) : null,
-      may(role, 'books') ? readWaiting() : null,
+      may(role, 'books') ? waitingNow() : null,
     ]);
     const { items, isCut, temporalAsked } = list;
     const figureOf = (lines: typeof items): Figure => ({

@@ -6,15 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '../domain/clock.ts';
-import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { ReconcileSummary } from './payment-rules.ts';
 import {
   abandonRuns,
   beginRun,
-  closeDifference,
   closeUnseen,
   countOpenDifferences,
-  findDifference,
   findLastRun,
   findOldDates,
   findRequest,
@@ -22,8 +19,6 @@ import {
   finishRun,
   firstMoment,
   keepProgress,
-  listOpenDifferences,
-  type DifferenceFilter,
   type RunRow,
 } from './store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from './store/lines.ts';
@@ -31,8 +26,6 @@ import { compareGateway, readStatement } from './gateway.ts';
 import { earlier, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-
-export type { ListedDifference } from './store/reconciliation.ts';
 
 interface ReconcileRequest {
   /** A person, or the schedule. */
@@ -67,7 +60,6 @@ export type Reconciliation = ReturnType<typeof createReconciliation>;
 
 export function createReconciliation(deps: ReconcileDeps) {
   return {
-    ...createDifferences(deps),
     /** Returns null where nothing has happened yet that can be compared. */
     run: (request: ReconcileRequest) => run(deps, request),
     /**
@@ -75,27 +67,6 @@ export function createReconciliation(deps: ReconcileDeps) {
      * under `runKey`.
      */
     runForWorkflow: async (request: WorkflowRequest) => run(deps, await verified(deps, request)),
-  };
-}
-
-export type Differences = ReturnType<typeof createDifferences>;
-
-/** Lists and closes differences; needs no vendor. */
-export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clock'>) {
-  return {
-    /** Oldest first. */
-    listOpen: (filter: DifferenceFilter) => listOpenDifferences(db, filter),
-    /** Also a closed one. */
-    find: (id: bigint) => findDifference(db, id),
-    /** It stays closed while the facts are the same. */
-    close: async (id: bigint, closedBy: string, why: string) => {
-      const [by, reason] = [closedBy.trim(), why.trim()];
-      if (by === '') return refused('PERSON_NEEDED');
-      if (reason.length < MIN_REASON_CHARACTERS || reason.length > MAX_REASON_CHARACTERS)
-        return refused('REASON_NEEDED');
-      const outcome = await closeDifference(db, { id, by, reason, now: clock.now() });
-      return outcome === 'done' ? { outcome } : refused(outcome);
-    },
   };
 }
 
@@ -118,8 +89,6 @@ async function verified(
   });
   return { ...request, askedBy: UNVERIFIED };
 }
-
-const refused = <Code extends string>(code: Code) => ({ outcome: 'refused', code }) as const;
 
 async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<ReconcileSummary | null> {
   const { db, clock } = deps;

@@ -11,6 +11,7 @@ import {
   type Rules,
   type Verdict,
 } from './payment-rules.ts';
+import { larger, smaller } from '../domain/money.ts';
 import type { ListedOrder } from '../esims/port.ts';
 import type { PurchaseStatus } from '../domain/states.ts';
 
@@ -163,14 +164,4 @@ export function compareBalance(
 
 function factsOfSum({ fromUsdE4, toUsdE4 }: AgreedSum): Facts {
   return { sumFromUsdE4: String(fromUsdE4), sumToUsdE4: String(toUsdE4) };
-}
-
-function larger(one: bigint, other: bigint): bigint {
-  // Stryker disable next-line EqualityOperator: of two equal sums either is the larger
-  return one > other ? one : other;
-}
-
-function smaller(one: bigint, other: bigint): bigint {
-  // Stryker disable next-line EqualityOperator: of two equal sums either is the smaller
-  return one < other ? one : other;
 }

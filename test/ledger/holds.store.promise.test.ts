@@ -6,16 +6,16 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
+import { purchaseInput } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
+import { newWallet, stockCatalogue } from '../support/money/stock.ts';
 import { placeHold } from '../support/money/holds.ts';
+import { runConcurrently } from '../support/time/concurrency.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });
@@ -28,16 +28,10 @@ const books: Books = await openBooks({ maxConnections: 4 * CONCURRENCY });
 afterAll(() => books.close());
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
-const BUYER = 'acc-buyer';
 const PRICE = 1_250n;
 
-beforeAll(async () => {
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-});
+beforeAll(() => stockCatalogue(books.world, NOW));
+
 /** Post and void change holds and leave the purchase as it was, so the two may differ. */
 const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];
 
@@ -45,15 +39,15 @@ const ACTIONS = ['post', 'void', 'settle', 'fail'] as const;
 type Action = (typeof ACTIONS)[number];
 type Answer = 'did it' | 'already' | 'conflict';
 
+const endOf = (end: 'posted' | 'voided' | 'already'): Answer => (end === 'already' ? end : 'did it');
+
 async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
   try {
     switch (action) {
       case 'post':
-        return (await postHold(db, id, { supplier: 'esim-access', costUsdE4: 5n })) === 'posted'
-          ? 'did it'
-          : 'already';
+        return endOf(await postHold(db, id, { supplier: 'esim-access', costUsdE4: 5n }));
       case 'void':
-        return (await voidHold(db, id)) === 'voided' ? 'did it' : 'already';
+        return endOf(await voidHold(db, id));
       case 'settle':
         await settlePurchase(db, id);
         return 'did it';
@@ -67,15 +61,8 @@ async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
   }
 }
 
-let buyers = 0;
-/** A buyer for each loop, so that parallel purchases do not wait for one wallet. */
-async function newBuyer(): Promise<string> {
-  const accountId = `${BUYER}-${(buyers += 1)}`;
-  await ensureWallet(books.world, accountId, 'USD');
-  const amount = { amountMinor: 10n ** 12n, currency: 'USD' };
-  await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
-  return accountId;
-}
+/** Parallel purchases must not wait for one wallet. */
+const newBuyer = () => newWallet(books.world, { fundsMinor: 10n ** 12n });
 
 let purchases = 0;
 async function openOne(accountId: string): Promise<string> {
@@ -117,29 +104,14 @@ function expected(now: HoldStatus, action: Action): { next: HoldStatus; answer: 
   return { next: { ...closed, purchase }, answer: 'did it' };
 }
 
-/** Runs jobs in loops, each loop with its own buyer; the first failure ends all of them. */
-async function runConcurrently<T>(
-  jobs: Iterable<T>,
-  run: (job: T, accountId: string) => Promise<void>,
-): Promise<number> {
-  const queue = jobs[Symbol.iterator]();
-  let done = 0;
-  let failed = false;
-  await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
-      const accountId = await newBuyer();
-      for (let job = queue.next(); job.done !== true && !failed; job = queue.next()) {
-        try {
-          await run(job.value, accountId);
-        } catch (error) {
-          failed = true;
-          throw error;
-        }
-        done += 1;
-      }
-    }),
-  );
-  return done;
+/** Runs jobs several at a time, each with a buyer that no other has meanwhile; returns how many. */
+async function runAll<T>(jobs: readonly T[], run: (job: T, accountId: string) => Promise<void>) {
+  const free = await Promise.all(Array.from({ length: CONCURRENCY }, newBuyer));
+  await runConcurrently(jobs, CONCURRENCY, async (job) => {
+    const accountId = free.pop()!;
+    await run(job, accountId).finally(() => free.push(accountId));
+  });
+  return jobs.length;
 }
 
 function* sequences(depth: number): Generator<readonly Action[]> {
@@ -152,7 +124,7 @@ function* sequences(depth: number): Generator<readonly Action[]> {
 
 describe('attempts in sequence', () => {
   it(`close the hold by the first of any ${DEPTH}, and by no other`, async () => {
-    const done = await runConcurrently(sequences(DEPTH), async (actions, accountId) => {
+    const done = await runAll([...sequences(DEPTH)], async (actions, accountId) => {
       const id = await openOne(accountId);
       let now = OPEN;
       const steps: string[] = [];
@@ -260,7 +232,7 @@ interface OpenTransaction {
 
 describe('three transactions at once', () => {
   it('close the hold once in every order of their steps, by one that commits, if any does', async () => {
-    const done = await runConcurrently(interleavings(), async ({ actors, order }, accountId) => {
+    const done = await runAll([...interleavings()], async ({ actors, order }, accountId) => {
       const id = `hold-${(purchases += 1)}`;
       await placeHold(books.world, { id, accountId, amount: { amountMinor: PRICE, currency: 'USD' } });
       const running = actors.map((actor) => openTransaction(id, actor));
@@ -336,7 +308,7 @@ describe('attempts at random moments', () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);
       const seeds = Array.from({ length: SCHEDULES }, () => random.below(2 ** 31));
-      const done = await runConcurrently(seeds, (own, accountId) => schedule(createRandom(own), accountId));
+      const done = await runAll(seeds, (own, accountId) => schedule(createRandom(own), accountId));
       expect(done).toBe(SCHEDULES);
     });
     expect(await auditBooks(books.owner, { except: HOLDS_WITHOUT_PURCHASES })).toEqual([]);

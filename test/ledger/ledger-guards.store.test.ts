@@ -5,8 +5,8 @@
  */
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { postHold } from '../../src/ledger/store/holds.ts';
+import { newWallet } from '../support/money/stock.ts';
 import { placeHold } from '../support/money/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/world/books.ts';
@@ -15,11 +15,7 @@ let books: Books;
 let before: string;
 beforeAll(async () => {
   books = await openBooks();
-  for (const accountId of ['a', 'b']) {
-    await ensureWallet(books.world, accountId, 'USD');
-    const amount = { amountMinor: 100n, currency: 'USD' };
-    await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
-  }
+  for (const accountId of ['a', 'b']) await newWallet(books.world, { accountId, fundsMinor: 100n });
   await placeHold(books.world, { id: 'open', accountId: 'a', amount: { amountMinor: 10n, currency: 'USD' } });
   await placeHold(books.world, { id: 'done', accountId: 'a', amount: { amountMinor: 10n, currency: 'USD' } });
   await postHold(books.world, 'done', { supplier: 'esim-access', costUsdE4: 5n });
@@ -53,21 +49,12 @@ async function everything(): Promise<string> {
  * refused them.
  */
 async function attempt(db: WorldDb, statements: readonly string[]): Promise<string> {
-  let refusal = 'not tried';
-  const enough = new Error('enough');
-  await db
-    .transaction()
-    .execute(async (trx) => {
-      refusal = await refusalOf(
-        (async () => {
-          for (const statement of statements) await sql.raw(statement).execute(trx);
-        })(),
-      );
-      throw enough;
-    })
-    .catch((error: unknown) => {
-      if (error !== enough) throw error;
-    });
+  const trx = await db.startTransaction().execute();
+  const run = async (): Promise<void> => {
+    for (const statement of statements) await sql.raw(statement).execute(trx);
+  };
+  const refusal = await refusalOf(run());
+  await trx.rollback().execute();
   return refusal;
 }
 

@@ -5,7 +5,6 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import {
   ensureWallet,
@@ -25,8 +24,10 @@ import { profileItem, settlePurchase } from '../../src/purchases/store/purchases
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { nameOfRefusal, openBooks, untilStatementWaits, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
-import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { profileFacts, purchaseInput } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
+import { newWallet, stockCatalogue } from '../support/money/stock.ts';
+import { createRandom, seedOfRun, type Random } from '../support/time/size.ts';
 import { UNBOUNDED } from '../support/money/unpaid.ts';
 
 const ROUNDS = 600;
@@ -34,15 +35,7 @@ const WRITERS = 8;
 const ACCOUNTS = ['acc-a', 'acc-b', 'acc-c'];
 const PRICE_MINOR = 1_250n;
 
-const seed = Math.trunc(Math.random() * 2 ** 31);
-function createRandom(from: number) {
-  let state = from;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    return Math.trunc((state / 0x8000_0000) * below);
-  };
-}
-type Random = ReturnType<typeof createRandom>;
+const seed = seedOfRun();
 
 const books: Books = await openBooks({ maxConnections: 14, statementTimeoutMs: 60_000 });
 afterAll(() => books.close());
@@ -51,19 +44,15 @@ const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });
 const principalOf = (id: string) => ({ account: { id, currency: 'USD' } }) as Principal;
 
 beforeAll(async () => {
-  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
-  await replaceCatalogue(books.world, catalogue, new Date(0));
-  for (const accountId of ACCOUNTS) {
-    await ensureWallet(books.world, accountId, 'USD');
-    await fund(accountId, 50_000n, `first:${accountId}`);
-  }
+  await stockCatalogue(books.world, new Date(0));
+  for (const accountId of ACCOUNTS) await newWallet(books.world, { accountId, fundsMinor: 50_000n });
 });
 
 const fund = (accountId: string, amountMinor: bigint, operationKey: string) =>
   fundWallet(books.world, { operationKey, accountId, amount: usd(amountMinor), reason: 'Ada of finance' });
 
 async function buy(random: Random, id: string, accountId: string): Promise<void> {
-  const fromWallet = random(4) > 0;
+  const fromWallet = random.below(4) > 0;
   const transactionId = `txn-${id}`;
   const paymentMethod = fromWallet ? 'WALLET' : 'CARD';
   const input = purchaseInput({ transactionId, accountId, paymentMethod });
@@ -75,7 +64,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
       await placePaidHold(trx, { id: transactionId, accountId, amount: usd(PRICE_MINOR) });
       await markPaid(trx, transactionId, newPendingMessages());
     });
-  const end = random(3);
+  const end = random.below(3);
   if (end === 0) return;
   if (end === 1 && fromWallet) {
     await failPurchase(books.world, transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
@@ -87,7 +76,7 @@ async function buy(random: Random, id: string, accountId: string): Promise<void>
 
 /** Money moved as payments, refunds and operators move it. */
 async function move(random: Random, id: string, accountId: string): Promise<void> {
-  const amountMinor = BigInt(1 + random(5_000));
+  const amountMinor = BigInt(1 + random.below(5_000));
   const [kind, sign, other] = (
     [
       ['payment-received', 1n, 'gateway-clearing:paystack:USD'],
@@ -98,7 +87,7 @@ async function move(random: Random, id: string, accountId: string): Promise<void
       ['disputed', -1n, 'suspense:USD'],
       ['something-new', -1n, 'suspense:USD'],
     ] as const
-  )[random(7)]!;
+  )[random.below(7)]!;
   await transfer(books.world, {
     operationKey: `move:${id}`,
     kind,
@@ -157,9 +146,9 @@ describe('after random changes by eight writers', () => {
       const random = createRandom(seed + writer);
       while (started < ROUNDS) {
         const id = String((started += 1));
-        const accountId = ACCOUNTS[random(ACCOUNTS.length)]!;
-        await (random(3) > 0 ? buy(random, id, accountId) : move(random, id, accountId));
-        if (random(20) === 0) await fund(accountId, 2_000n, `more:${id}`);
+        const accountId = ACCOUNTS[random.below(ACCOUNTS.length)]!;
+        await (random.below(3) > 0 ? buy(random, id, accountId) : move(random, id, accountId));
+        if (random.below(20) === 0) await fund(accountId, 2_000n, `more:${id}`);
       }
       writing -= 1;
     };
@@ -196,7 +185,7 @@ describe('after random changes by eight writers', () => {
         );
         const paged: WalletEntry[] = [];
         for (let after: bigint | undefined, hasMore = true; hasMore;) {
-          const query = { ...between, kind, after, limit: 1 + random(40) };
+          const query = { ...between, kind, after, limit: 1 + random.below(40) };
           const page = await listWalletEntries({ db: books.world }, principalOf(accountId), query);
           paged.push(...page.entries);
           hasMore = page.hasMore;

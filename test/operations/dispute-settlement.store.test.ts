@@ -2,7 +2,7 @@
 // still needs attention, and what waits.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { createBooks } from '../../src/reconciliation/books.ts';
+import { readWaiting } from '../../src/reconciliation/books.ts';
 import type { ActionInput } from '../../src/operations/actions.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
@@ -70,7 +70,7 @@ async function suspenseOf({ transactionId }: Payer): Promise<Partial<Record<stri
 
 /** The waiting disputes and reversals, except those from before. */
 async function disputesThatWait(): Promise<string[]> {
-  const { lines } = await createBooks({ db: books.world }).waiting();
+  const { lines } = await readWaiting({ db: books.world });
   return lines
     .filter(({ waitsFor }) => waitsFor === 'dispute' || waitsFor === 'reversal')
     .map(({ waitsFor, currency, amountMinor }) => `${waitsFor} ${currency} ${amountMinor}`);

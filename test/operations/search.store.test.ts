@@ -445,7 +445,7 @@ describe('the overview', () => {
       asked += 1;
       return Promise.resolve({ report: 'waiting' as const, lines: [] });
     };
-    const overview = createOverview({ stuck, books: { waiting } });
+    const overview = createOverview({ stuck, waiting });
     const seen = await overview('FINANCE');
     expect(seen.stuck.count).toBeGreaterThanOrEqual(150);
     expect(seen.stuck.classes).toContainEqual({
@@ -474,7 +474,7 @@ describe('the overview', () => {
       observed(1, 'GOOD'),
     ]);
     const waiting = () => Promise.resolve({ report: 'waiting' as const, lines: [] });
-    const overview = createOverview({ stuck, books: { waiting } });
+    const overview = createOverview({ stuck, waiting });
     expect(await overview('FINANCE')).toMatchObject({
       approvals: { count: 0 },
       rates: { count: 2, oldestAgeSeconds: 5 * 3_600 },
@@ -488,7 +488,7 @@ describe('the overview', () => {
       asked += 1;
       return Promise.reject(new Error('too slow'));
     };
-    const overview = createOverview({ stuck, books: { waiting } });
+    const overview = createOverview({ stuck, waiting });
     await expect(overview('FINANCE')).rejects.toThrow('too slow');
     await expect(overview('FINANCE')).rejects.toThrow('too slow');
     expect(asked).toBe(2);

@@ -1,25 +1,16 @@
 // The step that collects the money: the row decides, the gateway is asked before anything is concluded, and
 // silence closes nothing.
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import { collectPayment } from '../../activities/payments/collect.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Pacer } from '../../src/platform/rate-limiter.ts';
-import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { no, startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
+import { no, yes } from '../support/vendors/answering-gateway.ts';
 import { json, type Answering } from '../support/vendors/answering-server.ts';
-import { purchaseInput } from '../support/money/facts.ts';
-import { LONG_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
-import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
+import { chargeAnswer, silentEvents, useAnsweringGateway, type Says } from './answering.support.ts';
+import { paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
+const gateway = useAnsweringGateway(books);
 
-type Says = 'paid' | 'waiting' | 'away' | 'none';
 let says: Says;
 /** How the gateway answers a new charge. */
 let opening: Answering;
@@ -28,38 +19,21 @@ beforeEach(() => {
   says = 'waiting';
   flagged = [];
   opening = json(yes({ authorization_url: 'https://checkout.example.com/1', reference: '' }));
-  server.answerWith((response, call) => {
-    const reference = call.path.split('/').at(-1) ?? '';
-    const answer = call.method === 'POST' ? opening : answerOf(reference);
-    answer(response, call);
+  gateway.server.answerWith((response, call) => {
+    (call.method === 'POST' ? opening : chargeAnswer(says, call))(response, call);
   });
 });
 
-function answerOf(reference: string): Answering {
-  if (says === 'away') return json('oh no', 500);
-  if (says === 'none') return json(no('Transaction reference not found'), 404);
-  const status = says === 'paid' ? 'success' : 'ongoing';
-  return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
-}
-
-const timings = { ...LONG_ANSWER_TIMINGS, slowCheckMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
-
-const collect = (
-  { transactionId, purpose }: Pick<Payer, 'transactionId' | 'purpose'>,
-  more = {},
-  pacer?: Pacer,
-) => {
-  const deps = {
-    db: books.world,
-    gateway: server.gateway({ pacer }),
-    events: {
-      ...createEvents(createLogger({ level: 'silent' })),
-      purchaseNeedsAttention: ({ reason }: { reason: string }) => flagged.push(reason),
-    },
-    returnUrl: 'https://simway.example.com/pay/return',
-  } as unknown as ActivityDeps;
-  return collectPayment(deps, { transactionId, purpose, budgetMs: 0, timings: { ...timings, ...more } });
-};
+const timings = { slowCheckMs: 77_000, pollFirstMs: 1_000, pollMaxMs: 300_000 };
+const purchaseNeedsAttention = ({ reason }: { reason: string }) => void flagged.push(reason);
+const collect = (payer: Pick<Payer, 'transactionId' | 'purpose'>, more = {}, pacer?: Pacer) =>
+  gateway.collect(
+    payer,
+    { ...timings, ...more },
+    { pacer },
+    { events: { ...silentEvents, purchaseNeedsAttention } },
+  );
+const calls = () => gateway.server.calls;
 
 const expire = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
   sql`update payments set expires_at = clock_timestamp() - interval '1 second' where transaction_id = ${transactionId}`.execute(
@@ -70,23 +44,14 @@ const atAnotherGateway = ({ transactionId }: Pick<Payer, 'transactionId'>) =>
   sql`update payments set gateway = 'another' where transaction_id = ${transactionId}`.execute(books.owner);
 
 /** Written, and not opened at the gateway. */
-async function unopened(): Promise<Payer> {
-  const transactionId = `txn-${randomUUID()}`;
-  const accountId = await books.account(`${transactionId}@test.example`);
-  const charge = { gateway: 'paystack', amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] };
-  const input = purchaseInput({
-    transactionId,
-    accountId,
-    paymentMethod: 'CARD',
-    charge,
-    esimId: `esim-${randomUUID()}`,
-  });
-  await openPurchase(books.world, input, {
-    now: NOW,
-    keepRefusal: () => false,
-  });
-  return { transactionId, reference: transactionId, accountId, input, purpose: 'purchase' };
-}
+const unopened = async (): Promise<Payer> =>
+  books.payer({ accountId: await books.account({}), isOpen: false });
+
+/** Nothing that was sent is under way any more. */
+const settled = ({ reference }: Payer) =>
+  sql`update payments set send_before = send_before - interval '36 seconds' where reference = ${reference}`.execute(
+    books.owner,
+  );
 
 describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpose) => {
   it('waits for its money until its time is over', async () => {
@@ -108,9 +73,9 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
 
   it('is not closed by a check that began before the end of its time, though it ended after it', async () => {
     const payer = await books.payer({ purpose });
-    server.answerWith((response, call) => {
+    gateway.server.answerWith((response, call) => {
       void expire(payer).then(() => {
-        answerOf(payer.reference)(response, call);
+        chargeAnswer(says, call)(response, call);
       });
     });
     expect(await collect(payer)).toMatchObject({ state: 'waiting', waitMs: 1 });
@@ -140,9 +105,8 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
     await atAnotherGateway(payer);
     await expire(payer);
     says = 'none';
-    const before = server.calls.length;
     expect(await collect(payer)).toMatchObject({ state: 'waiting' });
-    expect(server.calls).toHaveLength(before);
+    expect(calls()).toEqual([]);
     expect(await books.status(payer)).toBe('PENDING');
   });
 
@@ -154,24 +118,17 @@ describe.each(['purchase', 'funding'] as const)('a %s that can be paid', (purpos
   });
 
   it('is done by its row, without a question to the gateway, when the answer of an earlier step was lost', async () => {
-    const payer = await books.payer({ purpose });
-    await books.bookCheck(payer);
-    const before = server.calls.length;
+    const payer = await books.paidPayer({}, { purpose });
     expect(await collect(payer)).toEqual({ state: 'done', reference: payer.reference });
-    expect(server.calls).toHaveLength(before);
+    expect(calls()).toEqual([]);
   });
 
-  it('says when a bank disputes it already', async () => {
-    const payer = await books.payer({ purpose });
-    await books.bookCheck(payer);
-    await books.dispute(payer);
-    expect(await collect(payer)).toMatchObject({ state: 'done', isMoneyOpen: true });
-  });
-
-  it('says when a refund is under way', async () => {
-    const payer = await books.payer({ purpose });
-    await books.bookCheck(payer);
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+  it.each([
+    ['a bank disputes it already', (payer: Payer) => books.dispute(payer)],
+    ['a refund is under way', (payer: Payer) => books.bookCheck(payer, paid(5_000n, 'GHS'))],
+  ])('says when %s', async (_what, happens) => {
+    const payer = await books.paidPayer({}, { purpose });
+    await happens(payer);
     expect(await collect(payer)).toMatchObject({ state: 'done', isMoneyOpen: true });
   });
 });
@@ -193,9 +150,8 @@ describe('a payment that is not opened', () => {
   it('is not opened at another gateway than its own', async () => {
     const payer = await unopened();
     await atAnotherGateway(payer);
-    const before = server.calls.length;
     expect(await collect(payer)).toMatchObject({ state: 'waiting' });
-    expect(server.calls).toHaveLength(before);
+    expect(calls()).toEqual([]);
   });
 
   it('that the gateway refuses ends with the reason', async () => {
@@ -211,15 +167,17 @@ describe('a payment that is not opened', () => {
     says = 'none';
     expect(await collect(payer)).toMatchObject({ state: 'waiting', waitMs: 1_000 });
     const over = { openChargeForMs: 0 };
-    const before = server.calls.length;
+    const before = calls().length;
     const step = await collect(payer, over);
     expect(step).toMatchObject({ state: 'waiting', why: 'until no charge can arrive any more' });
     expect(step.state === 'waiting' && step.waitMs > 30_000 && step.waitMs <= 35_000).toBe(true);
-    expect(server.calls.slice(before).map(({ method }) => method)).toEqual(['GET']);
+    expect(
+      calls()
+        .slice(before)
+        .map(({ method }) => method),
+    ).toEqual(['GET']);
     expect(await books.status(payer)).toBe('PENDING');
-    await sql`update payments set send_before = send_before - interval '36 seconds' where reference = ${payer.reference}`.execute(
-      books.owner,
-    );
+    await settled(payer);
     expect(await collect(payer, over)).toMatchObject({ state: 'failed', reason: 'PAYMENT_NOT_OPENED' });
   });
 
@@ -228,9 +186,7 @@ describe('a payment that is not opened', () => {
     opening = json('oh no', 500);
     says = 'away';
     await collect(payer);
-    await sql`update payments set send_before = send_before - interval '36 seconds' where reference = ${payer.reference}`.execute(
-      books.owner,
-    );
+    await settled(payer);
     expect(await collect(payer, { openChargeForMs: 0 })).toMatchObject({ state: 'waiting', waitMs: 1_000 });
     expect(await books.status(payer)).toBe('PENDING');
   });
@@ -253,10 +209,9 @@ describe('a payment that is not opened', () => {
         return Promise.resolve(true);
       },
     };
-    const before = server.calls.length;
     expect(await collect(payer, {}, paused)).toMatchObject({ state: 'waiting' });
     vi.restoreAllMocks();
-    expect(server.calls).toHaveLength(before);
+    expect(calls()).toEqual([]);
   });
 });
 

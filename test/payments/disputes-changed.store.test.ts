@@ -2,11 +2,6 @@
 // payment has one owner all the time, and no check is refused by our own rows.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { GatewayDispute } from '../../src/payments/port.ts';
-import { findOpenDisputes, releaseRisk } from '../../src/payments/store/disputes.ts';
-import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/money/give-back.ts';
 import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
@@ -18,31 +13,7 @@ const ngn = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
 const sentByOthers = (othersMinor: bigint) =>
   ({ state: 'reversed', gatewayStatus: 'reversed', refunds: { oursMinor: 0n, othersMinor } }) as const;
 
-async function delivered(): Promise<Payer> {
-  const payer = await books.payer();
-  await books.bookCheck(payer);
-  await settlePurchase(books.world, payer.transactionId);
-  return payer;
-}
-
-async function funded(): Promise<Payer> {
-  const payer = await books.payer({ purpose: 'funding' });
-  await books.bookCheck(payer);
-  return payer;
-}
-
-const failed = (payer: Payer) =>
-  failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-
-const dispute = (payer: Payer, given: Partial<GatewayDispute> = {}) => books.dispute(payer, given);
-
-const openDispute = async ({ transactionId }: Payer) =>
-  (await books.world.transaction().execute((trx) => findOpenDisputes(trx, transactionId)))[0]!;
-
-const release = async (payer: Payer): Promise<void> => {
-  const open = await openDispute(payer);
-  await books.world.transaction().execute((trx) => releaseRisk(trx, open));
-};
+const { dispute, release, deliveredPayer: delivered, fundedPayer: funded } = books;
 
 /** What of the price is earned, and what lies in suspense, in the price's currency. */
 async function bookedOn({ transactionId }: Payer, account: string): Promise<bigint> {
@@ -53,8 +24,8 @@ async function bookedOn({ transactionId }: Payer, account: string): Promise<bigi
   return rows[0]!.minor;
 }
 
-const refundsOf = async ({ transactionId }: Payer): Promise<bigint[]> =>
-  (await findOpenRefunds(books.world, transactionId)).map((refund) => refund.amount_minor);
+const refundsOf = async (payer: Payer): Promise<bigint[]> =>
+  (await books.refunds(payer)).map((refund) => refund.amount_minor);
 
 describe('a dispute that ends for another amount than it was opened for', () => {
   it('takes what the bank took, and the rest is earned again', async () => {
@@ -81,10 +52,9 @@ describe('a dispute that ends for another amount than it was opened for', () => 
   });
 
   it('of a purchase that was given up sends back what the bank left, once', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     await dispute(payer);
-    await failed(payer);
+    await books.giveUp(payer);
     expect(await refundsOf(payer)).toEqual([]);
     await dispute(payer, { amount: ngn(PART) });
     await dispute(payer, { amount: ngn(PART) });
@@ -94,8 +64,7 @@ describe('a dispute that ends for another amount than it was opened for', () => 
   });
 
   it('of a purchase in delivery leaves the rest on hold', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     await dispute(payer);
     await dispute(payer, { amount: ngn(PART) });
     expect(await books.payment(payer)).toMatchObject({ free_minor: REST, disputed_minor: PART });
@@ -148,9 +117,8 @@ describe('money that others sent back at the gateway', () => {
   });
 
   it('of a purchase whose money is on its way back waits for what becomes of that', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await failed(payer);
+    const payer = await books.paidPayer();
+    await books.giveUp(payer);
     await books.bookCheck(payer, sentByOthers(PART));
     expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n, refunding_minor: CHARGE_MINOR });
   });

@@ -1,21 +1,20 @@
 // Disputes: each is handled separately, and ends with the outcome that a person enters and the gateway
 // confirms. Another dispute may follow.
 import { afterEach, expect, it } from 'vitest';
-import { connectClient } from '../../src/platform/temporal/connect.ts';
-import { reconcileEngineOf } from '../support/money/reconciling.ts';
-import { createDifferences } from '../../src/reconciliation/reconcile.ts';
-import { systemClock } from '../../src/app/composition/context.ts';
+import { reconcileNow } from '../support/money/payers.ts';
+import { listOpenDifferences } from '../../src/reconciliation/store/reconciliation.ts';
 import { findPurchaseRow } from '../support/people/buyer.ts';
+import { disputing } from '../support/money/disputing.ts';
 import { movedBy } from '../support/money/fundings.ts';
 import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
-import { until } from '../support/time/until.ts';
 import { startWorkflows } from '../support/world/workflow-harness.ts';
 
 // Nothing changes any more when a run begins.
 const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };
 const { stack, harness, buyer } = await startWorkflows({ env });
 const operator = newOperator(stack);
+const { dispute, resolve, settle } = disputing(stack, operator);
 afterEach(async () => {
   await clearGatewayFaults(stack);
 });
@@ -28,21 +27,6 @@ async function disputed(): Promise<string> {
   return transactionId;
 }
 
-async function dispute(transactionId: string): Promise<void> {
-  await atGateway(stack, transactionId, 'dispute');
-  await until(
-    () => findPurchaseRow(stack, transactionId),
-    (row) => row?.attention_reason === 'PAYMENT_DISPUTED',
-    { what: 'the dispute needs attention' },
-  );
-}
-
-const resolve = (transactionId: string, resolution: 'declined' | 'merchant-accepted') =>
-  atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution });
-
-const settle = (transactionId: string, outcome: 'won' | 'lost', more: object = {}) =>
-  operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome, ...more });
-
 const disputesOf = (transactionId: string) =>
   stack.owner
     .selectFrom('disputes')
@@ -53,16 +37,8 @@ const disputesOf = (transactionId: string) =>
 
 /** Runs a reconciliation, and lists its findings about a purchase. */
 async function differencesOf(transactionId: string): Promise<string[]> {
-  const temporal = connectClient({
-    address: stack.env['TEMPORAL_ADDRESS'] ?? '',
-    namespace: stack.namespace,
-  });
-  await reconcileEngineOf(stack, temporal).reconcile({ askedBy: 'a test' });
-  await temporal.close();
-  const open = await createDifferences({ db: stack.world, clock: systemClock }).listOpen({
-    transactionId,
-    limit: 10,
-  });
+  await reconcileNow(stack);
+  const open = await listOpenDifferences(stack.world, { transactionId, limit: 10 });
   return open.map(({ kind }) => kind);
 }
 

@@ -123,16 +123,6 @@ describe('single checks while the list is down', () => {
     return (await findUncheckedPayments(books.world, which)).map(({ reference }) => reference);
   };
 
-  it('take one payment of each account in turn, so that an account with many does not delay others', async () => {
-    const many = await Promise.all(Array.from({ length: 5 }, () => books.payer({ accountId: 'acc-many' })));
-    const few = [await books.payer(), await books.payer()];
-    for (const payer of many) await openedAt(payer, at(-3_600_000));
-    for (const payer of few) await openedAt(payer, at(-60_000));
-    const taken = await unseen(0, 3);
-    expect(taken.filter((reference) => many.some((payer) => payer.reference === reference))).toHaveLength(1);
-    expect(taken).toEqual(expect.arrayContaining(few.map((payer) => payer.reference)));
-  });
-
   it('repeat after a tenth of the waiting time, at least ten seconds and at most a minute', async () => {
     const payer = await books.payer();
     await openedAt(payer, NOW);

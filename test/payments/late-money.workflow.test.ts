@@ -7,9 +7,9 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { followLateMoney } from '../../activities/payments/late-money.ts';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { beginChecks } from '../../src/payments/store/payments.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
-import { beginRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { findPurchaseRow, timelineOf, untilClosed } from '../support/people/buyer.ts';
 import { movedBy } from '../support/money/fundings.ts';
 import {
@@ -21,11 +21,9 @@ import {
   gatewayChecks,
 } from '../support/money/payments.ts';
 import { until } from '../support/time/until.ts';
-import { pastRefund } from './payments.support.ts';
+import { silentEvents } from './answering.support.ts';
+import type { PaymentSubject } from '../../src/payments/engine.ts';
 import { startWorkflows, LONG_ANSWER_TIMINGS, untilRow } from '../support/world/workflow-harness.ts';
-
-const noop = (): void => undefined;
-const SILENT = { info: noop, warn: noop, error: noop };
 
 const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 1n });
 const gateway = createPaystackGateway({
@@ -50,20 +48,13 @@ async function sweepAfter(
   );
   const called: string[] = [];
   const late: string[] = [];
-  const deps: Pick<ActivityDeps, 'db' | 'gateway' | 'events' | 'engine'> = {
-    db: stack.world,
-    gateway,
-    events: {
-      ...createEvents(SILENT),
-      purchaseNeedsAttention: ({ transactionId: flagged }) => called.push(flagged),
-    },
-    engine: {
-      purchase: () => Promise.reject(new Error('no purchase here')),
-      checkSoon: (payment) => Promise.resolve(void late.push(payment.transactionId)),
-      supplierAnnounced: () => Promise.resolve(),
-    },
-  };
-  await followLateMoney(deps as ActivityDeps);
+  const engine = {
+    checkSoon: (payment: PaymentSubject) => Promise.resolve(void late.push(payment.transactionId)),
+  } as Partial<ActivityDeps['engine']>;
+  const purchaseNeedsAttention = ({ transactionId: flagged }: { readonly transactionId: string }) =>
+    void called.push(flagged);
+  const events = { ...silentEvents, purchaseNeedsAttention };
+  await followLateMoney({ db: stack.world, gateway, events, engine } as unknown as ActivityDeps);
   return { late, called };
 }
 
@@ -83,11 +74,6 @@ const paymentOf = (transactionId: string) =>
     .selectAll()
     .where('transaction_id', '=', transactionId)
     .executeTakeFirstOrThrow();
-
-async function nextCheckNumber(): Promise<bigint> {
-  const { rows } = await sql<{ next: bigint }>`select nextval('payment_checks') as next`.execute(stack.world);
-  return rows[0]!.next;
-}
 
 const runSweep = () => stack.temporal.schedule.getHandle('sweep-schedule').trigger();
 
@@ -126,14 +112,9 @@ describe('the hourly sweep', () => {
     const transactionId = await expired();
     await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
     // As if it were seen in the last moment of the workflow that should have sent it.
-    const seen = {
-      state: 'paid',
-      netMinor: 230n,
-      currency: 'NGN',
-      gatewayId: '1',
-      gatewayStatus: 'success',
-    } as const;
-    await bookSeen(stack.world, transactionId, seen, await nextCheckNumber());
+    const charge = { netMinor: 230n, currency: 'NGN', gatewayId: '1', gatewayStatus: 'success' };
+    const [payment] = await beginChecks(stack.world, transactionId);
+    await bookSeen(stack.world, transactionId, { state: 'paid', ...charge }, payment!.checkNumber);
     expect((await sweepAfter(transactionId, 0)).late).toEqual([]);
     await stack.owner
       .updateTable('refunds')
@@ -272,25 +253,6 @@ describe('late money in another currency', () => {
     ]);
     expect(await refunds()).toEqual([]);
     expect(await movedBy(stack, transactionId)).toEqual({});
-  });
-
-  it('is requested by one of two processes that see the same refund', async () => {
-    await gatewayFaults(stack, { webhooks: 'drop' });
-    const transactionId = await expired();
-    const seen = {
-      state: 'paid',
-      netMinor: 230n,
-      currency: 'NGN',
-      gatewayId: '1',
-      gatewayStatus: 'success',
-    } as const;
-    await bookSeen(stack.world, transactionId, seen, await nextCheckNumber());
-    const [refund] = await findOpenRefunds(stack.world, transactionId);
-    const begun = await Promise.all([1, 2, 3].map(() => beginRefund(stack.world, refund!)));
-    expect(begun.filter(Boolean)).toHaveLength(1);
-    const [again] = await findOpenRefunds(stack.world, transactionId);
-    await pastRefund(stack.owner, again!, 35_001);
-    expect(await beginRefund(stack.world, again!)).toBeDefined();
   });
 });
 

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { askForAction, carryOutAction, nextAction } from '../../src/operations/store/actions.ts';
 import { saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
@@ -14,7 +13,6 @@ import {
   closeRefundDone,
   closeRefundTakenBack,
   creditRefund,
-  findOpenRefunds,
   saveRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
@@ -26,6 +24,7 @@ import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-boo
 import { closeUnpaid, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { nameOfRefusal, untilStatementWaits } from '../support/world/books.ts';
 import { NO_LIMITS, purchaseInput } from '../support/money/facts.ts';
+import { newWallet } from '../support/money/stock.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { locksOf, locksTakenBy } from '../support/world/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -53,17 +52,11 @@ const DONE = { refundId: '7', gatewayStatus: 'processed' };
 
 /** Paid and not delivered; the gateway did not send the refund, and the purchase needs attention. */
 async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
-  const payer = await books.payer();
-  await books.bookCheck(payer);
-  await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-  const [refund] = await findOpenRefunds(books.world, payer.transactionId);
-  await saveRefundState(books.world, refund!, {
-    status: 'STUCK',
-    refundId: '7',
-    gatewayStatus: 'failed',
-  });
-  await flagMoney(books.world, payer.transactionId, 'REFUND_STUCK');
-  return { payer, refund: refund! };
+  const due = await books.refundedPayer();
+  const stuck = { status: 'STUCK', refundId: '7', gatewayStatus: 'failed' } as const;
+  await saveRefundState(books.world, due.refund, stuck);
+  await flagMoney(books.world, due.payer.transactionId, 'REFUND_STUCK');
+  return due;
 }
 
 async function begun({ transactionId }: Payer, action: OperatorAction = 'credit-wallet'): Promise<string> {
@@ -98,14 +91,8 @@ async function holdRefund(refund: RefundRow): Promise<() => Promise<unknown>> {
 
 const ends = {
   'the refund is sent': (refund: RefundRow, db: WorldDb) => closeRefundDone(db, refund, DONE),
-  'the refund is credited': async (refund: RefundRow, db: WorldDb) => {
-    const payment = await books.world
-      .selectFrom('payments')
-      .selectAll()
-      .where('reference', '=', refund.reference)
-      .executeTakeFirstOrThrow();
-    return creditRefund(db, refund, payment);
-  },
+  'the refund is credited': async (refund: RefundRow, db: WorldDb) =>
+    creditRefund(db, refund, await books.payment(refund)),
   'the payment was taken back': (refund: RefundRow, db: WorldDb) => closeRefundTakenBack(db, refund),
 };
 
@@ -125,7 +112,7 @@ it.each(Object.entries(ends))(
       }
       await letGo();
       await Promise.all(running);
-      expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+      expect(await books.refunds(payer)).toEqual([]);
     }
     expect(failures).toEqual([]);
   },
@@ -160,29 +147,25 @@ const seen =
       2n ** 62n,
     );
 
-async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
-  const payer = await books.payer();
-  await books.bookCheck(payer, more);
-  return payer;
-}
-
-async function delivered(): Promise<Payer> {
-  const payer = await paidPayer();
-  await settlePurchase(books.world, payer.transactionId);
-  return payer;
-}
+const { paidPayer, deliveredPayer: delivered } = books;
 
 /** A purchase from a wallet that is held; or still to be opened. */
 async function fromWallet({ isOpened }: { readonly isOpened: boolean }): Promise<PurchaseInput> {
   const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId: `acc-${randomUUID()}` });
-  const { accountId } = input;
-  await ensureWallet(books.world, accountId, 'USD');
-  const amount = { amountMinor: 10_000n, currency: 'USD' };
-  await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+  await newWallet(books.world, { accountId: input.accountId });
   if (isOpened) await openPurchase(books.world, input, OPEN);
   return input;
 }
 const OPEN = { now: NOW, keepRefusal: () => false };
+
+const on =
+  (
+    { transactionId }: { readonly transactionId: string },
+    act: (db: WorldDb, id: string) => Promise<unknown>,
+  ): Act =>
+  (db) =>
+    act(db, transactionId);
+const givenBack = (db: WorldDb, id: string) => failPurchase(db, id, OUT_OF_STOCK);
 
 /** Each transaction about money, with the tables that it locks. */
 const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
@@ -227,42 +210,30 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
   [
     'settling',
     ['payments', 'purchases', 'holds', 'esims'],
-    async () => {
-      const { transactionId } = await paidPayer();
-      return (db) => settlePurchase(db, transactionId);
-    },
+    async () => on(await paidPayer(), settlePurchase),
   ],
   [
     'giving back what came through the gateway',
     ['payments', 'purchases', 'esims', 'holds'],
-    async () => {
-      const { transactionId } = await paidPayer();
-      return (db) => failPurchase(db, transactionId, OUT_OF_STOCK);
-    },
+    async () => on(await paidPayer(), givenBack),
   ],
   [
     'giving back, for a caller that has locked nothing',
     ['payments', 'purchases', 'esims', 'holds'],
-    async () => {
-      const { transactionId } = await paidPayer();
-      return (db) => db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, OUT_OF_STOCK));
-    },
+    async () =>
+      on(await paidPayer(), (db, id) =>
+        db.transaction().execute((trx) => failPurchaseIn(trx, id, OUT_OF_STOCK)),
+      ),
   ],
   [
     'giving back what the wallet paid',
     ['payments', 'purchases', 'esims', 'holds', 'wallets'],
-    async () => {
-      const { transactionId } = await fromWallet({ isOpened: true });
-      return (db) => failPurchase(db, transactionId, OUT_OF_STOCK);
-    },
+    async () => on(await fromWallet({ isOpened: true }), givenBack),
   ],
   [
     'closing unpaid',
     ['purchases', 'esims'],
-    async () => {
-      const { transactionId } = await books.payer();
-      return (db) => closeUnpaid(db, transactionId, 'PAYMENT_EXPIRED');
-    },
+    async () => on(await books.payer(), (db, id) => closeUnpaid(db, id, 'PAYMENT_EXPIRED')),
   ],
   ...Object.entries(ends).map(([name, end]): [string, string[], () => Promise<Act>] => [
     name,
@@ -326,7 +297,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     ['purchases'],
     async () => {
       const email = `${randomUUID()}@buyer.example`;
-      await books.payer({ method: 'BANK_TRANSFER', accountId: await books.account(email) });
+      await books.payer({ method: 'BANK_TRANSFER', accountId: await books.account({ email }) });
       return (db) => recordReturnedTransfer(db, email, 'k');
     },
   ],

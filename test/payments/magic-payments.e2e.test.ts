@@ -125,25 +125,13 @@ interface Case {
 const isLateCard = ({ code, method }: Pick<Case, 'code' | 'method'>): boolean =>
   code === 'SIM-PAY-LATE' && method === 'CARD';
 
+const caseOf =
+  (method: GatewayMethod, type: Case['type']) =>
+  ([code, ends]: readonly [string, Ends]): Case => ({ code, method, type, ends });
 const CASES: Case[] = [
-  ...Object.entries(CODES).map(([code, ends]) => ({
-    code,
-    method: 'CARD' as const,
-    type: 'BASE' as const,
-    ends,
-  })),
-  ...Object.entries(BY_TRANSFER).map(([code, ends]) => ({
-    code,
-    method: 'BANK_TRANSFER' as const,
-    type: 'BASE' as const,
-    ends,
-  })),
-  ...TOP_UPS.map((code) => ({
-    code,
-    method: 'CARD' as const,
-    type: 'TOPUP' as const,
-    ends: CODES[code]!,
-  })),
+  ...Object.entries(CODES).map(caseOf('CARD', 'BASE')),
+  ...Object.entries(BY_TRANSFER).map(caseOf('BANK_TRANSFER', 'BASE')),
+  ...TOP_UPS.map((code) => caseOf('CARD', 'TOPUP')([code, CODES[code]!])),
 ].toSorted((a, b) => Number(isLateCard(a)) - Number(isLateCard(b)));
 
 let stack: Stack;

@@ -1,47 +1,23 @@
 /** One check of a payment with several attempts: the result of one attempt does not apply to another. */
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ActivityDeps } from '../../activities/index.ts';
-import { checkPayment } from '../../activities/payments/payments.ts';
-import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { closePayment, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { no, startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
-import { json, type Answering } from '../support/vendors/answering-server.ts';
-import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+import { chargeAnswer, useAnsweringGateway, type Says } from './answering.support.ts';
+import { PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
-const server = await startAnsweringGateway();
-const gateway: PaystackGateway = server.gateway();
-afterAll(() => server.close());
+const gateway = useAnsweringGateway(books);
+const { check } = gateway;
 
-/**
- * The gateway's answer about a charge: with its amount when it is paid, `away` with an error, `none` when it
- * is unknown there.
- */
-type Says = 'paid' | 'waiting' | 'away' | 'none';
+/** What the gateway says, by reference. */
 let says: Record<string, Says> = {};
 beforeEach(() => {
   says = {};
-  server.answerWith((response, call) => {
-    const reference = call.path.split('/').at(-1) ?? '';
-    answerOf(says[reference] ?? 'none', reference)(response, call);
+  gateway.server.answerWith((response, call) => {
+    const said = says[call.path.split('/').at(-1) ?? ''] ?? 'none';
+    chargeAnswer(said, call)(response, call);
   });
 });
-
-function answerOf(said: Says, reference: string): Answering {
-  if (said === 'away') return json('oh no', 500);
-  if (said === 'none') return json(no('Transaction reference not found'), 404);
-  const status = said === 'paid' ? 'success' : 'ongoing';
-  return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
-}
-
-const check = ({ transactionId }: Payer, asking: PaystackGateway = gateway) => {
-  const events = createEvents(createLogger({ level: 'silent' }));
-  const deps = { db: books.world, gateway: asking, events, clock: { now: () => NOW } };
-  return checkPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
-};
 
 /**
  * With a second attempt, after the gateway had the first and its answer with the payment instructions was
@@ -85,10 +61,10 @@ describe('a payment with two attempts', () => {
       accounts.push(accountId);
       return { takeSlot: () => Promise.resolve(isFree) };
     };
-    const paced = server.gateway({ accountPacer });
+    const paced = { accountPacer };
     says = { [payer.reference]: 'waiting', [second]: 'waiting' };
     expect(await check(payer, paced)).toEqual({ state: 'unknown', isKnown: false, isHeldBack: true });
-    expect(server.calls).toHaveLength(0);
+    expect(gateway.server.calls).toHaveLength(0);
     isFree = true;
     expect(await check(payer, paced)).toEqual({ state: 'waiting', isKnown: true });
     says[second] = 'away';
@@ -116,3 +92,22 @@ it('a closed payment is checked like any other: what came late is booked', async
   expect(await check(payer)).toMatchObject({ state: 'ended', isKnown: true });
   expect(await books.balance(payer)).toBe(PRICE_MINOR);
 });
+
+it.each([
+  ['90 s', 90_000],
+  ['an hour', 3_600_000],
+])(
+  'a payment is booked by the next check, though the one before was made by a clock %s ahead',
+  async (_how, aheadMs) => {
+    const payer = await books.payer();
+    says = { [payer.reference]: 'waiting' };
+    const clock = { now: () => new Date(Date.now() + aheadMs) };
+    expect(await check(payer, {}, { clock })).toMatchObject({ state: 'waiting', isKnown: true });
+    says = { [payer.reference]: 'paid' };
+    expect(await check(payer, {}, { clock: { now: () => new Date() } })).toMatchObject({
+      state: 'paid',
+      isKnown: true,
+    });
+    expect(await books.status(payer)).toBe('PROCESSING');
+  },
+);

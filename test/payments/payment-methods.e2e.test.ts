@@ -5,7 +5,14 @@ import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts'
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
 import { movedBy } from '../support/money/fundings.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { atGateway, clearGatewayFaults, confirm, untilStatus } from '../support/money/payments.ts';
+import {
+  atGateway,
+  buyThroughGateway,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/money/payments.ts';
 import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
 
 let stack: Stack;
@@ -109,3 +116,12 @@ function earnedBy(method: PaymentMethod): Record<string, number> {
     ...(currency === 'USD' ? {} : { [`exchange:${currency}`]: chargeMinor, 'exchange:USD': -PRICE_MINOR }),
   };
 }
+
+it('a buyer gets a payment page even if the answer to the charge was lost, and is charged once', async () => {
+  await gatewayFaults(stack, { loseAnswer: { next: 1 } });
+  const bought = await buyThroughGateway(stack, buyer.account);
+  expect(bought.answer.body).toMatchObject({ status: 'PENDING', paymentUrl: expect.any(String) as unknown });
+  await atGateway(stack, bought.reference, 'pay');
+  await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
+});

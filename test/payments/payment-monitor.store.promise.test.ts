@@ -6,12 +6,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
-import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
+import { type PaidCharges } from '../../src/payments/port.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
+import { createMonitored, pace } from './monitored.support.ts';
 import { createRandom, size, withSeed } from '../support/time/size.ts';
-import { monitorPaceOf } from '../../src/payments/monitor-rules.ts';
 
 let books: Books;
 beforeAll(async () => {
@@ -28,8 +26,6 @@ const LOST_EVENTS = 0.1;
 const PER_PAGE = 100;
 /** With four days behind it, a hundred pages of each hour are read for the first time. */
 const FIRST_ROUND_MS = size({ ci: 5 * 60_000, prove: 30 * 60_000 });
-const pace = monitorPaceOf({ pollFirstMs: 5_000 });
-const noop = (): void => undefined;
 
 interface Checkout {
   readonly reference: string;
@@ -145,10 +141,7 @@ function checkoutsOf(seed: number, fromMs: number, toMs: number): Checkout[] {
 
 /** A gateway, rows and a clock, with the monitor in front of them; the time is `startMs`. */
 async function openShop(checkouts: readonly Checkout[], startMs: number) {
-  let nowMs = startMs;
-  let lists = 0;
-  let checks = 0;
-  let isListAway = false;
+  const requests = { list: 0, check: 0 };
   const found: { readonly atMs: number; readonly afterMs: number }[] = [];
   const byReference = new Map(checkouts.map((checkout) => [checkout.reference, checkout]));
   await insertPayments(checkouts, startMs);
@@ -158,63 +151,27 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
   let reportedSoFar = 0;
   const sendEvents = async (): Promise<void> => {
     const first = reportedSoFar;
-    while (reportedSoFar < reported.length && reported[reportedSoFar]!.paidAtMs <= nowMs) reportedSoFar += 1;
+    while (reportedSoFar < reported.length && reported[reportedSoFar]!.paidAtMs <= monitored.now())
+      reportedSoFar += 1;
     await book(reported.slice(first, reportedSoFar).map(({ reference }) => reference));
   };
-  const watch = createPaymentMonitor({
-    db: books.world,
-    clock: { now: () => new Date(nowMs) },
-    events: createEvents({ info: noop, warn: noop, error: noop }),
-    pace,
-    pacer: {
-      takeSlot: () => {
-        // Four a second.
-        nowMs += 250;
-        return Promise.resolve(true);
-      },
+  const monitored = createMonitored(books.world, {
+    startMs,
+    paidCharges: (fromMs, toMs, nowMs, page) => pageOf(checkouts, [fromMs, toMs], nowMs, page),
+    isPaid: (reference, nowMs) => byReference.get(reference)!.paidAtMs <= nowMs,
+    onFound: async ({ transactionId }, nowMs) => {
+      found.push({ atMs: nowMs, afterMs: nowMs - byReference.get(transactionId)!.paidAtMs });
+      await book([transactionId]);
     },
-    engine: {
-      checkSoon: async ({ transactionId }) => {
-        found.push({ atMs: nowMs, afterMs: nowMs - byReference.get(transactionId)!.paidAtMs });
-        await book([transactionId]);
-      },
-    },
-    gateway: {
-      paidCharges: (from, to, page) => {
-        lists += 1;
-        if (isListAway) return Promise.reject(new GatewayUnavailable('away', { retryable: true }));
-        return Promise.resolve(pageOf(checkouts, [from.getTime(), to.getTime()], nowMs, page));
-      },
-      findCharge: (reference) => {
-        checks += 1;
-        const isPaid = byReference.get(reference)!.paidAtMs <= nowMs;
-        const value = { state: isPaid ? 'paid' : 'abandoned' } as GatewayCharge;
-        return Promise.resolve({ outcome: 'done', value });
-      },
-    },
+    onRequest: (what) => (requests[what] += 1),
   });
-  const nextDueMs = async (): Promise<number> => {
-    const { rows } = await sql<{ due: Date | null }>`select min(due_at) as due from gateway_windows`.execute(
-      books.world,
-    );
-    return rows[0]?.due?.getTime() ?? Number.POSITIVE_INFINITY;
-  };
   return {
-    lists: () => lists,
-    singleChecks: () => checks,
+    lists: () => requests.list,
+    singleChecks: () => requests.check,
     /** The time from payment to detection, for those found from then on. */
     foundAfterMs: (sinceMs = 0) => found.filter(({ atMs }) => atMs >= sinceMs).map(({ afterMs }) => afterMs),
-    breakList: () => {
-      isListAway = true;
-    },
-    watchUntil: async (untilMs: number) => {
-      while (nowMs < untilMs) {
-        await sendEvents();
-        await watch();
-        // Between them only the monitor's turn of each second runs, which finds nothing due.
-        nowMs = Math.max(nowMs + 1_000, Math.min(await nextDueMs(), nowMs + 10_000, untilMs));
-      }
-    },
+    breakList: monitored.breakList,
+    watchUntil: (untilMs: number) => monitored.watchUntil(untilMs, sendEvents),
   };
 }
 

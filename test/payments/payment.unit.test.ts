@@ -19,7 +19,7 @@ import {
   type ReceivedMoney,
 } from '../../src/payments/booking-rules.ts';
 import { purchaseInput } from '../support/money/facts.ts';
-import { createRandom, withSeed, type Random } from '../support/time/size.ts';
+import { withSeed } from '../support/time/size.ts';
 import type { GatewayMethod } from '../../src/domain/states.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
@@ -227,81 +227,6 @@ describe('judgePayment', () => {
       const other: ReceivedMoney = { state: 'other', netMinor: 1_000n, currency: 'NGN' };
       expect(decideBooking(payment(given), other)).toEqual(NOTHING);
     }
-  });
-});
-
-const HISTORIES = 500;
-
-/** A payment over time: checks come in any order, money grows, arrives again and goes back. */
-interface Life {
-  payment: BookedPayment;
-  held: bigint;
-  wallet: bigint;
-  returned: bigint;
-  passed: bigint;
-}
-
-/** Applies the result of a check, as the store does. */
-function bookCheck(life: Life, received: ReceivedMoney): BookingDecision {
-  const judged = decideBooking(life.payment, received);
-  const isOver =
-    judged.ends !== undefined ||
-    judged.toHoldMinor > 0n ||
-    (life.payment.purpose === 'funding' && judged.toWalletMinor > 0n);
-  life.payment = {
-    ...life.payment,
-    receivedMinor: life.payment.receivedMinor + judged.receivedMinor,
-    refundedMinor: life.payment.refundedMinor + judged.toReturnMinor,
-    reversedMinor: life.payment.reversedMinor + judged.reversedMinor + judged.receivedAndReversedMinor,
-    awaited: life.payment.awaited && !isOver,
-  };
-  life.held += judged.toHoldMinor;
-  life.wallet += judged.toWalletMinor;
-  life.returned += judged.toReturnMinor;
-  life.passed += judged.receivedAndReversedMinor;
-  return judged;
-}
-
-function live(random: Random): void {
-  const chargeMinor = BigInt(1 + random.below(1_000));
-  const currency = random.pick(['NGN', 'NGN', 'NGN', 'USD']);
-  const life: Life = {
-    payment: payment({ chargeMinor, purpose: random.pick(['purchase', 'purchase', 'funding']) }),
-    held: 0n,
-    wallet: 0n,
-    returned: 0n,
-    passed: 0n,
-  };
-  let atGateway = 0n;
-  let seen = 0n;
-  for (let step = 0; step < 12; step += 1) {
-    const deed = random.below(8);
-    if (deed === 0) atGateway += chargeMinor;
-    if (deed === 1) atGateway += BigInt(random.below(1_500));
-    if (deed === 2) life.payment = { ...life.payment, awaited: false };
-    if (deed === 3 && life.held > life.payment.refundedMinor)
-      life.payment = { ...life.payment, refundedMinor: life.held };
-    const state = random.pick(['paid', 'paid', 'paid', 'other', 'reversed'] as const);
-    // An answer may be older than the one before.
-    const netMinor = random.below(6) === 0 ? seen : atGateway;
-    if (state !== 'other' && netMinor > seen) seen = netMinor;
-    const received: ReceivedMoney = { state, netMinor, currency };
-    const wasAwaited = life.payment.awaited;
-    const judged = bookCheck(life, received);
-    expect(judged.ends === undefined || wasAwaited).toBe(true);
-    expect(judged.toHoldMinor === 0n || (wasAwaited && judged.toHoldMinor === chargeMinor)).toBe(true);
-    expect(bookCheck(life, received), 'the same check again').toEqual(NOTHING);
-  }
-  expect(life.held + life.wallet + life.returned + life.passed, 'out is what was seen to come in').toBe(seen);
-  expect(life.payment.receivedMinor).toBe(seen);
-  expect(life.held === 0n || life.held === chargeMinor, 'paid once').toBe(true);
-  expect(life.payment.reversedMinor <= seen, 'no more goes back than came').toBe(true);
-}
-
-it(`${HISTORIES} histories of checks put every unit that came somewhere, once`, async () => {
-  await withSeed((seed) => {
-    const random = createRandom(seed);
-    for (let history = 0; history < HISTORIES; history += 1) live(random);
   });
 });
 

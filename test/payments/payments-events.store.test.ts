@@ -5,22 +5,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  findOpenDisputes,
-  recordReturnedTransfer,
-  releaseRisk,
-  saveDisputes,
-} from '../../src/payments/store/disputes.ts';
+import { recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import {
   createEventWriter,
   findUnappliedEvents,
   markEventApplied,
   type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
-import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { failPurchase } from '../support/money/give-back.ts';
-import { beginRefund, closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { entriesOf } from '../support/money/payment-books.ts';
+import { beginRefund, closeRefundDone } from '../../src/payments/store/refunds.ts';
 import { transfer } from '../../src/ledger/store/ledger.ts';
 import { refusalOf } from '../support/world/books.ts';
 import { CHARGE_MINOR, paid, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -96,88 +88,68 @@ describe('the inbox', () => {
   });
 });
 
+/** For so much of the charge. */
+const ask = (amountMinor: bigint) => ({ amount: { amountMinor, currency: 'NGN' } });
+
 describe('a dispute', () => {
   it('moves earned money to money at risk and raises an alert, once', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await settlePurchase(books.world, payer.transactionId);
+    const payer = await books.deliveredPayer();
     await Promise.all(Array.from({ length: 6 }, () => books.dispute(payer)));
     expect(await disputed(payer)).toEqual(['disputed: revenue:USD -1250, suspense:USD 1250']);
     expect(await books.payment(payer)).toMatchObject({ used_minor: 0n, disputed_minor: CHARGE_MINOR });
     expect(await books.status(payer)).toBe('SUCCESS');
     expect((await books.timeline(payer)).filter((what) => what === 'payment-disputed')).toHaveLength(1);
-    expect(await attention(payer)).toBe('PAYMENT_DISPUTED');
+    expect(await books.attention(payer)).toBe('PAYMENT_DISPUTED');
   });
 
   it('of money that is held takes what is free, so that nothing is settled or sent back', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     await books.dispute(payer);
     expect(await disputed(payer)).toEqual([]);
     expect(await books.payment(payer)).toMatchObject({ free_minor: 0n, disputed_minor: CHARGE_MINOR });
-    await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow('should be POSTED');
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    await expect(books.settle(payer)).rejects.toThrow('should be POSTED');
+    await books.giveUp(payer);
+    expect(await books.refunds(payer)).toEqual([]);
   });
 
   it('of money that was held, won after the purchase was given up, is sent back then', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await books.dispute(payer, { amount: { amountMinor: 500_000n, currency: 'NGN' } });
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    const amounts = async () =>
-      (await findOpenRefunds(books.world, payer.transactionId)).map((refund) => refund.amount_minor);
+    const payer = await books.paidPayer();
+    await books.dispute(payer, ask(500_000n));
+    await books.giveUp(payer);
+    const amounts = async () => (await books.refunds(payer)).map((refund) => refund.amount_minor);
     expect(await amounts()).toEqual([1_500_000n]);
-    await books.world.transaction().execute(async (trx) => {
-      const [dispute] = await findOpenDisputes(trx, payer.transactionId);
-      await releaseRisk(trx, dispute!);
-    });
+    await books.release(payer);
     expect(await amounts()).toEqual([1_500_000n, 500_000n]);
   });
 
   it('of money that waits to go back keeps the refund from being sent, until it is won', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    const { payer, refund } = await books.refundedPayer();
     await books.dispute(payer);
-    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
-    expect(await beginRefund(books.world, refund!)).toBeUndefined();
-    const [dispute] = await books.world
-      .transaction()
-      .execute((trx) => findOpenDisputes(trx, payer.transactionId));
-    await books.world.transaction().execute((trx) => releaseRisk(trx, dispute!));
-    expect(await beginRefund(books.world, refund!)).toBeDefined();
+    expect(await beginRefund(books.world, refund)).toBeUndefined();
+    await books.release(payer);
+    expect(await beginRefund(books.world, refund)).toBeDefined();
   });
 
   it('of a part of it lets the refund go for which the gateway has enough', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    await books.dispute(payer, { amount: { amountMinor: CHARGE_MINOR, currency: 'NGN' } });
-    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
-    expect(await beginRefund(books.world, refund!)).toBeDefined();
+    const { payer, refund } = await books.refundedPayer(paid(2n * CHARGE_MINOR));
+    await books.dispute(payer, ask(CHARGE_MINOR));
+    expect(await beginRefund(books.world, refund)).toBeDefined();
   });
 
   it('that is lost ends a refund that was not sent: the buyer has the money', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    const { payer } = await books.refundedPayer();
     await books.dispute(payer);
     await books.dispute(payer, { state: 'lost' });
-    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    expect(await books.refunds(payer)).toEqual([]);
     expect(await books.payment(payer)).toMatchObject({ refunding_minor: 0n, reversed_minor: CHARGE_MINOR });
   });
 
   it('of a part that is lost shortens a refund that was not sent', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    const part = { amount: { amountMinor: 500_000n, currency: 'NGN' } };
+    const { payer } = await books.refundedPayer();
+    const part = ask(500_000n);
     await books.dispute(payer, part);
     await books.dispute(payer, { ...part, state: 'lost' });
-    expect(await findOpenRefunds(books.world, payer.transactionId)).toMatchObject([
-      { amount_minor: 1_500_000n },
-    ]);
+    expect(await books.refunds(payer)).toMatchObject([{ amount_minor: 1_500_000n }]);
     expect(await books.payment(payer)).toMatchObject({
       refunding_minor: 1_500_000n,
       reversed_minor: 500_000n,
@@ -188,8 +160,7 @@ describe('a dispute', () => {
     ['short', 1_600_000n, 'disputed: wallet -1000, suspense:USD 1000'],
     ['over', 2_160_000n, 'disputed: wallet -100, suspense:USD 100'],
   ])('of a payment that came %s: puts at risk what the wallet got, too', async (_how, netMinor, line) => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(netMinor));
+    const payer = await books.paidPayer(paid(netMinor));
     await books.dispute(payer);
     expect(await disputed(payer)).toEqual([line]);
     expect(await books.payment(payer)).toMatchObject({ disputed_minor: netMinor, free_minor: 0n });
@@ -197,80 +168,61 @@ describe('a dispute', () => {
   });
 
   it('of a part of a delivered purchase puts that part at risk', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await settlePurchase(books.world, payer.transactionId);
-    await books.dispute(payer, { amount: { amountMinor: 800_000n, currency: 'NGN' } });
+    const payer = await books.deliveredPayer();
+    await books.dispute(payer, ask(800_000n));
     expect(await disputed(payer)).toEqual(['disputed: revenue:USD -500, suspense:USD 500']);
   });
 
   it('of a funding freezes the wallet, and once it is lost what was spent is owed', async () => {
-    const payer = await books.payer({ purpose: 'funding' });
-    await books.bookCheck(payer);
+    const payer = await books.fundedPayer();
     await spend(payer, 1_000n);
     await books.dispute(payer);
     expect(await disputed(payer)).toEqual(['disputed: wallet -250, suspense:USD 250']);
     await books.dispute(payer, { state: 'lost' });
     expect(await owed(payer)).toEqual({ balance_minor: 0n, owed_minor: 1_000n });
-    const next = await books.payer({ purpose: 'funding', accountId: payer.accountId });
-    await books.bookCheck(next);
+    await books.paidPayer({}, { purpose: 'funding', accountId: payer.accountId });
     expect(await owed(payer)).toEqual({ balance_minor: 250n, owed_minor: 0n });
   });
 
   it('that is lost, after which the gateway says that the money is reversed, is booked once', async () => {
-    const payer = await books.payer({
-      charge: { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] },
-    });
-    await books.bookCheck(payer, paid(1_250n, 'USD'));
-    await settlePurchase(books.world, payer.transactionId);
+    const charge = { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] };
+    const payer = await books.deliveredPayer(paid(1_250n, 'USD'), { charge });
     await books.dispute(payer);
     await books.dispute(payer, { state: 'lost' });
     await books.bookCheck(payer, { state: 'reversed', currency: 'USD', netMinor: 1_250n });
-    expect((await entriesOf(books.owner, payer)).slice(-2)).toEqual([
+    expect((await books.entries(payer)).slice(-2)).toEqual([
       'disputed: revenue:USD -1250, suspense:USD 1250',
       'payment-reversed: gateway-clearing:paystack:USD 1250, suspense:USD -1250',
     ]);
   });
 
   it('of which there are two, beside money that came again: the wallet pays once, and the rest is owed', async () => {
-    const payer = await books.payer({ purpose: 'funding' });
-    await books.bookCheck(payer);
+    const payer = await books.fundedPayer();
     await spend(payer, 1_000n);
-    const part = { amount: { amountMinor: 800_000n, currency: 'NGN' } };
+    const part = ask(800_000n);
     for (const disputeId of ['1', '2']) await books.dispute(payer, { ...part, disputeId });
-    const again = await books.payer({ purpose: 'funding', accountId: payer.accountId });
-    await books.bookCheck(again, paid(320_000n));
+    await books.paidPayer(paid(320_000n), { purpose: 'funding', accountId: payer.accountId });
     await books.bookCheck(payer, { state: 'reversed' });
     expect(await owed(payer)).toEqual({ balance_minor: 0n, owed_minor: 800n });
   });
 
   it('an older answer about it changes nothing', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     const older = await books.checkNumber();
     await books.dispute(payer, { state: 'won' });
-    const dispute = {
-      disputeId: `d-${payer.reference}`,
-      state: 'lost',
-      gatewayStatus: '',
-      amount: null,
-    } as const;
-    await saveDisputes(books.world, payer.reference, [dispute], older);
+    await books.dispute(payer, { state: 'lost' }, older);
     expect(await books.payment(payer)).toMatchObject({ reversed_minor: 0n });
   });
 
   it('about a payment without money, or fully refunded, changes nothing', async () => {
     const unpaid = await books.payer();
     await books.dispute(unpaid);
-    const refunded = await books.payer();
-    await books.bookCheck(refunded);
-    await failPurchase(books.world, refunded.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    const [refund] = await findOpenRefunds(books.world, refunded.transactionId);
-    await closeRefundDone(books.world, refund!, { refundId: '1', gatewayStatus: 'processed' });
+    const { payer: refunded, refund } = await books.refundedPayer();
+    await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
     await books.dispute(refunded);
     for (const payer of [unpaid, refunded]) {
       expect(await disputed(payer)).toEqual([]);
-      expect(await attention(payer)).toBe(null);
+      expect(await books.attention(payer)).toBe(null);
     }
   });
 });
@@ -284,16 +236,13 @@ describe('the database refuses', () => {
       'payment_returns_what_came',
     ],
   ])('%s', async (_what, set, constraint) => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await settlePurchase(books.world, payer.transactionId);
+    const payer = await books.deliveredPayer();
     const statement = sql.raw(`update payments set ${set} where reference = '${payer.reference}'`);
     expect(await refusalOf(statement.execute(books.world))).toBe(constraint);
   });
 
   it('less owed than nothing', async () => {
-    const payer = await books.payer({ purpose: 'funding' });
-    await books.bookCheck(payer);
+    const payer = await books.fundedPayer();
     const statement = sql`update wallets set owed_minor = -1 where account_id = ${payer.accountId}`;
     expect(await refusalOf(statement.execute(books.owner))).toBe('wallet_never_owes_less_than_nothing');
   });
@@ -302,7 +251,7 @@ describe('the database refuses', () => {
 describe('a transfer that the bank sent back', () => {
   it('notifies every purchase of that address that waits for a transfer, once per event', async () => {
     const email = `${randomUUID()}@test.example`;
-    const accountId = await books.account(email);
+    const accountId = await books.account({ email });
     const [waiting, second] = [
       await books.payer({ accountId, method: 'BANK_TRANSFER' }),
       await books.payer({ accountId, method: 'BANK_TRANSFER' }),
@@ -335,16 +284,7 @@ const read = (id: bigint) =>
   books.world.selectFrom('gateway_events').selectAll().where('id', '=', id).execute();
 
 async function disputed(payer: Payer): Promise<string[]> {
-  return (await entriesOf(books.owner, payer)).filter((line) => line.startsWith('disputed'));
-}
-
-async function attention({ transactionId }: Payer): Promise<string | null> {
-  const row = await books.world
-    .selectFrom('purchases')
-    .select('attention_reason')
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirstOrThrow();
-  return row.attention_reason;
+  return (await books.entries(payer)).filter((line) => line.startsWith('disputed'));
 }
 
 /** Takes money out of the wallet, as a purchase does. */

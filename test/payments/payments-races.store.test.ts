@@ -2,14 +2,13 @@
  * Concurrent checks of one payment, and with whatever else changes its purchase: exactly one wins, and none
  * waits forever.
  */
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
-import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import { ensureWallet } from '../../src/ledger/store/ledger.ts';
 import { lockPayment } from '../../src/payments/store/lock-order.ts';
-import { failPurchase } from '../support/money/give-back.ts';
-import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilStatementWaits } from '../support/world/books.ts';
 import { createRandom, withSeed } from '../support/time/size.ts';
 import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -17,7 +16,6 @@ import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './
 const books = usePaymentBooks();
 const CONCURRENCY = 8;
 const ROUNDS = 40;
-const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
 
 const together = <T>(act: (loop: number) => Promise<T>, loops = CONCURRENCY): Promise<T[]> =>
   Promise.all(Array.from({ length: loops }, (_, loop) => act(loop)));
@@ -76,8 +74,7 @@ describe('eight checks at once', () => {
   });
 
   it('of a reversed payment book one reversal', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     const judged = await together(() => books.bookCheck(payer, { state: 'reversed' }));
     expect(judged.filter((one) => one.reversedMinor > 0n)).toHaveLength(1);
   });
@@ -95,30 +92,19 @@ describe('closing as unpaid and paying at the same moment', () => {
     );
   }
 
-  it('ends paid when closing waits for the payment’s lock', async () => {
+  it.each(['paid', 'closed'] as const)('ends %s when the other waits for its lock', async (first) => {
     const payer = await books.payer();
     const locked = await lock(payer);
-    const checking = books.bookCheck(payer);
-    await untilStatementWaits(books.owner);
-    const closing = close(payer);
-    await untilStatementWaits(books.owner, 2);
+    const starts = [() => books.bookCheck(payer), () => close(payer)];
+    const running: Promise<unknown>[] = [];
+    for (const [nth, start] of (first === 'paid' ? starts : starts.toReversed()).entries()) {
+      running.push(start());
+      await untilStatementWaits(books.owner, nth + 1);
+    }
     await locked.letGo();
-    await checking;
-    await expectOneWinner(payer, await closing);
-    expect(await closing).toBe('paid');
-  });
-
-  it('ends closed when the payment waits for closing’s lock', async () => {
-    const payer = await books.payer();
-    const locked = await lock(payer);
-    const closing = close(payer);
-    await untilStatementWaits(books.owner);
-    const checking = books.bookCheck(payer);
-    await untilStatementWaits(books.owner, 2);
-    await locked.letGo();
-    await checking;
-    await expectOneWinner(payer, await closing);
-    expect(await closing).toBe('closed');
+    const ended = await Promise.all(running);
+    expect(ended).toContain(first);
+    await expectOneWinner(payer, first);
   });
 
   it(`has exactly one winner in ${ROUNDS} rounds with four more checks`, async () => {
@@ -156,15 +142,10 @@ it('settling while the money is being booked waits for it, and uses it', async (
   await ensureWallet(books.world, payer.accountId, 'USD');
   // The booking has changed payment and purchase, and needs the wallet for its hold.
   const wallet = await books.owner.startTransaction().execute();
-  await wallet
-    .selectFrom('wallets')
-    .select('currency')
-    .where('account_id', '=', payer.accountId)
-    .forUpdate()
-    .execute();
+  await sql`select from wallets where account_id = ${payer.accountId} for update`.execute(wallet);
   const booking = books.bookCheck(payer);
   await untilStatementWaits(books.owner);
-  const settling = settlePurchase(books.world, payer.transactionId);
+  const settling = books.settle(payer);
   await untilStatementWaits(books.owner, 2);
   await wallet.rollback().execute();
   await booking;
@@ -173,8 +154,7 @@ it('settling while the money is being booked waits for it, and uses it', async (
 });
 
 it('settling takes nothing from a payment that does not have its charge any more, whatever the purchase says', async () => {
-  const payer = await books.payer();
-  await books.bookCheck(payer);
+  const payer = await books.paidPayer();
   const setReversed = (minor: bigint) =>
     books.owner
       .updateTable('payments')
@@ -182,22 +162,21 @@ it('settling takes nothing from a payment that does not have its charge any more
       .where('reference', '=', payer.reference)
       .execute();
   await setReversed(1n);
-  await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow(HoldConflict);
+  await expect(books.settle(payer)).rejects.toThrow(HoldConflict);
   expect(await books.status(payer)).toBe('PROCESSING');
   await setReversed(0n);
 });
 
 describe('settling while a dispute is booked', () => {
   it('waits for it, and settles nothing', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     let disputing: Promise<unknown> = Promise.resolve();
     let settling: Promise<unknown> = Promise.resolve();
     await books.world.transaction().execute(async (trx) => {
       await lockPayment(trx, payer.reference);
       disputing = books.dispute(payer);
       await untilStatementWaits(books.owner);
-      settling = settlePurchase(books.world, payer.transactionId);
+      settling = books.settle(payer);
       settling.catch(() => undefined);
       await untilStatementWaits(books.owner, 2);
     });
@@ -211,12 +190,8 @@ describe('settling while a dispute is booked', () => {
 describe('checking while the purchase is closed', () => {
   it.each(['SUCCESS', 'FAILED'] as const)('succeeds, as does closing, when it ends as %s', async (end) => {
     for (let round = 0; round < 10; round += 1) {
-      const payer = await books.payer();
-      await books.bookCheck(payer);
-      const closing =
-        end === 'SUCCESS'
-          ? settlePurchase(books.world, payer.transactionId)
-          : failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+      const payer = await books.paidPayer();
+      const closing = end === 'SUCCESS' ? books.settle(payer) : books.giveUp(payer);
       await Promise.all([closing, together(() => books.bookCheck(payer, paid(2n * CHARGE_MINOR)), 6)]);
       expect((await books.status(payer)).split(',')[0]).toBe(end);
       expect(await books.balance(payer)).toBe(PRICE_MINOR);
@@ -224,10 +199,9 @@ describe('checking while the purchase is closed', () => {
   });
 
   it('causes no deadlock when a refund waits for the purchase while a check has the payment', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     const locked = await lock(payer);
-    const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+    const failing = books.giveUp(payer);
     await untilStatementWaits(books.owner);
     const checking = books.bookCheck(payer, paid(2n * CHARGE_MINOR));
     await untilStatementWaits(books.owner, 2);
@@ -242,23 +216,19 @@ describe('checking while the purchase is closed', () => {
       const locked = await lock(payer);
       const paying = books.bookCheck(payer);
       await untilStatementWaits(books.owner);
-      const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+      const failing = books.giveUp(payer);
       await untilStatementWaits(books.owner, 2);
       await locked.letGo();
       await Promise.all([paying, failing]);
-      expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);
+      expect(await books.refunds(payer)).toHaveLength(1);
       expect(await books.balance(payer)).toBe(0n);
     }
   });
 
   it('returns the money once when it is reversed and refunded at the same moment', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const payer = await books.payer();
-      await books.bookCheck(payer);
-      await Promise.all([
-        failPurchase(books.world, payer.transactionId, OUT_OF_STOCK),
-        books.bookCheck(payer, { state: 'reversed' }),
-      ]);
+      const payer = await books.paidPayer();
+      await Promise.all([books.giveUp(payer), books.bookCheck(payer, { state: 'reversed' })]);
       const due = await books.world
         .selectFrom('refunds')
         .selectAll()
@@ -271,26 +241,8 @@ describe('checking while the purchase is closed', () => {
 });
 
 /** The purchase's row, locked by another transaction until it is released. */
-async function lock({ transactionId }: Payer): Promise<{ letGo: () => Promise<void> }> {
-  let letGo!: () => void;
-  const released = new Promise<void>((resolve) => (letGo = resolve));
-  let holds!: () => void;
-  const held = new Promise<void>((resolve) => (holds = resolve));
-  const done = books.owner.transaction().execute(async (trx) => {
-    await trx
-      .selectFrom('purchases')
-      .select('transaction_id')
-      .where('transaction_id', '=', transactionId)
-      .forUpdate()
-      .execute();
-    holds();
-    await released;
-  });
-  await held;
-  return {
-    letGo: () => {
-      letGo();
-      return done;
-    },
-  };
+async function lock({ transactionId }: Payer) {
+  const trx = await books.owner.startTransaction().execute();
+  await sql`select from purchases where transaction_id = ${transactionId} for update`.execute(trx);
+  return { letGo: () => trx.rollback().execute() };
 }

@@ -13,7 +13,7 @@ import type { SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { closeFundingUnpaid, findPayment } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { closeRefundDone, creditRefund } from '../../src/payments/store/refunds.ts';
 import { paymentViolations } from '../support/money/payment-books.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -47,7 +47,7 @@ async function unlessConflict(step: Promise<unknown>): Promise<void> {
 }
 
 async function moveRefund(payer: Payer, gateway: Gateway, isSent: boolean): Promise<void> {
-  const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+  const [refund] = await books.refunds(payer);
   if (!refund) return;
   if (!isSent) {
     await creditRefund(books.world, refund, (await findPayment(books.world, payer.reference))!);

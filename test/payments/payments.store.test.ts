@@ -15,15 +15,26 @@ import {
   nextPaymentAttempt,
   closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
-import { closeUnpaid, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, flagAttention } from '../../src/purchases/store/purchases.ts';
 import { loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
-import { failPurchase } from '../support/money/give-back.ts';
-import { creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { entriesOf } from '../support/money/payment-books.ts';
-import { CHARGE_MINOR, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';
+import { creditRefund } from '../../src/payments/store/refunds.ts';
+import {
+  CHARGE_MINOR,
+  paid,
+  PRICE_MINOR,
+  REVERSED,
+  usePaymentBooks,
+  type Payer,
+} from './payments.support.ts';
+import type { FailureReason } from '../../src/domain/refusals.ts';
+import type { SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 
 const books = usePaymentBooks();
-const entries = (payer: { transactionId: string; accountId: string }) => entriesOf(books.owner, payer);
+type Booked = Partial<Awaited<ReturnType<typeof books.state>>>;
+const GHS = paid(5_000n, 'GHS');
+const CAME_AND_WENT =
+  'payment-reversed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:paystack:NGN 2000000';
+const IN_DOLLARS = { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] };
 
 describe('a purchase that waits for money', () => {
   it('paid exactly is held at the locked rate and PROCESSING, once however often it is seen', async () => {
@@ -31,17 +42,19 @@ describe('a purchase that waits for money', () => {
     expect(await books.bookCheck(payer)).toMatchObject({ what: 'payment-received' });
     for (let again = 0; again < 3; again += 1)
       expect(await books.bookCheck(payer)).toMatchObject({ toHoldMinor: 0n, toWalletMinor: 0n });
-    expect(await books.status(payer)).toBe('PROCESSING');
-    expect(await entries(payer)).toEqual([
-      'payment-received: gateway-clearing:paystack:NGN -2000000, exchange:NGN 2000000, exchange:USD -1250, held:USD 1250',
-    ]);
+    expect(await books.state(payer)).toMatchObject({
+      status: 'PROCESSING',
+      timeline: ['payment-received'],
+      entries: [
+        'payment-received: gateway-clearing:paystack:NGN -2000000, exchange:NGN 2000000, exchange:USD -1250, held:USD 1250',
+      ],
+    });
     expect(await books.payment(payer)).toMatchObject({
       received_minor: CHARGE_MINOR,
       free_minor: CHARGE_MINOR,
       paid_hold: true,
       gateway_status: 'success',
     });
-    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received']);
   });
 
   it('has its time for delivery counted from the payment, not from its start', async () => {
@@ -53,218 +66,202 @@ describe('a purchase that waits for money', () => {
     expect((await loadDelivery(books.world, payer.transactionId)).elapsedMs).toBeLessThan(600_000);
   });
 
+  it.each<[string, Partial<SeenCharge>, Booked]>([
+    [
+      'short ends, and all of it is in the wallet',
+      paid(1_600_000n),
+      {
+        status: 'FAILED, PAYMENT_UNDERPAID',
+        balance: 1_000n,
+        timeline: ['payment-received-short', 'failed'],
+      },
+    ],
+    [
+      'over is delivered, with the excess in the wallet',
+      paid(CHARGE_MINOR + 160_000n),
+      { status: 'PROCESSING', balance: 100n, timeline: ['payment-received-over'] },
+    ],
+    [
+      'with less than a cent ends, and the ledger has the money',
+      paid(1n),
+      {
+        status: 'FAILED, PAYMENT_UNDERPAID',
+        entries: ['payment-received-short: gateway-clearing:paystack:NGN -1, exchange:NGN 1'],
+      },
+    ],
+    [
+      'in another currency ends, and the money waits in suspense for its refund',
+      GHS,
+      {
+        status: 'FAILED, PAYMENT_WRONG_CURRENCY',
+        balance: 0n,
+        entries: [
+          'payment-received-in-other-currency: gateway-clearing:paystack:GHS -5000, suspense:GHS 5000',
+        ],
+        refunds: ['DUE 5000 GHS'],
+      },
+    ],
+    [
+      'and reversed before we saw it ends, and the ledger shows both',
+      REVERSED,
+      {
+        status: 'FAILED, PAYMENT_REVERSED',
+        timeline: ['payment-reversed', 'failed'],
+        entries: [CAME_AND_WENT],
+      },
+    ],
+    [
+      'nothing keeps waiting',
+      { state: 'other', gatewayStatus: 'abandoned', netMinor: CHARGE_MINOR },
+      { status: 'PENDING', timeline: [], entries: [] },
+    ],
+  ])('paid %s, once however often it is seen', async (_how, seen, booked) => {
+    const payer = await books.paidPayer(seen);
+    await books.bookCheck(payer, seen);
+    expect(await books.state(payer)).toMatchObject(booked);
+    const { gatewayStatus = 'success' } = seen;
+    expect(await books.payment(payer)).toMatchObject({ gateway_status: gatewayStatus });
+  });
+
   it('paid in the currency of its price needs no exchange', async () => {
-    const payer = await books.payer({
-      charge: { gateway: 'paystack', amountMinor: '1250', currency: 'USD', rateIds: [] },
-    });
-    await books.bookCheck(payer, paid(PRICE_MINOR, 'USD'));
-    expect(await entries(payer)).toEqual([
+    const payer = await books.paidPayer(paid(PRICE_MINOR, 'USD'), { charge: IN_DOLLARS });
+    expect(await books.entries(payer)).toEqual([
       'payment-received: gateway-clearing:paystack:USD -1250, held:USD 1250',
     ]);
   });
 
-  it('paid short ends, and all of it is in the wallet', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(1_600_000n));
-    await books.bookCheck(payer, paid(1_600_000n));
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
-    expect(await books.balance(payer)).toBe(1_000n);
-    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received-short', 'failed']);
-    await books.bookCheck(payer, paid(CHARGE_MINOR));
-    expect(await books.balance(payer), 'the rest came too late').toBe(PRICE_MINOR);
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
-  });
-
-  it('paid over is delivered, with the excess in the wallet', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(CHARGE_MINOR + 160_000n));
-    expect(await books.status(payer)).toBe('PROCESSING');
-    expect(await books.balance(payer)).toBe(100n);
-    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received-over']);
-  });
-
-  it('paid with less than a cent ends, and the ledger has the money', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(1n));
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_UNDERPAID');
-    expect(await entries(payer)).toEqual([
-      'payment-received-short: gateway-clearing:paystack:NGN -1, exchange:NGN 1',
-    ]);
-  });
-
-  it('paid in another currency ends, and the money waits in suspense for its refund', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_WRONG_CURRENCY');
-    expect(await entries(payer)).toEqual([
-      'payment-received-in-other-currency: gateway-clearing:paystack:GHS -5000, suspense:GHS 5000',
-    ]);
-    expect(await refunds(payer)).toEqual(['DUE 5000 GHS']);
-    expect(await books.balance(payer)).toBe(0n);
+  it('paid short, and the rest later: that came too late', async () => {
+    const payer = await books.paidPayer(paid(1_600_000n));
+    await books.bookCheck(payer);
+    expect(await books.state(payer)).toMatchObject({
+      status: 'FAILED, PAYMENT_UNDERPAID',
+      balance: PRICE_MINOR,
+    });
   });
 
   it('paid in another currency twice gets two refunds', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    const payer = await books.paidPayer(GHS);
     await books.bookCheck(payer, paid(8_000n, 'GHS'));
-    expect(await refunds(payer)).toEqual(['DUE 5000 GHS', 'DUE 3000 GHS']);
+    expect(await books.state(payer)).toMatchObject({ refunds: ['DUE 5000 GHS', 'DUE 3000 GHS'] });
   });
 
   it('paid in another currency as well is delivered, and its delivery says that money goes back', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
-    expect(await refunds(payer)).toEqual(['DUE 5000 GHS']);
-    const { transactionId } = payer;
-    expect(await settlePurchase(books.world, transactionId)).toEqual({ isFirst: true, isMoneyOpen: true });
+    const payer = await books.paidPayer();
+    await books.bookCheck(payer, GHS);
+    expect(await books.state(payer)).toMatchObject({ refunds: ['DUE 5000 GHS'] });
+    expect(await books.settle(payer)).toEqual({ isFirst: true, isMoneyOpen: true });
     // Whoever repeats it does not know what a bank did since.
-    expect(await settlePurchase(books.world, transactionId)).toEqual({ isFirst: false, isMoneyOpen: true });
-  });
-
-  it('paid and reversed before we saw it ends, and the ledger shows both', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_REVERSED');
-    expect(await entries(payer)).toEqual([
-      'payment-reversed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:paystack:NGN 2000000',
-    ]);
-    expect(await books.timeline(payer)).toEqual(['opened', 'payment-reversed', 'failed']);
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    expect(await books.timeline(payer)).toHaveLength(3);
-  });
-
-  it('keeps waiting in every state without money', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, { state: 'other', gatewayStatus: 'abandoned', netMinor: CHARGE_MINOR });
-    expect(await books.status(payer)).toBe('PENDING');
-    expect(await books.payment(payer)).toMatchObject({ gateway_status: 'abandoned' });
+    expect(await books.settle(payer)).toEqual({ isFirst: false, isMoneyOpen: true });
   });
 });
 
 describe('a purchase that is closed', () => {
+  const close = ({ transactionId }: Payer, reason: FailureReason = 'PAYMENT_EXPIRED') =>
+    closeUnpaid(books.world, transactionId, reason);
+
   it('paid late and reversed before any check has both in the ledger once, and nothing stays', async () => {
     const payer = await books.payer();
-    await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED');
-    for (let again = 0; again < 3; again += 1)
-      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    expect(await entries(payer)).toEqual([
-      'payment-reversed: gateway-clearing:paystack:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:paystack:NGN 2000000',
-    ]);
-    expect(await books.timeline(payer)).toEqual(['opened', 'failed', 'payment-reversed']);
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_EXPIRED');
-    expect([await books.balance(payer), await attention(payer)]).toEqual([0n, null]);
+    await close(payer);
+    for (let again = 0; again < 3; again += 1) await books.bookCheck(payer, REVERSED);
+    expect(await books.state(payer)).toMatchObject({
+      status: 'FAILED, PAYMENT_EXPIRED',
+      attention: null,
+      balance: 0n,
+      timeline: ['failed', 'payment-reversed'],
+      entries: [CAME_AND_WENT],
+    });
   });
 
   it('paid twice has the second payment in the wallet', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await settlePurchase(books.world, payer.transactionId);
-    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
-    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
-    expect(await books.status(payer)).toBe('SUCCESS');
-    expect(await books.balance(payer)).toBe(PRICE_MINOR);
-    expect(await books.timeline(payer)).toEqual([
-      'opened',
-      'payment-received',
-      'delivered',
-      'payment-received-again',
-    ]);
+    const payer = await books.deliveredPayer();
+    for (let again = 0; again < 2; again += 1) await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
+    expect(await books.state(payer)).toMatchObject({
+      status: 'SUCCESS',
+      balance: PRICE_MINOR,
+      timeline: ['payment-received', 'delivered', 'payment-received-again'],
+    });
   });
 
   it('paid by two of its attempts has one as its payment, the other in the wallet', async () => {
     const payer = await books.payer();
-    const first = await books.payment(payer);
-    const second = await nextPaymentAttempt(books.world, first);
+    const second = await nextPaymentAttempt(books.world, await books.payment(payer));
     expect(second.reference).toBe(`${payer.transactionId}-2`);
     await books.bookCheck({ ...payer, reference: second.reference });
     await books.bookCheck(payer);
-    expect(await books.balance(payer)).toBe(PRICE_MINOR);
-    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received', 'payment-received-again']);
-    expect((await findPayments(books.world, payer.transactionId)).map((row) => row.paid_hold)).toEqual([
-      false,
-      true,
-    ]);
+    expect(await books.state(payer)).toMatchObject({
+      balance: PRICE_MINOR,
+      timeline: ['payment-received', 'payment-received-again'],
+    });
+    const tries = await findPayments(books.world, payer.transactionId);
+    expect(tries.map((row) => row.paid_hold)).toEqual([false, true]);
   });
 
   it.each(['PAYMENT_EXPIRED', 'PAYMENT_NOT_OPENED'] as const)(
     'paid late, after %s, has the money in the wallet, and stays as it ended',
     async (reason) => {
       const payer = await books.payer();
-      expect(await closeUnpaid(books.world, payer.transactionId, reason)).toBe('closed');
-      expect(await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_REVERSED')).toBe('closed');
+      expect(await close(payer, reason)).toBe('closed');
+      expect(await close(payer, 'PAYMENT_REVERSED')).toBe('closed');
       await books.bookCheck(payer);
-      expect(await books.status(payer)).toBe(`FAILED, ${reason}`);
-      expect(await books.balance(payer)).toBe(PRICE_MINOR);
-      expect(await books.timeline(payer)).toEqual(['opened', 'failed', 'payment-received-late']);
+      expect(await books.state(payer)).toMatchObject({
+        status: `FAILED, ${reason}`,
+        balance: PRICE_MINOR,
+        timeline: ['failed', 'payment-received-late'],
+      });
     },
   );
 
   it('reversed becomes a reversal in suspense that needs attention, and stays delivered', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await settlePurchase(books.world, payer.transactionId);
-    for (let again = 0; again < 3; again += 1)
-      await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    expect(await books.status(payer)).toBe('SUCCESS');
-    expect((await entries(payer)).at(-1)).toBe(
+    const payer = await books.deliveredPayer();
+    for (let again = 0; again < 3; again += 1) await books.bookCheck(payer, REVERSED);
+    const { entries, ...state } = await books.state(payer);
+    expect(state).toMatchObject({ status: 'SUCCESS', attention: 'PAYMENT_REVERSED' });
+    expect(entries.at(-1)).toBe(
       'payment-reversed: gateway-clearing:paystack:NGN 2000000, suspense:NGN -2000000',
     );
-    expect(await attention(payer)).toBe('PAYMENT_REVERSED');
   });
 
-  it('reversed during delivery is not settled, and its end says where the money is', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    await expect(settlePurchase(books.world, payer.transactionId)).rejects.toThrow('should be POSTED');
+  it('reversed during delivery is not settled nor refunded, and its end says where the money is', async () => {
+    const payer = await books.paidPayer();
+    await books.bookCheck(payer, REVERSED);
+    await expect(books.settle(payer)).rejects.toThrow('should be POSTED');
     expect(await books.status(payer)).toBe('PROCESSING');
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    expect(await books.status(payer)).toBe('FAILED, PAYMENT_REVERSED');
-    expect(await attention(payer)).toBe('PAYMENT_REVERSED');
+    await books.giveUp(payer);
+    expect(await books.state(payer)).toMatchObject({
+      status: 'FAILED, PAYMENT_REVERSED',
+      attention: 'PAYMENT_REVERSED',
+      refunds: [],
+    });
   });
 
   it('no longer needs attention for reasons of open purchases once it is delivered', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
+    const payer = await books.paidPayer();
     await flagAttention(books.world, payer.transactionId, 'SUPPLIER_NEVER_ALLOCATED');
-    expect(await attention(payer)).toBe('SUPPLIER_NEVER_ALLOCATED');
-    await settlePurchase(books.world, payer.transactionId);
-    expect(await attention(payer)).toBe(null);
-  });
-
-  it('is not refunded when its money was reversed', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    expect(await refunds(payer)).toEqual([]);
+    expect(await books.attention(payer)).toBe('SUPPLIER_NEVER_ALLOCATED');
+    await books.settle(payer);
+    expect(await books.attention(payer)).toBe(null);
   });
 
   it('reversed twice for the same amount has both booked', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer, paid(2n * CHARGE_MINOR));
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    const { payer } = await books.refundedPayer(paid(2n * CHARGE_MINOR));
+    await books.bookCheck(payer, REVERSED);
+    const [refund] = await books.refunds(payer);
     expect(await creditRefund(books.world, refund!, await books.payment(payer))).toBe(true);
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    const reversal =
-      'payment-reversed: gateway-clearing:paystack:NGN 2000000, exchange:USD 1250, exchange:NGN -2000000, wallet -1250';
-    expect((await entries(payer)).filter((line) => line === reversal)).toHaveLength(2);
+    await books.bookCheck(payer, REVERSED);
+    expect((await books.entries(payer)).filter((line) => line === PAID_BY_WALLET)).toHaveLength(2);
     expect(await books.balance(payer)).toBe(0n);
   });
 
   it('is not reversed by our own refund', async () => {
-    const payer = await books.payer();
-    await books.bookCheck(payer);
-    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    const before = await entries(payer);
-    await books.bookCheck(payer, { state: 'reversed', gatewayStatus: 'reversed' });
-    expect(await entries(payer)).toEqual(before);
-    expect(await attention(payer)).toBe(null);
+    const { payer } = await books.refundedPayer();
+    const before = await books.state(payer);
+    await books.bookCheck(payer, REVERSED);
+    expect(await books.state(payer)).toEqual(before);
   });
 });
+
+const PAID_BY_WALLET =
+  'payment-reversed: gateway-clearing:paystack:NGN 2000000, exchange:USD 1250, exchange:NGN -2000000, wallet -1250';
 
 describe('a funded wallet', () => {
   const funding = () => books.payer({ purpose: 'funding' });
@@ -284,10 +281,9 @@ describe('a funded wallet', () => {
   });
 
   it('in another currency is FAILED, and the money is refunded', async () => {
-    const payer = await funding();
-    await books.bookCheck(payer, paid(5_000n, 'GHS'));
+    const payer = await books.paidPayer(GHS, { purpose: 'funding' });
     expect(await books.status(payer)).toBe('FAILED, PAYMENT_WRONG_CURRENCY');
-    expect(await refunds(payer)).toEqual(['DUE 5000 GHS']);
+    expect((await books.refunds(payer)).map((refund) => refund.amount_minor)).toEqual([5_000n]);
   });
 
   it('paid after it expired is credited all the same, and stays as it ended', async () => {
@@ -300,16 +296,12 @@ describe('a funded wallet', () => {
   });
 
   it('reversed before it was seen fails; reversed afterwards, the wallet pays it', async () => {
-    const [early, late] = [await funding(), await funding()];
-    await books.bookCheck(early, { state: 'reversed' });
+    const early = await books.paidPayer({ state: 'reversed' }, { purpose: 'funding' });
     expect(await books.status(early)).toBe('FAILED, PAYMENT_REVERSED');
-    await books.bookCheck(late);
+    const late = await books.fundedPayer();
     await books.bookCheck(late, { state: 'reversed' });
-    expect(await books.status(late)).toBe('SUCCESS');
-    expect(await books.balance(late)).toBe(0n);
-    expect((await entries(late)).at(-1)).toBe(
-      'payment-reversed: gateway-clearing:paystack:NGN 2000000, exchange:USD 1250, exchange:NGN -2000000, wallet -1250',
-    );
+    expect(await books.state(late)).toMatchObject({ status: 'SUCCESS', balance: 0n });
+    expect((await books.entries(late)).at(-1)).toBe(PAID_BY_WALLET);
   });
 });
 
@@ -362,22 +354,3 @@ describe('the rows of payments', () => {
     expect(await findPaymentsToClose(books.world, which)).toHaveLength(left.length - 1);
   });
 });
-
-async function refunds({ transactionId }: { transactionId: string }): Promise<string[]> {
-  const rows = await books.world
-    .selectFrom('refunds')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('created_at')
-    .execute();
-  return rows.map((row) => `${row.status} ${row.amount_minor} ${row.currency}`);
-}
-
-async function attention({ transactionId }: { transactionId: string }): Promise<string | null> {
-  const row = await books.world
-    .selectFrom('purchases')
-    .select('attention_reason')
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirstOrThrow();
-  return row.attention_reason;
-}

@@ -4,11 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { GatewayDispute } from '../../src/payments/port.ts';
-import { saveDisputes } from '../../src/payments/store/disputes.ts';
+import { findOpenDisputes, releaseRisk, saveDisputes } from '../../src/payments/store/disputes.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { insertAccount } from '../../src/accounts/store/accounts.ts';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { insertAccount, type NewAccount } from '../../src/accounts/store/accounts.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
@@ -20,10 +19,14 @@ import {
 import { openFunding } from '../../src/payments/store/opening.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
-import { paymentViolations } from '../support/money/payment-books.ts';
+import { newAccount, purchaseInput } from '../support/money/facts.ts';
+import { failPurchase } from '../support/money/give-back.ts';
+import { stockCatalogue } from '../support/money/stock.ts';
+import { entriesOf, paymentViolations } from '../support/money/payment-books.ts';
 import type { GatewayMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -56,50 +59,68 @@ export interface PayerOptions {
   readonly method?: GatewayMethod;
   readonly charge?: ChargeQuote;
   readonly accountId?: string;
+  /** The gateway has said how to pay, unless false. */
+  readonly isOpen?: boolean;
 }
 
-export interface PaymentBooks {
-  readonly url: string;
-  readonly world: WorldDb;
-  readonly owner: WorldDb;
-  /** A purchase or funding that waits for a payment that can be paid. */
-  payer(options?: PayerOptions): Promise<Payer>;
-  /** Another account in accounts.accounts, by its e-mail address. */
-  account(email: string): Promise<string>;
-  /** Books the result of a check. `checkNumber`: drawn before the gateway was asked, now by default. */
-  bookCheck(payer: Payer, seen?: Partial<SeenCharge>, checkNumber?: bigint): ReturnType<typeof bookSeen>;
-  checkNumber(): Promise<bigint>;
-  /** Books a dispute as the gateway tells it: of all that it has, by default. */
-  dispute(payer: Payer, dispute?: Partial<GatewayDispute>): Promise<void>;
-  payment(payer: Payer): Promise<PaymentRow>;
-  /** `status`, or `status, reason`. */
-  status(payer: Payer): Promise<string>;
-  balance(payer: Payer): Promise<bigint>;
-  timeline(payer: Payer): Promise<string[]>;
-}
+export type PaymentBooks = ReturnType<typeof usePaymentBooks>;
 
-/** The gateway's answer about a charge that was paid as requested. */
+const PAID: SeenCharge = {
+  state: 'paid',
+  netMinor: CHARGE_MINOR,
+  currency: 'NGN',
+  gatewayId: '1',
+  gatewayStatus: 'success',
+};
+export const REVERSED = { state: 'reversed', gatewayStatus: 'reversed' } as const;
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+
+/** What the gateway says of a charge that was paid, as requested by default. */
 export const paid = (netMinor = CHARGE_MINOR, currency = 'NGN'): Partial<SeenCharge> => ({
   netMinor,
   currency,
 });
 
 /** A database for the tests of one file. */
-export function usePaymentBooks(): PaymentBooks {
+export function usePaymentBooks() {
   let books: Books;
   beforeAll(async () => {
     books = await openBooks({ maxConnections: 10 });
-    await replaceCatalogue(
-      books.world,
-      { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-      NOW,
-    );
+    await stockCatalogue(books.world, NOW);
   });
   afterEach(async () => {
     expect(await auditBooks(books.owner, { except: OF_WALLETS_ONLY })).toEqual([]);
     expect(await paymentViolations(books.owner)).toEqual([]);
   });
   afterAll(() => books.close());
+  /** A purchase or funding that waits for a payment that can be paid. */
+  const payer = (options?: PayerOptions): Promise<Payer> => newPayer(books.world, options);
+  const checkNumber = (): Promise<bigint> => nextCheckNumber(books.world);
+  /** Books the result of a check: of a payment as requested, and drawn now, by default. */
+  const bookCheck = async ({ reference }: Payer, seen: Partial<SeenCharge> = {}, drawn?: bigint) =>
+    bookSeen(books.world, reference, { ...PAID, ...seen }, drawn ?? (await checkNumber()));
+  /** The same after that check. */
+  const paidPayer = async (seen?: Partial<SeenCharge>, options?: PayerOptions): Promise<Payer> => {
+    const made = await payer(options);
+    await bookCheck(made, seen);
+    return made;
+  };
+  const settle = ({ transactionId }: Payer) => settlePurchase(books.world, transactionId);
+  /** It is not delivered, and its money goes back. */
+  const giveUp = ({ transactionId }: Payer) => failPurchase(books.world, transactionId, OUT_OF_STOCK);
+  const refunds = ({ transactionId }: Payer) => findOpenRefunds(books.world, transactionId);
+  /** `status`, or `status, reason`. */
+  const status = async (of: Payer): Promise<string> => {
+    const order = await orderOf(books.world, of);
+    return [order.status, order.reason].filter(Boolean).join(', ');
+  };
+  const attention = async (of: Payer): Promise<string | null> =>
+    (await orderOf(books.world, of)).attention_reason;
+  const balance = async ({ accountId }: Payer): Promise<bigint> =>
+    (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n;
+  const timeline = async ({ transactionId }: Payer): Promise<string[]> =>
+    (await findTimeline(books.world, transactionId)).map((event) => event.what);
+  const entries = (of: Payer): Promise<string[]> => entriesOf(books.owner, of);
   return {
     get url() {
       return books.url;
@@ -110,29 +131,77 @@ export function usePaymentBooks(): PaymentBooks {
     get owner() {
       return books.owner;
     },
-    payer: (options) => newPayer(books.world, options),
-    account: async (email) => {
-      const account = newAccount({ email });
+    payer,
+    paidPayer,
+    deliveredPayer: async (seen?: Partial<SeenCharge>, options?: PayerOptions): Promise<Payer> => {
+      const made = await paidPayer(seen, options);
+      await settle(made);
+      return made;
+    },
+    fundedPayer: () => paidPayer({}, { purpose: 'funding' }),
+    /** Paid and given up, with the refund that is due. */
+    refundedPayer: async (seen?: Partial<SeenCharge>) => {
+      const made = await paidPayer(seen);
+      await giveUp(made);
+      const [refund] = await refunds(made);
+      return { payer: made, refund: refund! };
+    },
+    settle,
+    giveUp,
+    /** Open ones. */
+    refunds,
+    /** Another account in accounts.accounts. */
+    account: async (given: Partial<NewAccount>): Promise<string> => {
+      const account = newAccount({ email: `${randomUUID()}@test.example`, ...given });
       await insertAccount(books.accounts, account);
       return account.id;
     },
-    bookCheck: (payer, seen, checkNumber) => bookCheck(books.world, payer, seen, checkNumber),
-    checkNumber: () => nextCheckNumber(books.world),
-    dispute: async ({ reference }, given = {}) => {
-      const dispute = {
+    bookCheck,
+    checkNumber,
+    /** Books a dispute as the gateway tells it: of all that it has, by default. */
+    dispute: async (
+      { reference }: Payer,
+      given: Partial<GatewayDispute> = {},
+      drawn?: bigint,
+    ): Promise<void> => {
+      const open = {
         disputeId: `d-${reference}`,
         state: 'open',
         gatewayStatus: 'pending',
         amount: null,
-        ...given,
       } as const;
-      await saveDisputes(books.world, reference, [dispute], await nextCheckNumber(books.world));
+      await saveDisputes(books.world, reference, [{ ...open, ...given }], drawn ?? (await checkNumber()));
     },
-    payment: async ({ reference }) => (await findPayment(books.world, reference))!,
-    status: (payer) => statusOf(books.world, payer),
-    balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
-    timeline: async ({ transactionId }) =>
-      (await findTimeline(books.world, transactionId)).map((event) => event.what),
+    /** The open dispute is won. */
+    release: ({ transactionId }: Payer): Promise<void> =>
+      books.world.transaction().execute(async (trx) => {
+        const [dispute] = await findOpenDisputes(trx, transactionId);
+        await releaseRisk(trx, dispute!);
+      }),
+    payment: async ({ reference }: Pick<Payer, 'reference'>): Promise<PaymentRow> =>
+      (await findPayment(books.world, reference))!,
+    status,
+    attention,
+    balance,
+    timeline,
+    entries,
+    /** What tests of a booking look at. */
+    state: async (of: Payer) => {
+      const sent = await books.world
+        .selectFrom('refunds')
+        .selectAll()
+        .where('transaction_id', '=', of.transactionId)
+        .orderBy('created_at')
+        .execute();
+      return {
+        status: await status(of),
+        attention: await attention(of),
+        balance: await balance(of),
+        timeline: (await timeline(of)).slice(1),
+        entries: await entries(of),
+        refunds: sent.map((refund) => `${refund.status} ${refund.amount_minor} ${refund.currency}`),
+      };
+    },
   };
 }
 
@@ -156,7 +225,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   }
   const reference = transactionId;
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
-  await saveInstructions(world, reference, page);
+  if (options.isOpen !== false) await saveInstructions(world, reference, page);
   return { transactionId, accountId, reference, input, purpose: options.purpose ?? 'purchase' };
 }
 
@@ -165,28 +234,8 @@ async function nextCheckNumber(world: WorldDb): Promise<bigint> {
   return rows[0]!.next;
 }
 
-async function bookCheck(
-  world: WorldDb,
-  { reference }: Payer,
-  seen: Partial<SeenCharge> = {},
-  checkNumber?: bigint,
-): ReturnType<typeof bookSeen> {
-  const charge: SeenCharge = {
-    state: 'paid',
-    netMinor: CHARGE_MINOR,
-    currency: 'NGN',
-    gatewayId: '1',
-    gatewayStatus: 'success',
-    ...seen,
-  };
-  return bookSeen(world, reference, charge, checkNumber ?? (await nextCheckNumber(world)));
-}
-
-async function statusOf(world: WorldDb, { transactionId }: Payer): Promise<string> {
-  const row =
-    (await findPurchase(world, transactionId))?.purchase ?? (await findFunding(world, transactionId));
-  return [row?.status, row?.reason].filter(Boolean).join(', ');
-}
+const orderOf = async (world: WorldDb, { transactionId }: Payer) =>
+  ((await findPurchase(world, transactionId))?.purchase ?? (await findFunding(world, transactionId)))!;
 
 /** Time passes for what was recorded of a refund's requests. */
 export async function pastRefund(

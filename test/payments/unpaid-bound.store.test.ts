@@ -12,29 +12,14 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { insertAccount } from '../../src/accounts/store/accounts.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
-import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { newAccount, purchaseInput } from '../support/money/facts.ts';
+import { purchaseInput } from '../support/money/facts.ts';
 import { NOW, usePaymentBooks } from './payments.support.ts';
 
 const books = usePaymentBooks();
 const LIMITS = { ...DEFAULT_UNPAID_LIMITS, STANDARD: 5, PREMIUM: 8, ENTERPRISE: 20 };
 const OPEN = { now: NOW, unpaidLimits: LIMITS, keepRefusal: () => false };
 
-async function account(plan: 'STANDARD' | 'PREMIUM' = 'STANDARD'): Promise<string> {
-  const accounts = openDatabase<AccountsDatabase>({
-    url: books.url,
-    schema: 'accounts',
-    role: 'simway_accounts',
-    maxConnections: 1,
-    statementTimeoutMs: 5_000,
-    applicationName: 'a test',
-  });
-  const made = newAccount({ plan, email: `${randomUUID()}@test.example` });
-  await insertAccount(accounts, made).finally(() => accounts.destroy());
-  return made.id;
-}
+const account = (plan: 'STANDARD' | 'PREMIUM' = 'STANDARD') => books.account({ plan });
 
 const inputOf = (accountId: string, given: Partial<PurchaseInput> = {}): PurchaseInput =>
   purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId, paymentMethod: 'CARD', ...given });
@@ -110,31 +95,40 @@ it('a refusal writes nothing, and leaves the Idempotency-Key free for another id
   });
 });
 
-it.each([
-  ['purchase', { idempotency: { key: 'order-3', path: '/api/esim/buy', fingerprint: 'f' } }],
-  ['purchase without a key', {}],
-])('a refused %s is not opened later under its id, even if there is room', async (_name, more) => {
-  const accountId = await account();
-  const first = Array.from({ length: LIMITS.STANDARD }, () => inputOf(accountId));
-  for (const input of first) await openPurchase(books.world, input, OPEN);
-  const input = inputOf(accountId, more);
-  const refused = await openPurchase(books.world, input, OPEN);
-  expect(refused).toMatchObject({ refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' } });
-  await closeUnpaid(books.world, first[0]!.transactionId, 'PAYMENT_EXPIRED');
-  expect(await openPurchase(books.world, input, OPEN)).toEqual(refused);
-  expect(await countUnpaid(books.world, accountId, 1_000)).toBe(LIMITS.STANDARD - 1);
-});
+const newId = () => `txn-${randomUUID()}`;
+const withKey = { idempotency: { key: 'order-3', path: '/api/esim/buy', fingerprint: 'f' } };
+type Opens = (accountId: string, transactionId: string) => Promise<{ readonly stage: string }>;
 
-it('a refused funding is not opened later under its id, even if there is room', async () => {
+it.each<[string, Opens, (id: string) => Promise<unknown>]>([
+  [
+    'purchase',
+    (accountId, transactionId) =>
+      openPurchase(books.world, inputOf(accountId, { transactionId, ...withKey }), OPEN),
+    (id) => closeUnpaid(books.world, id, 'PAYMENT_EXPIRED'),
+  ],
+  [
+    'purchase without a key',
+    (accountId, transactionId) => openPurchase(books.world, inputOf(accountId, { transactionId }), OPEN),
+    (id) => closeUnpaid(books.world, id, 'PAYMENT_EXPIRED'),
+  ],
+  [
+    'funding',
+    (accountId, transactionId) => fund(accountId, undefined, transactionId),
+    (id) => closeFundingUnpaid(books.world, id, 'PAYMENT_EXPIRED'),
+  ],
+])('a refused %s is not opened later under its id, even if there is room', async (name, open, close) => {
   const accountId = await account();
-  const ids = Array.from({ length: LIMITS.STANDARD }, () => `txn-${randomUUID()}`);
-  for (const transactionId of ids) await fund(accountId, undefined, transactionId);
-  const transactionId = `txn-${randomUUID()}`;
-  const refused = await fund(accountId, undefined, transactionId);
+  const ids = Array.from({ length: LIMITS.STANDARD }, newId);
+  for (const id of ids)
+    await (name === 'funding'
+      ? open(accountId, id)
+      : openPurchase(books.world, inputOf(accountId, { transactionId: id }), OPEN));
+  const transactionId = newId();
+  const refused = await open(accountId, transactionId);
   expect(refused).toMatchObject({ refusal: { reason: 'TOO_MANY_UNPAID_PAYMENTS' } });
-  await closeFundingUnpaid(books.world, ids[0]!, 'PAYMENT_EXPIRED');
-  expect(await fund(accountId, undefined, transactionId)).toEqual(refused);
-  expect(await findFunding(books.world, transactionId)).toBeUndefined();
+  await close(ids[0]!);
+  expect(await open(accountId, transactionId)).toEqual(refused);
+  expect(await countUnpaid(books.world, accountId, 1_000)).toBe(LIMITS.STANDARD - 1);
 });
 
 it('a refusal is kept as FAILED where the caller may have an answer already, and the key is free all the same', async () => {

@@ -7,18 +7,15 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { MINUTE_MS } from '../../src/domain/clock.ts';
-import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
-import { GatewayUnavailable, type GatewayCharge } from '../../src/payments/port.ts';
 import { chargeReference, DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
-import { monitorPaceOf } from '../../src/payments/monitor-rules.ts';
 import { saveInstructions, countUnpaid } from '../../src/payments/store/payments.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
+import { newAccount, purchaseInput } from '../support/money/facts.ts';
+import { stockCatalogue } from '../support/money/stock.ts';
+import { createMonitored } from './monitored.support.ts';
 import { size } from '../support/time/size.ts';
 
 const START_MS = Date.parse('2026-03-01T10:00:00.000Z');
@@ -31,14 +28,11 @@ const PAID_AFTER_MS = 3 * MINUTE_MS;
 const TRANSFER_MS = 30 * MINUTE_MS;
 const LIMIT = DEFAULT_UNPAID_LIMITS.STANDARD;
 const GATEWAY_BOUND_PER_SECOND = 30;
-const pace = monitorPaceOf({ pollFirstMs: 5_000 });
-const noop = (): void => undefined;
 
 let books: Books;
 beforeAll(async () => {
   books = await openBooks({ maxConnections: 4 });
-  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
-  await replaceCatalogue(books.world, catalogue, new Date(START_MS));
+  await stockCatalogue(books.world, new Date(START_MS));
 });
 afterAll(() => books.close());
 
@@ -57,64 +51,37 @@ interface Checkout {
 
 /** The gateway, the clock and the buyers. */
 function openShop() {
-  let nowMs = START_MS;
-  let isListAway = false;
   /** Counts by minute. */
   const requests = new Map<number, number>();
   const open = new Map<string, Checkout>();
   const found: number[] = [];
   const count = (): void => {
-    const minute = Math.trunc((nowMs - START_MS) / MINUTE_MS);
+    const minute = Math.trunc((monitored.now() - START_MS) / MINUTE_MS);
     requests.set(minute, (requests.get(minute) ?? 0) + 1);
   };
-  const book = async ({ reference, paidAtMs }: Checkout): Promise<void> => {
-    found.push(nowMs - paidAtMs);
-    await sql`
-      with booked as (update payments set received_minor = 100 where reference = ${reference})
-      update purchases set status = 'PROCESSING' where transaction_id = ${reference}`.execute(books.owner);
-  };
-  const watch = createPaymentMonitor({
-    db: books.world,
-    clock: { now: () => new Date(nowMs) },
-    events: createEvents({ info: noop, warn: noop, error: noop }),
-    pace,
-    pacer: {
-      takeSlot: () => {
-        nowMs += 250;
-        return Promise.resolve(true);
-      },
+  const monitored = createMonitored(books.world, {
+    startMs: START_MS,
+    paidCharges: (fromMs, toMs, nowMs) => {
+      const paid = [...open.values()].filter(
+        ({ openedAtMs, paidAtMs }) => openedAtMs >= fromMs && openedAtMs < toMs && paidAtMs <= nowMs,
+      );
+      const references = paid.map(({ reference }) => reference);
+      return { references, count: references.length, total: references.length, isLast: true };
     },
-    engine: { checkSoon: ({ transactionId }) => book(open.get(transactionId)!) },
-    gateway: {
-      paidCharges: (from, to) => {
-        count();
-        if (isListAway) return Promise.reject(new GatewayUnavailable('away', { retryable: true }));
-        const references = [...open.values()]
-          .filter(
-            ({ openedAtMs, paidAtMs }) =>
-              openedAtMs >= from.getTime() && openedAtMs < to.getTime() && paidAtMs <= nowMs,
-          )
-          .map(({ reference }) => reference);
-        return Promise.resolve({
-          references,
-          count: references.length,
-          total: references.length,
-          isLast: true,
-        });
-      },
-      findCharge: (reference) => {
-        count();
-        const state = (open.get(reference)?.paidAtMs ?? Infinity) <= nowMs ? 'paid' : 'abandoned';
-        return Promise.resolve({ outcome: 'done', value: { state } as GatewayCharge });
-      },
+    isPaid: (reference, nowMs) => (open.get(reference)?.paidAtMs ?? Infinity) <= nowMs,
+    onFound: async ({ transactionId: reference }, nowMs) => {
+      found.push(nowMs - open.get(reference)!.paidAtMs);
+      await sql`
+        with booked as (update payments set received_minor = 100 where reference = ${reference})
+        update purchases set status = 'PROCESSING' where transaction_id = ${reference}`.execute(books.owner);
     },
+    onRequest: count,
   });
   return {
     requests,
     found,
-    breakList: () => {
-      isListAway = true;
-    },
+    breakList: monitored.breakList,
+    watchUntil: (untilMs: number) => monitored.watchUntil(untilMs),
     /** What the API and the purchase's first steps do; false when refused. */
     checkout: async (accountId: string, paidAfterMs: number): Promise<boolean> => {
       if ((await countUnpaid(books.world, accountId, LIMIT)) >= LIMIT) return false;
@@ -124,6 +91,7 @@ function openShop() {
         paymentMethod: 'BANK_TRANSFER',
         charge: { gateway: 'paystack', amountMinor: '100', currency: 'NGN', rateIds: [] },
       });
+      const nowMs = monitored.now();
       const now = new Date(nowMs);
       const opened = await openPurchase(books.world, input, {
         now,
@@ -143,19 +111,10 @@ function openShop() {
     /** What workflows do when the time to pay is over: a last check, and the end. */
     endExpired: async (): Promise<void> => {
       for (const { reference, expiresAtMs, paidAtMs } of open.values()) {
-        if (expiresAtMs > nowMs) continue;
+        if (expiresAtMs > monitored.now()) continue;
         count();
         open.delete(reference);
         if (paidAtMs === Infinity) await closeUnpaid(books.world, reference, 'PAYMENT_EXPIRED');
-      }
-    },
-    watchUntil: async (untilMs: number): Promise<void> => {
-      while (nowMs < untilMs) {
-        await watch();
-        const { rows } = await sql<{ due: Date | null }>`
-          select min(due_at) as due from gateway_windows`.execute(books.world);
-        const dueMs = rows[0]?.due?.getTime() ?? untilMs;
-        nowMs = Math.max(nowMs + 1_000, Math.min(dueMs, nowMs + 10_000, untilMs));
       }
     },
   };

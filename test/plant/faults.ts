@@ -256,14 +256,8 @@ export const FAULTS: readonly Fault[] = [
       'case when not ${WOULD_BE_TAKEN_TWICE} and false then',
     ],
     'what became of one attempt of a refund ends another': [
-      `
-    .where('attempt', '=', refund.attempt)
-    .where('amount_minor', '=', refund.amount_minor)
-    .where('closed_at', 'is', null)
-    .returning(`,
-      `
-    .where('closed_at', 'is', null)
-    .returning(`,
+      ".where('refund_key', '=', refund_key).where('attempt', '=', attempt)",
+      ".where('refund_key', '=', refund_key)",
     ],
   }),
   ...faultsIn('src/payments/store/refunds.ts', EVENTS, {
@@ -317,7 +311,7 @@ export const FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/ledger/store/owed.ts', EVENTS, {
     'a funding does not pay what its account owes': [
-      'const paidMinor = smaller(owedMinor, credit.amountMinor);',
+      'const paidMinor = smaller(owedMinor, amountMinor);',
       'const paidMinor = owedMinor - owedMinor;',
     ],
   }),

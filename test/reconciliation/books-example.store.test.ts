@@ -2,131 +2,72 @@
 // figures and the signs of that page, which were written by hand.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import {
-  createBooks,
-  type Books as Reports,
-  type Report,
+  readByMerchant,
+  readDaily,
   readLedger,
+  readTrialBalance,
+  readWaiting,
+  toTable,
+  type Report,
 } from '../../src/reconciliation/books.ts';
+import { addMoney, newWallet } from '../support/money/stock.ts';
+import { EVER, NOW, useSales } from './sales.support.ts';
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { saveDisputes } from '../../src/payments/store/disputes.ts';
-import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
-import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { insertRates } from '../../src/catalogue/store/rates.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, newAccount, purchaseInput, region } from '../support/money/facts.ts';
+import { newAccount, purchaseInput } from '../support/money/facts.ts';
 
-const NOW = new Date('2026-03-01T10:00:00.000Z');
-const EVER = { from: new Date('2020-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };
 const PAGE = readFileSync(new URL('../../docs/RECONCILIATION.md', import.meta.url), 'utf8');
 
-let books: Books;
-let reports: Reports;
-let rateId: string;
+const books = useSales();
 beforeAll(async () => {
-  books = await openBooks();
-  reports = createBooks({ db: books.world });
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-  await insertRates(books.world, [
-    { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD', micros: 1_600_000_000n },
-  ]);
-  rateId = String((await books.world.selectFrom('exchange_rates').select('id').executeTakeFirstOrThrow()).id);
   const [ada, bola] = [await account('ada@example.com', 'NGN'), await account('bola@example.com', 'USD')];
-  await fundWallet(books.world, {
-    operationKey: 'fund:ada',
-    accountId: ada,
-    amount: { amountMinor: 1_000_000n, currency: 'NGN' },
-    reason: 'a test',
-  });
-  const fromWallet = await open(ada, 'WALLET', { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n });
-  await settlePurchase(books.world, fromWallet);
-  await open(ada, 'WALLET', { priceMinor: 150_000n, currency: 'NGN', costUsdE4: 7_000n });
-  await settlePurchase(books.world, (await payByCard(bola, 500n, 30_000n)).transactionId);
+  await addMoney(books.world, ada, { amountMinor: 1_000_000n, currency: 'NGN' });
+  const sale = { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n } as const;
+  await settlePurchase(books.world, await books.open(ada, sale));
+  await books.open(ada, { ...sale, priceMinor: 150_000n, costUsdE4: 7_000n });
+  await settlePurchase(books.world, await payByCard(bola, 500n, 30_000n));
   const disputed = await payByCard(bola, 800n, 50_000n);
-  await settlePurchase(books.world, disputed.transactionId);
+  await settlePurchase(books.world, disputed);
   const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
-  await saveDisputes(books.world, disputed.reference, [dispute], (checkNumber += 1n));
+  await saveDisputes(books.world, disputed, [dispute], (checkNumber += 1n));
   const undeliverable = await payByCard(bola, 200n, 10_000n);
-  await failPurchase(books.world, undeliverable.transactionId, { reason: 'OUT_OF_STOCK', detail: 'a test' });
-  const reference = await fundByCard(bola, 100n);
-  await see(reference, { state: 'reversed', netMinor: 0n });
+  await failPurchase(books.world, undeliverable, { reason: 'OUT_OF_STOCK', detail: 'a test' });
+  await see(await fundByCard(bola, 100n), { state: 'reversed', netMinor: 0n });
 });
-afterAll(() => books.close());
 
 async function account(email: string, currency: AccountCurrency): Promise<string> {
   const one = newAccount({ email, currency });
   await insertAccount(books.accounts, one);
-  await ensureWallet(books.world, one.id, currency);
-  return one.id;
+  return newWallet(books.world, { accountId: one.id, fundsMinor: 0n, currency });
 }
 
-interface Sale {
-  readonly priceMinor: bigint;
-  readonly currency: AccountCurrency;
-  readonly costUsdE4: bigint;
-}
-
-async function open(
-  accountId: string,
-  paymentMethod: 'WALLET' | 'CARD',
-  { priceMinor, currency, costUsdE4 }: Sale,
-): Promise<string> {
-  const input = purchaseInput({
-    transactionId: `txn-${randomUUID()}`,
-    accountId,
-    esimId: `esim-${randomUUID()}`,
-    paymentMethod,
-    ...(paymentMethod === 'CARD'
-      ? { charge: { gateway: 'paystack', amountMinor: String(priceMinor), currency, rateIds: [] } }
-      : {}),
-    quote: {
-      ...purchaseInput({ transactionId: 'txn-1' }).quote,
-      priceMinor: String(priceMinor),
-      currency,
-      costUsdE4: String(costUsdE4),
-      ...(currency === 'NGN' ? { rateId } : {}),
-    },
-  });
-  await openPurchase(books.world, input, {
-    now: NOW,
-    keepRefusal: () => false,
-  });
-  return input.transactionId;
-}
-
-async function payByCard(accountId: string, priceMinor: bigint, costUsdE4: bigint) {
-  const transactionId = await open(accountId, 'CARD', { priceMinor, currency: 'USD', costUsdE4 });
+async function payByCard(accountId: string, priceMinor: bigint, costUsdE4: bigint): Promise<string> {
+  const sale = { priceMinor, currency: 'USD', costUsdE4, paidBy: 'CARD' } as const;
+  const transactionId = await books.open(accountId, sale);
   await see(transactionId, { state: 'paid', netMinor: priceMinor });
-  return { transactionId, reference: transactionId };
+  return transactionId;
 }
 
 async function fundByCard(accountId: string, amountMinor: bigint): Promise<string> {
-  const { transactionId, ...input } = purchaseInput({
-    transactionId: `txn-${randomUUID()}`,
-    accountId,
-    paymentMethod: 'CARD',
-  });
+  const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
   const charge = { gateway: 'paystack', amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
-  const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
-  await openFunding(
-    books.world,
-    { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' },
-    NOW,
-    {},
-  );
-  await see(transactionId, { state: 'paid', netMinor: amountMinor });
-  return transactionId;
+  const funding = {
+    ...input,
+    amountMinor: String(amountMinor),
+    currency: 'USD',
+    charge,
+    paymentMethod: 'CARD',
+  } as const;
+  await openFunding(books.world, funding, NOW, {});
+  await see(input.transactionId, { state: 'paid', netMinor: amountMinor });
+  return input.transactionId;
 }
 
 let checkNumber = 1n;
@@ -158,7 +99,7 @@ function onPage(...columns: readonly string[]): Record<string, string>[] {
 
 /** A report in the columns of the page's table. */
 function inColumnsOf(page: readonly Record<string, string>[], report: Report): Record<string, string>[] {
-  const { columns, rows } = reports.toTable(report);
+  const { columns, rows } = toTable(report);
   const wanted = Object.keys(page[0] ?? {});
   return rows.map((row) =>
     Object.fromEntries(wanted.map((name) => [name, row[columns.indexOf(name)] ?? ''])),
@@ -170,19 +111,21 @@ const hasMoney = ({ debit = '', credit = '' }: Record<string, string>): boolean 
 
 it('the trial balance shows each account on its side', async () => {
   const page = onPage('account', 'class');
-  expect(inColumnsOf(page, await reports.trialBalance()).filter(hasMoney)).toEqual(page);
+  expect(inColumnsOf(page, await readTrialBalance({ db: books.world })).filter(hasMoney)).toEqual(page);
 });
 
 it('the books show each day, and totals', async () => {
   const page = onPage('day', 'currency');
   const today = new Date().toISOString().slice(0, 10);
-  const shown = inColumnsOf(page, await reports.daily(EVER));
+  const shown = inColumnsOf(page, await readDaily({ db: books.world }, EVER));
   expect(shown.map((line) => ({ ...line, day: line['day']?.replace(today, '2026-11-21') }))).toEqual(page);
 });
 
 it('the books show each merchant, and totals', async () => {
   const page = onPage('email', 'currency');
-  expect(inColumnsOf(page, await reports.byMerchant(EVER)).toSorted(byEmail)).toEqual(page.toSorted(byEmail));
+  expect(inColumnsOf(page, await readByMerchant({ db: books.world }, EVER)).toSorted(byEmail)).toEqual(
+    page.toSorted(byEmail),
+  );
 });
 
 /** Ids of accounts have no fixed order. */
@@ -191,7 +134,7 @@ const byEmail = (one: Record<string, string>, other: Record<string, string>): nu
 
 it('waiting money is counted and has an age', async () => {
   const page = onPage('waits_for', 'currency');
-  const waiting = await reports.waiting();
+  const waiting = await readWaiting({ db: books.world });
   expect(inColumnsOf(page, waiting)).toEqual(page);
   for (const { oldestAt } of waiting.lines) expect(Date.now() - oldestAt.getTime()).toBeLessThan(600_000);
 });

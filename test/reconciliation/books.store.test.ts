@@ -1,103 +1,36 @@
 // The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are
 // converted at the rate of each sale with one rounding per line, and all waiting money is listed. The
 // service's own verbs write the ledger entries.
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBooks, type Books as Reports } from '../../src/reconciliation/books.ts';
+import { readDaily, readTrialBalance, readWaiting, toCsv } from '../../src/reconciliation/books.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { divideHalfUp } from '../../src/domain/money.ts';
-import { insertRates } from '../../src/catalogue/store/rates.ts';
-import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
-import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
-import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { transfer } from '../../src/ledger/store/ledger.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { newWallet } from '../support/money/stock.ts';
+import { EVER, NOW, useSales, type Sale } from './sales.support.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 
-const NOW = new Date('2026-03-01T10:00:00.000Z');
 const FUNDS_MINOR = 100_000_000n;
-const EVER = { from: new Date('2020-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };
 
-let books: Books;
-let reports: Reports;
+const books = useSales();
 const wallets = {} as Record<AccountCurrency, string>;
-const rateIds: string[] = [];
-
 beforeAll(async () => {
-  books = await openBooks();
-  reports = createBooks({ db: books.world });
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-  await replaceTopUps(
-    books.world,
-    'NG-5GB-30D',
-    [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
-    NOW,
-  );
-  for (const currency of ['NGN', 'USD'] as const) {
-    const accountId = `acc-${randomUUID()}`;
-    await ensureWallet(books.world, accountId, currency);
-    const amount = { amountMinor: FUNDS_MINOR, currency };
-    await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
-    wallets[currency] = accountId;
-  }
-  const rate = { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD' } as const;
-  await insertRates(books.world, [
-    { ...rate, micros: 1_600_000_000n },
-    { ...rate, micros: 1_653_333_333n },
-  ]);
-  const rates = await books.world.selectFrom('exchange_rates').select('id').orderBy('id').execute();
-  rateIds.push(...rates.map((one) => String(one.id)));
+  for (const currency of ['NGN', 'USD'] as const)
+    wallets[currency] = await newWallet(books.world, { fundsMinor: FUNDS_MINOR, currency });
 });
-afterAll(() => books.close());
 
-interface Sale {
-  readonly currency: AccountCurrency;
-  readonly priceMinor: bigint;
-  readonly costUsdE4: bigint;
-  readonly rateId?: string;
-}
-
-async function open({ currency, priceMinor, costUsdE4, rateId }: Sale): Promise<string> {
-  const input = purchaseInput({
-    transactionId: `txn-${randomUUID().replaceAll('-', '')}`,
-    accountId: wallets[currency],
-    esimId: `esim-${randomUUID()}`,
-    quote: {
-      ...purchaseInput({ transactionId: 'txn-1' }).quote,
-      priceMinor: String(priceMinor),
-      currency,
-      costUsdE4: String(costUsdE4),
-      ...(rateId === undefined ? {} : { rateId }),
-    },
-  });
-  const opened = await openPurchase(books.world, input, {
-    now: NOW,
-    keepRefusal: () => false,
-  });
-  if (opened.stage === 'failed') throw new Error(opened.refusal.detail);
-  return input.transactionId;
-}
-
-async function sell(sale: Sale): Promise<string> {
-  const transactionId = await open(sale);
-  await settlePurchase(books.world, transactionId);
-  return transactionId;
-}
+const open = (sale: Sale) => books.open(wallets[sale.currency], sale);
 
 async function lineOf(account: string) {
-  const { lines } = await reports.trialBalance();
+  const { lines } = await readTrialBalance({ db: books.world });
   return lines.find((line) => line.account === account);
 }
 
 describe('the books', () => {
   it('name every account before the first sale, and net to zero', async () => {
-    const { lines, totals } = await reports.trialBalance();
+    const { lines, totals } = await readTrialBalance({ db: books.world });
     expect(lines.map((line) => line.account)).toEqual(
       expect.arrayContaining(['held:NGN', 'revenue:USD', 'supplier-cost:USD4', 'wallet:NGN', 'wallet:USD']),
     );
@@ -106,20 +39,22 @@ describe('the books', () => {
       { currency: 'USD', debitMinor: FUNDS_MINOR, creditMinor: FUNDS_MINOR, isBalanced: true },
       { currency: 'USD4', debitMinor: 0n, creditMinor: 0n, isBalanced: true },
     ]);
-    expect((await reports.daily(EVER)).lines).toEqual([]);
+    expect((await readDaily({ db: books.world }, EVER)).lines).toEqual([]);
   });
 
   it('have each day’s sales, corrections and costs, converted at the rate of each sale and rounded once', async () => {
-    const [first = '', second = ''] = rateIds;
     const sales: Sale[] = [
       { currency: 'USD', priceMinor: 230n, costUsdE4: 20_001n },
       { currency: 'USD', priceMinor: 115n, costUsdE4: 10_050n },
-      { currency: 'NGN', priceMinor: 379_040n, costUsdE4: 20_001n, rateId: first },
-      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 20_003n, rateId: second },
-      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 7n, rateId: second },
+      { currency: 'NGN', priceMinor: 379_040n, costUsdE4: 20_001n },
+      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 20_003n, rate: 1 },
+      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 7n, rate: 1 },
     ];
     let disputed = '';
-    for (const sale of sales) disputed = await sell(sale);
+    for (const sale of sales) {
+      disputed = await open(sale);
+      await settlePurchase(books.world, disputed);
+    }
     const gone = await open({ currency: 'USD', priceMinor: 999n, costUsdE4: 50_000n });
     await failPurchase(books.world, gone, { reason: 'OUT_OF_STOCK', detail: 'a test' });
     await transfer(books.world, {
@@ -132,16 +67,10 @@ describe('the books', () => {
       ],
     });
     // A reversal in the charge's own currency.
+    const account = { currency: 'GHS', account_id: null };
     await books.owner
       .insertInto('ledger_accounts')
-      .values(
-        ['revenue', 'suspense'].map((kind) => ({
-          id: `${kind}:GHS`,
-          kind,
-          currency: 'GHS',
-          account_id: null,
-        })),
-      )
+      .values(['revenue', 'suspense'].map((kind) => ({ id: `${kind}:GHS`, kind, ...account })))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await transfer(books.world, {
@@ -153,7 +82,7 @@ describe('the books', () => {
         { account: 'suspense:GHS', currency: 'GHS', amountMinor: 77n },
       ],
     });
-    const { lines } = await reports.daily(EVER);
+    const { lines } = await readDaily({ db: books.world }, EVER);
     const ngnCostMinor = divideHalfUp(
       20_001n * 1_600_000_000n + 20_003n * 1_653_333_333n + 7n * 1_653_333_333n,
       100_000_000n,
@@ -166,12 +95,8 @@ describe('the books', () => {
         packageType: 'BASE',
         deliveries: 0,
         soldMinor: 0n,
-        correctedMinor: -77n,
-        revenueMinor: -77n,
-        costUsdE4: 0n,
-        costMinor: 0n,
-        marginMinor: -77n,
-        marginBps: null,
+        ...{ correctedMinor: -77n, revenueMinor: -77n, marginMinor: -77n },
+        ...{ costUsdE4: 0n, costMinor: 0n, marginBps: null },
       },
       {
         day: today,
@@ -207,7 +132,7 @@ describe('the books', () => {
       debitMinor: 0n,
       creditMinor: 70_062n,
     });
-    const { totals } = await reports.trialBalance();
+    const { totals } = await readTrialBalance({ db: books.world });
     expect(totals.every((total) => total.isBalanced)).toBe(true);
   });
 
@@ -216,8 +141,8 @@ describe('the books', () => {
       at: Date;
     }>`select max(created_at) as at from ledger_transactions where kind = 'post'`.execute(books.owner);
     const last = rows[0]?.at ?? NOW;
-    const before = await reports.daily({ from: EVER.from, to: last });
-    const after = await reports.daily({ from: new Date(last.getTime() + 1), to: EVER.to });
+    const before = await readDaily({ db: books.world }, { from: EVER.from, to: last });
+    const after = await readDaily({ db: books.world }, { from: new Date(last.getTime() + 1), to: EVER.to });
     const count = (daily: typeof before) => daily.lines.reduce((sum, line) => sum + line.deliveries, 0);
     expect(count(before)).toBe(4);
     expect(count(after)).toBe(0);
@@ -235,7 +160,7 @@ describe('the books', () => {
         { account: 'suspense:NGN', currency: 'NGN', amountMinor: 1_000n },
       ],
     });
-    const { lines } = await reports.waiting();
+    const { lines } = await readWaiting({ db: books.world });
     const one = { items: 1, oldestAt: expect.any(Date) as Date };
     expect(lines).toEqual([
       { waitsFor: 'delivery', currency: 'USD', amountMinor: 750n, ...one, items: 2 },
@@ -247,7 +172,7 @@ describe('the books', () => {
 
   it('can be sent as comma-separated values, amounts exact', async () => {
     const today = new Date().toISOString().slice(0, 10);
-    expect(reports.toCsv(await reports.daily(EVER))).toBe(
+    expect(toCsv(await readDaily({ db: books.world }, EVER))).toBe(
       'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent\r\n' +
         `${today},GHS,BASE,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77,\r\n` +
         `${today},NGN,BASE,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n` +
@@ -256,11 +181,11 @@ describe('the books', () => {
         'total,NGN,,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n' +
         'total,USD,,2,3.45,0.00,3.45,3.0051,3.01,0.44,12.75\r\n',
     );
-    const balance = reports.toCsv(await reports.trialBalance());
+    const balance = toCsv(await readTrialBalance({ db: books.world }));
     expect(balance.startsWith('account,kind,class,currency,accounts,debit,credit\r\n')).toBe(true);
     expect(balance).toContain('supplier-cost:USD4,supplier-cost,expense,USD4,1,7.0062,0.0000\r\n');
     expect(balance).toMatch(/^total,,,USD,,(\d+\.\d\d),\1\r$/m);
-    expect(reports.toCsv(await reports.waiting())).toMatch(/^payout-by-gateway,NGN,10.00,1,20/m);
+    expect(toCsv(await readWaiting({ db: books.world }))).toMatch(/^payout-by-gateway,NGN,10.00,1,20/m);
   });
 
   it('can be read by a role that may write, and write nothing themselves', async () => {
@@ -268,7 +193,11 @@ describe('the books', () => {
       (await sql<{ n: string }>`select count(*)::text as n from ledger_entries`.execute(books.owner)).rows[0]
         ?.n;
     const before = await count();
-    await Promise.all([reports.trialBalance(), reports.daily(EVER), reports.waiting()]);
+    await Promise.all([
+      readTrialBalance({ db: books.world }),
+      readDaily({ db: books.world }, EVER),
+      readWaiting({ db: books.world }),
+    ]);
     expect(await count()).toBe(before);
   });
 
@@ -284,7 +213,7 @@ describe('the books', () => {
     );
     const dayMs = 24 * 3_600_000;
     const linesOf = async (from: number, to: number) =>
-      (await reports.daily({ from: new Date(from), to: new Date(to) })).lines;
+      (await readDaily({ db: books.world }, { from: new Date(from), to: new Date(to) })).lines;
     expect(await linesOf(limit.getTime() - dayMs, limit.getTime())).toEqual([]);
     expect(await linesOf(limit.getTime(), limit.getTime() + dayMs)).toMatchObject([{ day: '2021-06-02' }]);
   });

@@ -3,14 +3,15 @@
 // twice.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow } from '../support/people/buyer.ts';
+import { disputing } from '../support/money/disputing.ts';
 import { movedBy } from '../support/money/fundings.ts';
 import { EVIDENCE } from '../support/people/operator-actions.ts';
 import { atGateway, chargeAt, confirm } from '../support/money/payments.ts';
-import { until } from '../support/time/until.ts';
 import { expectEndsSoon, expectStays, paidPurchase, startSequences, untilOrdered } from './support.ts';
 
 const sequences = await startSequences();
 const { stack, buyer, operator } = sequences;
+const { resolve, settle, untilAttention } = disputing(stack, operator);
 
 /** The bank's step, and that our rows say so. */
 const DISPUTE_REASONS = [
@@ -23,11 +24,7 @@ async function dispute(transactionId: string, { deed, reason }: DisputeReason): 
   await atGateway(stack, transactionId, deed);
   // The gateway sends no event about a reversal.
   await confirm(stack, buyer.account, transactionId);
-  await until(
-    () => findPurchaseRow(stack, transactionId),
-    (row) => row?.attention_reason === reason,
-    { what: `${transactionId} is ${reason}` },
-  );
+  await untilAttention(transactionId, reason);
 }
 
 /** Paid, and every order is turned away: nothing is ordered yet. */
@@ -109,9 +106,8 @@ it('a disputed purchase is delivered as soon as a person has settled the dispute
   await dispute(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
   await stack.clearFaults();
   await expectStays(stack, transactionId, 'PROCESSING');
-  await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
-  expect(settled).toMatchObject({ outcome: 'done' });
+  await resolve(transactionId, 'declined');
+  expect(await settle(transactionId, 'won')).toMatchObject({ outcome: 'done' });
   await expectEndsSoon(stack, transactionId, 'SUCCESS');
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'revenue:USD': 230 });
 });
@@ -121,12 +117,8 @@ it('a purchase whose dispute is lost is never delivered, and the money is gone o
   const wallet = await buyer.balanceMinor();
   await dispute(transactionId, { deed: 'dispute', reason: 'PAYMENT_DISPUTED' });
   await stack.clearFaults();
-  await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'merchant-accepted' });
-  const settled = await operator.act(transactionId, 'settle-dispute', {
-    evidence: EVIDENCE,
-    outcome: 'lost',
-  });
-  expect(settled).toMatchObject({ outcome: 'done' });
+  await resolve(transactionId, 'merchant-accepted');
+  expect(await settle(transactionId, 'lost')).toMatchObject({ outcome: 'done' });
   expect(await cancelOnItsWord(transactionId)).toMatchObject({ outcome: 'done' });
   await expectEndsSoon(stack, transactionId, 'FAILED');
   expect(await sentBack(transactionId)).toEqual({ refunds: [], wallet });

@@ -1,5 +1,5 @@
 // A worker pauses between recording an effect and sending it, for longer than others wait. When it continues,
-// it sends nothing.
+// it sends nothing. And workers whose clocks differ: none of them counts an order in flight as refused.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -26,8 +26,8 @@ function worker(aheadMs = 0): Attempt {
 }
 
 /** Open, its money held, and without a workflow. */
-async function open(esimId?: string): Promise<PurchaseInput> {
-  const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs: 300 };
+async function open(esimId?: string, inFlightGraceMs = 300): Promise<PurchaseInput> {
+  const timings = { ...LONG_ANSWER_TIMINGS, inFlightGraceMs };
   const input = harness.inputFor({ account: buyer.account, timings, ...(esimId ? { esimId } : {}) });
   const options = { now: new Date(), gateway: 'paystack', keepRefusal: () => false };
   expect(await openPurchase(stack.world, input, options)).toMatchObject({ stage: 'paid' });
@@ -79,6 +79,26 @@ describe('a worker that stops before it sends', () => {
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
     // It is known not to have been sent, so nothing is in doubt, and the next attempt sends it.
     expect(await worker().deliverOnce(transactionId)).toMatchObject({ state: 'done' });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
+});
+
+describe.each([90_000, 3_600_000, -90_000, -3_600_000])('a second worker %i ms ahead', (aheadMs) => {
+  it('does not make the refusal final of an order that the first one has in flight', async () => {
+    const { transactionId } = await open(undefined, 60_000);
+    const first = worker(0);
+    // It arrives at the supplier after the refusal.
+    first.stall('order', 'before');
+    const firstEnds = first.deliverOnce(transactionId);
+    await first.stalled();
+    await stack.faults({ refusalsFirst: true, outOfStock: 1 });
+    await worker(aheadMs).deliverOnce(transactionId);
+    await stack.clearFaults();
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'PROCESSING' });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    first.goOn();
+    await firstEnds;
+    await deliveredBy(() => worker(), transactionId);
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });
 });

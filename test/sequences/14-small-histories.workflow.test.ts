@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { OPS_QUEUE, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
 import { findPurchaseRow, untilClosed } from '../support/people/buyer.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
-import { EVIDENCE } from '../support/people/operator-actions.ts';
+import { disputing } from '../support/money/disputing.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -15,12 +15,12 @@ import {
   untilCharged,
   untilStatus,
 } from '../support/money/payments.ts';
-import { until } from '../support/time/until.ts';
 import { untilListed } from '../support/world/workflow-harness.ts';
 import { loseWorkflow, paidPurchase, startSequences, untilContinuedAsNew, untilOrdered } from './support.ts';
 
 const sequences = await startSequences();
 const { stack, buyer, operator } = sequences;
+const { resolve, settle, untilAttention } = disputing(stack, operator);
 
 /** Meanwhile our database refuses every row of this table. */
 async function refusing(table: string, meanwhile: () => Promise<void>): Promise<void> {
@@ -100,14 +100,9 @@ it('a dispute that waits for a person continues as new, and can still be settled
   const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND NeedsAttention = true`;
   const [workflowId] = await untilListed(stack, query, (ids) => ids.length === 1);
   await untilContinuedAsNew(stack, workflowId!);
-  await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.act(transactionId, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' });
-  expect(settled).toMatchObject({ outcome: 'done' });
-  await until(
-    () => findPurchaseRow(stack, transactionId),
-    (row) => row?.attention_reason === null,
-    { what: 'no attention needed' },
-  );
+  await resolve(transactionId, 'declined');
+  expect(await settle(transactionId, 'won')).toMatchObject({ outcome: 'done' });
+  await untilAttention(transactionId, null);
 });
 
 it('a sweep of many rows keeps each of its histories small, and follows every row', async () => {

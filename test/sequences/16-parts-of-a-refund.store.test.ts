@@ -3,7 +3,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { databaseActions } from '../support/world/database-engine.ts';
 import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
@@ -43,7 +42,7 @@ async function delivered(amountMinor: bigint, currency: string): Promise<Payer> 
     charge: { gateway: 'paystack', amountMinor: String(amountMinor), currency, rateIds: [] },
   });
   await books.bookCheck(payer, paid(amountMinor, currency));
-  await settlePurchase(books.world, payer.transactionId);
+  await books.settle(payer);
   return payer;
 }
 
@@ -72,8 +71,7 @@ it('a part of a franc is refused: the gateway cuts it off', async () => {
 it('a part that is worth nothing is refused, of what was earned and of the wallet', async () => {
   const earned = await delivered(760_000n, 'XOF');
   expect(await refund(earned, 100n, 'XOF')).toMatchObject({ outcome: 'refused', code: 'AMOUNT_NOT_ALLOWED' });
-  const funded = await books.payer({ purpose: 'funding' });
-  await books.bookCheck(funded);
+  const funded = await books.fundedPayer();
   expect(await refund(funded, 500n, 'NGN')).toMatchObject({ outcome: 'refused', code: 'AMOUNT_NOT_ALLOWED' });
   expect(await givenUp(funded, 'wallet:%')).toEqual([]);
   for (const part of [666_667n, 666_667n, 666_666n])

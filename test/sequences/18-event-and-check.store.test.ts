@@ -1,22 +1,14 @@
 // An event of the gateway is done when a check that began after it is booked: never when one was only asked
 // for, and never by an older one.
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
-import type { ActivityDeps } from '../../activities/index.ts';
-import { checkPayment } from '../../activities/payments/payments.ts';
+import { expect, it } from 'vitest';
 import { applyInbox } from '../../src/payments/gateway-events.ts';
 import { createEventWriter } from '../../src/payments/store/gateway-events.ts';
-import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startAnsweringGateway, transaction, yes } from '../support/vendors/answering-gateway.ts';
-import { json } from '../support/vendors/answering-server.ts';
-import { CHARGE_MINOR, PRICE_MINOR, usePaymentBooks } from '../payments/payments.support.ts';
+import { chargeAnswer, silentEvents, useAnsweringGateway } from '../payments/answering.support.ts';
+import { PRICE_MINOR, usePaymentBooks } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
-const events = createEvents(createLogger({ level: 'silent' }));
-const gateway = server.gateway();
+const gateway = useAnsweringGateway(books);
 
 it('an event that came during a check is asked for again, until a check that began after it is booked', async () => {
   const payer = await books.payer();
@@ -26,28 +18,20 @@ it('an event that came during a check is asked for again, until a check that beg
       Promise.resolve(void asked.push(transactionId)),
   };
   const sweep = () =>
-    applyInbox({ db: books.world, gateway, events, engine } as unknown as Parameters<typeof applyInbox>[0]);
-  const check = () =>
-    checkPayment(
-      { db: books.world, gateway, events, clock: { now: () => new Date() } } as unknown as ActivityDeps,
-      payer.transactionId,
-      'purchase',
-    );
+    applyInbox({ db: books.world, events: silentEvents, engine } as unknown as Parameters<
+      typeof applyInbox
+    >[0]);
   const isAsked = Promise.withResolvers<undefined>();
   const mayAnswer = Promise.withResolvers<undefined>();
   let times = 1;
-  server.answerWith((response, call) => {
-    const answer = json(
-      yes(
-        transaction({ reference: payer.reference, status: 'success', amount: times * Number(CHARGE_MINOR) }),
-      ),
-    );
+  gateway.server.answerWith((response, call) => {
+    const answer = chargeAnswer('paid', call, times);
     isAsked.resolve(undefined);
     void mayAnswer.promise.then(() => {
       answer(response, call);
     });
   });
-  const first = check();
+  const first = gateway.check(payer);
   await isAsked.promise;
   // The buyer pays a second time; the answer that is under way does not know of it.
   await createEventWriter(books.world)({
@@ -65,7 +49,7 @@ it('an event that came during a check is asked for again, until a check that beg
   expect(await books.balance(payer)).toBe(0n);
   await sweep();
   expect(asked).toEqual([payer.transactionId, payer.transactionId]);
-  await check();
+  await gateway.check(payer);
   expect(await books.balance(payer)).toBe(PRICE_MINOR);
   await sweep();
   expect(asked).toHaveLength(2);

@@ -3,9 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
 import { createBatchRepairs } from '../../operations/batch-repairs.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
-import { createBooks } from '../../reconciliation/books.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
-import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
 import type { WorldConfig } from '../config/config.ts';
 import { openDatabase } from '../../platform/database/database.ts';
@@ -86,8 +84,6 @@ export function createOpsDeps({
     actions,
     replayDeps,
     batchRepairs: createBatchRepairs({ db, clock, stuck, actions, replayDeps, engine: engines.jobs }),
-    books: createBooks({ db }),
-    differences: createDifferences({ db, clock }),
     /** Done by the workers. */
     reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
   };

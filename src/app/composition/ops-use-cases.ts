@@ -6,7 +6,7 @@ import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { RateDeps } from '../../catalogue/rates.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
-import { differenceUseCases, reportUseCases } from '../../reconciliation/operator-use-cases.ts';
+import { overviewUseCases, reconciliationUseCases } from '../../reconciliation/operator-use-cases.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
@@ -63,9 +63,8 @@ export function createOpsWorld(deps: OpsWorldDeps) {
     operations: bindAll(deps, operatorUseCases),
     pricing: bindAll(deps, pricingUseCases),
     reconciliation: {
-      ...bindAll(deps, differenceUseCases),
-      ...guardAll(reportUseCases(deps)),
-      toCsv: deps.books.toCsv,
+      ...bindAll(deps, reconciliationUseCases),
+      ...guardAll(overviewUseCases(deps)),
     },
   };
 }

@@ -17,7 +17,6 @@ import { operatorSearchRoutes } from '../../operations/http/search.ts';
 import { stuckRoutes } from '../../operations/http/stuck.ts';
 import { booksRoutes } from '../../reconciliation/http/books.ts';
 import { differenceRoutes } from '../../reconciliation/http/differences.ts';
-import { ledgerRoutes } from '../../reconciliation/http/ledger.ts';
 import { overviewRoutes } from '../../reconciliation/http/overview.ts';
 import { makeOpsDocument } from '../../platform/http/docs/openapi.ts';
 import { toJson } from '../../platform/http/json.ts';
@@ -77,7 +76,6 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('operations', approvalRoutes),
     ...within('operations', batchRepairRoutes),
     ...within('reconciliation', differenceRoutes),
-    ...within('reconciliation', ledgerRoutes),
     ...within('reconciliation', booksRoutes),
     ...within('pricing', rateRoutes),
     ...within('pricing', priceRoutes),

@@ -7,7 +7,7 @@ import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
-import { MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
+import { CSV_COLUMNS, MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 
 const defineRoute = routesFor<WalletCases>();
@@ -66,10 +66,7 @@ const entriesSchema = dataSchema(
   'WalletEntries',
 );
 
-const csvSchema = z.string().meta({
-  description:
-    'The columns id, at, kind, amount, currency, balanceAfter, holdStatus, transactionId, packageName, description',
-});
+const csvSchema = z.string().meta({ description: `The columns ${CSV_COLUMNS.join(', ')}` });
 
 const walletEntriesRoute = defineRoute({
   ...READ,

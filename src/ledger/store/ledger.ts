@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { LedgerAccountsTable } from './tables.ts';
 
 /** A positive amount credits the account. */
 export interface LedgerEntry {
@@ -20,14 +21,21 @@ interface Transfer {
 
 export const walletAccount = (accountId: string): string => `wallet:${accountId}`;
 
-/** Creates an empty wallet if there is none; a trigger adds its balance row. */
-export async function ensureWallet(db: WorldDb, accountId: string, currency: AccountCurrency): Promise<void> {
+/**
+ * Creates accounts that are missing. Safe to repeat, also by many at the same time: whichever of its keys a
+ * row has in common with another.
+ */
+export async function ensureAccounts(db: WorldDb, accounts: readonly LedgerAccountsTable[]): Promise<void> {
   await db
     .insertInto('ledger_accounts')
-    .values({ id: walletAccount(accountId), kind: 'wallet', currency, account_id: accountId })
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .values(accounts)
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
+
+/** Creates an empty wallet if there is none; a trigger adds its balance row. */
+export const ensureWallet = (db: WorldDb, accountId: string, currency: AccountCurrency): Promise<void> =>
+  ensureAccounts(db, [{ id: walletAccount(accountId), kind: 'wallet', currency, account_id: accountId }]);
 
 /** Exchanges `from` for `to` over the exchange accounts. No entries where both have the same currency. */
 export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
@@ -43,30 +51,21 @@ export const clearingAccount = (gateway: string, currency: string): string =>
   `gateway-clearing:${gateway}:${currency}`;
 
 /** Creates the accounts that payments at a gateway in a currency are booked on, if there are none. */
-export async function ensureSystemAccounts(db: WorldDb, gateway: string, currency: string): Promise<void> {
+export function ensureSystemAccounts(db: WorldDb, gateway: string, currency: string): Promise<void> {
   const accounts = [
     { id: clearingAccount(gateway, currency), kind: 'gateway-clearing' },
     ...['suspense', 'exchange'].map((kind) => ({ id: `${kind}:${currency}`, kind })),
   ];
-  await db
-    .insertInto('ledger_accounts')
-    .values(accounts.map((account) => ({ ...account, currency, account_id: null })))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+  return ensureAccounts(
+    db,
+    accounts.map((account) => ({ ...account, currency, account_id: null })),
+  );
 }
 
-/** The account of our money at a supplier. Safe to repeat. */
-export async function ensureSupplierAccount(db: WorldDb, supplier: string): Promise<void> {
-  await db
-    .insertInto('ledger_accounts')
-    .values({
-      id: `supplier-prepaid:${supplier}:USD4`,
-      kind: 'supplier-prepaid',
-      currency: 'USD4',
-      account_id: null,
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+/** The account of our money at a supplier. */
+export function ensureSupplierAccount(db: WorldDb, supplier: string): Promise<void> {
+  const id = `supplier-prepaid:${supplier}:USD4`;
+  return ensureAccounts(db, [{ id, kind: 'supplier-prepaid', currency: 'USD4', account_id: null }]);
 }
 
 /** Bookings often have parts of nothing, which the ledger does not take. */

@@ -3,25 +3,24 @@
  * zero, so the rest is booked on `owed:<account>`, a debit. Rule: money that comes into the wallet from a
  * payment pays what is owed first.
  */
-import { sql } from 'kysely';
 import { smaller, type Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { walletAccount, type LedgerEntry } from './ledger.ts';
+import { ensureAccounts, walletAccount, type LedgerEntry } from './ledger.ts';
 
 export const owedAccount = (accountId: string): string => `owed:${accountId}`;
 
 /** Entries that credit a wallet, paying what is owed first. Locks the wallet. */
-export async function creditEntries(trx: WorldDb, accountId: string, credit: Money): Promise<LedgerEntry[]> {
-  if (credit.amountMinor === 0n) return [];
+export async function creditEntries(
+  trx: WorldDb,
+  accountId: string,
+  { amountMinor, currency }: Money,
+): Promise<LedgerEntry[]> {
+  if (amountMinor === 0n) return [];
   const { owed_minor: owedMinor } = await lockWallet(trx, accountId);
-  const paidMinor = smaller(owedMinor, credit.amountMinor);
+  const paidMinor = smaller(owedMinor, amountMinor);
   return [
-    { account: owedAccount(accountId), currency: credit.currency, amountMinor: paidMinor },
-    {
-      account: walletAccount(accountId),
-      currency: credit.currency,
-      amountMinor: credit.amountMinor - paidMinor,
-    },
+    { account: owedAccount(accountId), currency, amountMinor: paidMinor },
+    { account: walletAccount(accountId), currency, amountMinor: amountMinor - paidMinor },
   ];
 }
 
@@ -35,7 +34,8 @@ export async function debitEntries(
   const { balance_minor: balanceMinor } = await lockWallet(trx, accountId);
   const takenMinor = smaller(balanceMinor, amountMinor);
   const owedMinor = amountMinor - takenMinor;
-  if (owedMinor > 0n) await ensureOwedAccount(trx, accountId, currency);
+  const owed = { id: owedAccount(accountId), kind: 'owed', currency, account_id: accountId };
+  if (owedMinor > 0n) await ensureAccounts(trx, [owed]);
   return [
     { account: walletAccount(accountId), currency, amountMinor: -takenMinor },
     { account: owedAccount(accountId), currency, amountMinor: -owedMinor },
@@ -54,11 +54,4 @@ export async function lockWallet(
     .forNoKeyUpdate()
     .executeTakeFirst();
   return wallet ?? { balance_minor: 0n, owed_minor: 0n };
-}
-
-async function ensureOwedAccount(trx: WorldDb, accountId: string, currency: string): Promise<void> {
-  await sql`
-    insert into ledger_accounts (id, kind, currency, account_id)
-    values (${owedAccount(accountId)}, 'owed', ${currency}, ${accountId})
-    on conflict (id) do nothing`.execute(trx);
 }

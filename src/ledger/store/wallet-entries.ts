@@ -19,32 +19,21 @@ export interface WalletEntriesQuery {
   readonly kind?: WalletEntryKind | undefined;
 }
 
-export interface WalletEntry {
-  /** Unique in its wallet. */
-  readonly id: string;
-  readonly at: Date;
-  readonly kind: WalletEntryKind;
-  readonly amountMinor: bigint;
-  readonly balanceAfterMinor: bigint;
-  readonly currency: AccountCurrency;
-  readonly holdStatus: HoldStatus | null;
-  readonly transactionId: string | null;
-  readonly packageName: string | null;
-  readonly description: string;
-}
+/** `id` is unique in its wallet. */
+export type WalletEntry = ReturnType<typeof entryOf>;
 
 interface Row {
   readonly number: bigint;
   readonly at: Date;
   readonly kind: WalletEntryKind;
-  readonly amount_minor: bigint;
-  readonly balance_after_minor: bigint;
+  readonly amountMinor: bigint;
+  readonly balanceAfterMinor: bigint;
   readonly currency: AccountCurrency;
-  readonly ledger_kind: string;
-  readonly transaction_id: string | null;
-  readonly package_name: string | null;
-  readonly is_funding: boolean;
-  readonly hold_status: 'HELD' | 'POSTED' | 'VOIDED' | null;
+  readonly ledgerKind: string;
+  readonly transactionId: string | null;
+  readonly packageName: string | null;
+  readonly isFunding: boolean;
+  readonly hold: keyof typeof HOLD_STATUS_OF | null;
 }
 
 /** Newest first. Times become numbers first, so that every filter reads one index in order. */
@@ -64,9 +53,10 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
          ${to === undefined ? sql`` : sql`and entry_number < ${numberAt(to)}`}
        order by entry_number desc limit ${limit}
     )
-    select page.entry_number as number, page.at, page.kind, page.amount_minor, page.balance_after_minor, wallets.currency,
-           page.ledger_kind, page.transaction_id, purchases.package_name, fundings.transaction_id is not null as is_funding,
-           case when page.kind = 'HOLD' then holds.status end as hold_status
+    select page.entry_number as number, page.at, page.kind, page.amount_minor as "amountMinor",
+           page.balance_after_minor as "balanceAfterMinor", wallets.currency, page.ledger_kind as "ledgerKind",
+           page.transaction_id as "transactionId", purchases.package_name as "packageName",
+           fundings.transaction_id is not null as "isFunding", case when page.kind = 'HOLD' then holds.status end as hold
       from page
       join wallets on wallets.account_id = page.account_id
       left join purchases on purchases.transaction_id = page.transaction_id
@@ -78,23 +68,8 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
 
 const HOLD_STATUS_OF = { HELD: 'HELD', POSTED: 'CHARGED', VOIDED: 'RELEASED' } as const;
 
-function entryOf(row: Row): WalletEntry {
-  const holdStatus = row.hold_status && HOLD_STATUS_OF[row.hold_status];
-  const { at, kind, currency, transaction_id: transactionId, package_name: packageName } = row;
-  const words = {
-    ...{ kind, ledgerKind: row.ledger_kind, holdStatus, packageName },
-    ...{ isFunding: row.is_funding, isGain: row.amount_minor > 0n },
-  };
-  return {
-    id: `entry-${row.number}`,
-    at,
-    kind,
-    amountMinor: row.amount_minor,
-    balanceAfterMinor: row.balance_after_minor,
-    currency,
-    holdStatus,
-    transactionId,
-    packageName,
-    description: explainEntry(words),
-  };
+function entryOf({ number, hold, ledgerKind, isFunding, ...entry }: Row) {
+  const holdStatus: HoldStatus | null = hold && HOLD_STATUS_OF[hold];
+  const words = { ...entry, holdStatus, ledgerKind, isFunding, isGain: entry.amountMinor > 0n };
+  return { id: `entry-${number}`, ...entry, holdStatus, description: explainEntry(words) };
 }

@@ -13,15 +13,10 @@ import { lockPayment } from './lock-order.ts';
 import { flagMoney, reversedKey, type PaymentRow } from './payments.ts';
 import { createRefund, findUnsentRefunds, takeFromRefund } from './refunds.ts';
 import { missingEntries, takeDisputed } from './reversals.ts';
-import { entriesBack, putAtRisk, riskOf } from './risk.ts';
+import { entriesBack, putAtRisk, riskOf, updateDispute } from './risk.ts';
 import type { DisputeRow } from './tables.ts';
 
 const disputes = (db: WorldDb) => db.selectFrom('disputes').selectAll().orderBy('opened_at');
-
-const updateDispute = (
-  trx: WorldDb,
-  { reference, dispute_id }: Pick<DisputeRow, 'reference' | 'dispute_id'>,
-) => trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', dispute_id);
 
 /**
  * Whether a check also asks for disputes: one is known, an event names one, or an operator asked for the

@@ -175,32 +175,28 @@ export async function nextPaymentAttempt(db: WorldDb, after: PaymentRow): Promis
     .executeTakeFirstOrThrow();
 }
 
+/** Of a payment that the gateway has not answered yet. */
+const updateAsked = (db: WorldDb, reference: string) =>
+  db
+    .updateTable('payments')
+    .set({ updated_at: sql`now()` })
+    .where('reference', '=', reference)
+    .where('status', '=', 'ASKED');
+
 /** Only the first saved instructions count. The gateway may have moved the expiry. */
 export async function saveInstructions(
   db: WorldDb,
   reference: string,
   instructions: PaymentInstructions,
 ): Promise<void> {
-  await db
-    .updateTable('payments')
-    .set({
-      status: 'OPEN',
-      instructions: JSON.stringify(instructions),
-      ...(instructions.kind === 'bank-transfer' ? { expires_at: instructions.expiresAt } : {}),
-      updated_at: sql`now()`,
-    })
-    .where('reference', '=', reference)
-    .where('status', '=', 'ASKED')
+  const moved = instructions.kind === 'bank-transfer' ? { expires_at: instructions.expiresAt } : {};
+  await updateAsked(db, reference)
+    .set({ status: 'OPEN', instructions: JSON.stringify(instructions), ...moved })
     .execute();
 }
 
 export async function markPaymentRefused(db: WorldDb, reference: string): Promise<void> {
-  await db
-    .updateTable('payments')
-    .set({ status: 'REFUSED', updated_at: sql`now()` })
-    .where('reference', '=', reference)
-    .where('status', '=', 'ASKED')
-    .execute();
+  await updateAsked(db, reference).set({ status: 'REFUSED' }).execute();
 }
 
 /** All attempts of a purchase or a funding, oldest first. */
@@ -400,16 +396,11 @@ async function close(
   status: 'FAILED' | 'SUCCESS',
   reason: FailureReason | null,
 ): Promise<void> {
+  const now = sql<Date>`now()`;
   await db
     .updateTable('fundings')
-    .set({
-      status,
-      reason,
-      closed_at: sql`now()`,
-      updated_at: sql`now()`,
-      needs_attention_since: null,
-      attention_reason: null,
-    })
+    .set({ status, reason, closed_at: now, updated_at: now })
+    .set({ needs_attention_since: null, attention_reason: null })
     .where('transaction_id', '=', transactionId)
     .where('status', '=', 'PENDING')
     .execute();

@@ -38,24 +38,21 @@ export async function createRefund(
   const made = await trx
     .insertInto('refunds')
     .values({
-      refund_key: refundKey,
-      gateway,
-      ...{ reference, transaction_id, account_id, currency, reason, amount_minor: amountMinor },
+      ...{ refund_key: refundKey, gateway, reference, transaction_id, account_id },
+      ...{ currency, reason, amount_minor: amountMinor },
     })
     .onConflict((conflict) => conflict.column('refund_key').doNothing())
     .returningAll()
     .executeTakeFirst();
   if (made && currency === payment.charge_currency)
     await moveMoney(trx, reference, { refunding: amountMinor });
-  return (
-    made ??
-    (await trx
-      .selectFrom('refunds')
-      .selectAll()
-      .where('refund_key', '=', refundKey)
-      .executeTakeFirstOrThrow())
-  );
+  if (made) return made;
+  return trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow();
 }
+
+/** This attempt of a refund, while it is the newest one. */
+const updateAttempt = (db: WorldDb, { refund_key, attempt }: Pick<RefundRow, 'refund_key' | 'attempt'>) =>
+  db.updateTable('refunds').where('refund_key', '=', refund_key).where('attempt', '=', attempt);
 
 const openRefunds = (db: WorldDb) =>
   db.selectFrom('refunds').selectAll().where('closed_at', 'is', null).orderBy('created_at');
@@ -281,19 +278,9 @@ export async function saveRefundState(
 
 /** A stuck refund becomes due again as a new attempt. */
 export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<void> {
-  await trx
-    .updateTable('refunds')
-    .set({
-      status: 'DUE',
-      attempt: refund.attempt + 1,
-      sent_at: null,
-      send_before: null,
-      gateway_refund_id: null,
-      gateway_status: null,
-      updated_at: sql`now()`,
-    })
-    .where('refund_key', '=', refund.refund_key)
-    .where('attempt', '=', refund.attempt)
+  const unsent = { sent_at: null, send_before: null, gateway_refund_id: null, gateway_status: null };
+  await updateAttempt(trx, refund)
+    .set({ status: 'DUE', attempt: refund.attempt + 1, ...unsent, updated_at: sql`now()` })
     .where('status', '=', 'STUCK')
     .execute();
 }
@@ -429,13 +416,10 @@ async function takeBackPart(
   refund: RefundRow,
   minor: bigint,
 ): Promise<void> {
-  const open = await trx
-    .selectFrom('refunds')
-    .selectAll()
+  const open = await openRefunds(trx)
     .where('refund_key', '=', refund.refund_key)
     .where('attempt', '=', refund.attempt)
     .where('amount_minor', '=', refund.amount_minor)
-    .where('closed_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (!open) return;
@@ -452,17 +436,15 @@ export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Prom
   return inTransaction(db, async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
     if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
-    const isCharged = refund.currency === payment.charge_currency;
-    const before = isCharged ? payment : await reversedBefore(trx, refund);
-    const reversedMinor = before.reversed_minor + refund.amount_minor;
-    const key = reversedKey(refund.reference, refund.currency, reversedMinor);
+    const { reference, currency } = refund;
+    const beforeMinor =
+      currency === payment.charge_currency
+        ? payment.reversed_minor
+        : (await otherCurrencyMinor(trx, reference, currency)).reversedMinor;
+    const key = reversedKey(reference, currency, beforeMinor + refund.amount_minor);
     await clearSuspense(trx, refund, 'payment-reversed', key);
     return true;
   });
-}
-
-async function reversedBefore(trx: WorldDb, { reference, currency }: RefundRow) {
-  return { reversed_minor: (await otherCurrencyMinor(trx, reference, currency)).reversedMinor };
 }
 
 /**
@@ -487,16 +469,13 @@ export async function closeRefund(
   pending: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   const { payment } = await lockPayment(trx, refund.reference);
-  const closed = await trx
-    .updateTable('refunds')
+  const closed = await updateAttempt(trx, refund)
     .set({
       status,
       closed_at: sql`now()`,
       updated_at: sql`now()`,
       ...(at ? { gateway_refund_id: at.refundId, gateway_status: at.gatewayStatus } : {}),
     })
-    .where('refund_key', '=', refund.refund_key)
-    .where('attempt', '=', refund.attempt)
     .where('amount_minor', '=', refund.amount_minor)
     .where('closed_at', 'is', null)
     .returning([

@@ -8,7 +8,7 @@ import { larger, type Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { moveMoney, partInPrice, takeFrom } from './account.ts';
 import { findPayment, type PaymentRow } from './payments.ts';
-import { putAtRisk, riskOf } from './risk.ts';
+import { putAtRisk, riskOf, updateDispute } from './risk.ts';
 import type { DisputeRow } from './tables.ts';
 
 /** An amount of a payment, by where it was before it was taken. */
@@ -78,12 +78,7 @@ export async function takeDisputed(
 }
 
 async function markTaken(trx: WorldDb, dispute: DisputeRow): Promise<void> {
-  await trx
-    .updateTable('disputes')
-    .set({ money: 'TAKEN' })
-    .where('reference', '=', dispute.reference)
-    .where('dispute_id', '=', dispute.dispute_id)
-    .execute();
+  await updateDispute(trx, dispute).set({ money: 'TAKEN' }).execute();
   await moveMoney(trx, dispute.reference, { disputed: -riskOf(dispute), reversed: riskOf(dispute) });
 }
 

@@ -19,6 +19,11 @@ export const riskOf = ({
 }: Pick<DisputeRow, 'free_minor' | 'used_minor' | 'credited_minor'>): bigint =>
   free_minor + used_minor + credited_minor;
 
+export const updateDispute = (
+  trx: WorldDb,
+  { reference, dispute_id }: Pick<DisputeRow, 'reference' | 'dispute_id'>,
+) => trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', dispute_id);
+
 /**
  * Puts `wantedMinor` of a payment at risk for this dispute, or all that is left of it. Replaces what was at
  * risk before. Returns the amount that is free again. The caller has locked the payment and just read it.
@@ -29,11 +34,7 @@ export async function putAtRisk(
   dispute: DisputeRow,
   wantedMinor: bigint,
 ): Promise<{ readonly freedMinor: bigint }> {
-  const { reference, dispute_id, transaction_id: transactionId } = dispute;
-  const row = trx
-    .updateTable('disputes')
-    .where('reference', '=', reference)
-    .where('dispute_id', '=', dispute_id);
+  const { reference, transaction_id: transactionId } = dispute;
   // As if it had nothing at risk.
   const whole: PaymentRow = {
     ...payment,
@@ -43,7 +44,7 @@ export async function putAtRisk(
   };
   const { free, used, credited } = takeFrom(whole, wantedMinor);
   const revenueMinor = await earnedPart(trx, whole, used, dispute.revenue_minor);
-  await row
+  await updateDispute(trx, dispute)
     .set({ free_minor: free, used_minor: used, credited_minor: credited, revenue_minor: revenueMinor })
     .execute();
   await moveMoney(trx, reference, {
@@ -54,7 +55,8 @@ export async function putAtRisk(
   // The wallet comes last (lock-order.ts).
   const worthMinor = partInPrice(payment, whole.credited_minor, credited);
   const frozenMinor = await frozenFor(trx, payment, dispute.frozen_minor, worthMinor);
-  if (frozenMinor !== dispute.frozen_minor) await row.set({ frozen_minor: frozenMinor }).execute();
+  if (frozenMinor !== dispute.frozen_minor)
+    await updateDispute(trx, dispute).set({ frozen_minor: frozenMinor }).execute();
   const back = { revenue: dispute.revenue_minor - revenueMinor, wallet: dispute.frozen_minor - frozenMinor };
   if (back.revenue !== 0n || back.wallet !== 0n)
     await transfer(trx, {

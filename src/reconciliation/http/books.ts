@@ -1,4 +1,4 @@
-/** The reports for finance. Amounts are numbers with two decimals; of USD4 with four. */
+/** The reports for finance, and entries of the ledger. Amounts are numbers with two decimals; of USD4 with four. */
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import {
@@ -11,7 +11,18 @@ import {
 } from '../../platform/http/answer-fields.ts';
 import { environmentField, opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { ByMerchant, Daily, Earned, Report, TrialBalance, Waiting } from '../books.ts';
+import { textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { MAX_FOUND_BY_CHARACTERS } from '../../platform/http/limits.ts';
+import {
+  toCsv,
+  type ByMerchant,
+  type Daily,
+  type Earned,
+  type LedgerView,
+  type Report,
+  type TrialBalance,
+  type Waiting,
+} from '../books.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
@@ -138,7 +149,7 @@ function reportRoute<R extends Report, Query extends z.ZodObject>(
         'Content-Type': `${CSV}; charset=utf-8`,
         'Content-Disposition': `attachment; filename="${report.report}.csv"`,
       };
-      return { status: 200, body: cases.toCsv(report), headers };
+      return { status: 200, body: toCsv(report), headers };
     },
   });
 }
@@ -201,7 +212,85 @@ function presentWaiting({ lines }: Waiting): Data<typeof waitingSchema> {
   };
 }
 
+/** A screen is shorter, a spreadsheet is made from the reports. */
+const MAX_LEDGER_LINES = 10_000;
+
+const ledgerQuery = z.object({
+  ...environmentField,
+  id: textField({
+    max: MAX_FOUND_BY_CHARACTERS,
+    description:
+      'An account’s id (its wallet), a ledger account such as `suspense:NGN`, a kind of ledger accounts such as `suspense`, or anything ' +
+      'that leads to a purchase or funding',
+    example: 'suspense:NGN',
+  }),
+  limit: wholeNumberField({
+    min: 1,
+    max: MAX_LEDGER_LINES,
+    fallback: 50,
+    description: 'Entries of accounts',
+  }),
+});
+
+const ledgerSchema = dataSchema(
+  z.object({
+    isAccount: z.boolean().meta({ description: 'false: of one purchase or funding' }),
+    accounts: z.array(z.string()).meta({ description: 'The ledger accounts that `id` names' }),
+    lines: z.array(
+      z.object({
+        at: isoTime('When it was booked'),
+        operationKey: z.string(),
+        kind: z.string(),
+        transactionId: z.string().nullable(),
+        account: z.string(),
+        currency,
+        reason: z.string().nullable(),
+        debit: sides.debit,
+        credit: sides.credit,
+        balance: money('After it, on the account’s normal side; null for a purchase').nullable(),
+      }),
+    ),
+  }),
+  'Ledger',
+);
+
+const ledgerRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/books/ledger',
+  permission: 'books',
+  query: ledgerQuery,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'The entries', schema: ledgerSchema } },
+  docs: {
+    operationId: 'getLedger',
+    tag: 'Books',
+    summary: 'Read ledger entries',
+    description:
+      'Of accounts newest first, with the balance after each entry; of a purchase or funding in the order of booking, without balances.',
+  },
+  async handle({ cases, query }) {
+    return dataAnswer(presentLedger(await cases.readLedger(query)));
+  },
+});
+
+const presentLedger = ({ lines, ...view }: LedgerView): Data<typeof ledgerSchema> => ({
+  ...view,
+  accounts: [...view.accounts],
+  lines: lines.map(({ at, debitMinor, creditMinor, balanceMinor, ...line }) => {
+    const { currency } = line;
+    const amount = (amountMinor: bigint) => amountJson({ amountMinor, currency });
+    return {
+      ...line,
+      at: at.toISOString(),
+      debit: amount(debitMinor),
+      credit: amount(creditMinor),
+      balance: balanceMinor === null ? null : amount(balanceMinor),
+    };
+  }),
+});
+
 export const booksRoutes: readonly Route<ReconciliationCases>[] = [
+  ledgerRoute,
   reportRoute(
     'trial-balance',
     environmentQuery,

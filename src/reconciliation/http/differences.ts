@@ -16,7 +16,7 @@ import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
-import type { ListedDifference } from '../reconcile.ts';
+import type { ListedDifference } from '../store/reconciliation.ts';
 
 const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
 const count = z.number().int();

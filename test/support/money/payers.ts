@@ -81,12 +81,19 @@ export async function resend(stack: Stack, { id }: GatewayEvent): Promise<void> 
 }
 
 /** Sends these bytes, signed with the key. */
-export function postEvent(
+export async function postEvent(
   stack: Stack,
   body: string | Uint8Array,
   { key = SECRET_KEY, headers }: { key?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
-  return post(stack, body, headers ?? { 'x-paystack-signature': signatureOf(body, key) });
+  const signed = headers ?? { 'x-paystack-signature': signatureOf(body, key) };
+  const answer = await fetch(stack.apiUrl + GATEWAY_ROUTE, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signed },
+    body: Buffer.from(body),
+  });
+  const { status, headers: answered } = answer;
+  return { status, headers: answered, text: await answer.text(), body: {} as Answer['body'] };
 }
 
 export function signatureOf(body: string | Uint8Array, key = SECRET_KEY): string {
@@ -111,20 +118,6 @@ export async function untilTaken(stack: Stack, reference: string): Promise<void>
     (left) => left === 0,
     { what: `every event of ${reference} taken` },
   );
-}
-
-async function post(
-  stack: Stack,
-  body: string | Uint8Array,
-  headers: Record<string, string>,
-): Promise<Answer> {
-  const answer = await fetch(stack.apiUrl + GATEWAY_ROUTE, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: Buffer.from(body),
-  });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: {} as Answer['body'] };
 }
 
 /** Ends the refund of a charge, once it has been requested. */

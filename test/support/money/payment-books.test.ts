@@ -2,7 +2,6 @@
 // database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { settlePurchase } from '../../../src/purchases/store/purchases.ts';
 import { usePaymentBooks, paid, type Payer } from '../../payments/payments.support.ts';
 import { paymentViolations } from './payment-books.ts';
 
@@ -14,7 +13,7 @@ let funded: Payer;
 beforeAll(async () => {
   delivered = await books.payer();
   await books.bookCheck(delivered, paid(2_160_000n));
-  await settlePurchase(books.world, delivered.transactionId);
+  await books.settle(delivered);
   await books.dispute(delivered);
   other = await books.payer();
   await books.bookCheck(other, paid(5_000n, 'GHS'));

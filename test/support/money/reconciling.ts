@@ -5,29 +5,18 @@ import { createPaystackGateway } from '../../../src/vendors/paystack/gateway.ts'
 import { createReconciliation, type Reconciliation } from '../../../src/reconciliation/reconcile.ts';
 import type { ReconcileEngine } from '../../../src/reconciliation/engine.ts';
 import type { ReconcileDeps } from '../../../src/reconciliation/run.ts';
-import { keepRequest } from '../../../src/reconciliation/store/reconciliation.ts';
+import { keepRequest, listOpenDifferences } from '../../../src/reconciliation/store/reconciliation.ts';
 import type { TemporalClient } from '../../../src/platform/temporal/connect.ts';
 import { createReconcileEngine } from '../../../src/app/temporal/reconcile-engine.ts';
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
 import { SECRET_KEY } from '../vendors/answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from '../vendors/answering-vendor.ts';
-import { openBooks, type Books } from '../world/books.ts';
+import { openBooks } from '../world/books.ts';
 import { FIXTURE_FEES, type FixtureBooks } from './fixture-payments.ts';
 import type { Stack } from '../world/stack.ts';
-import { startStatementServer, type StatementServer } from '../vendors/statement-server.ts';
+import { startStatementServer } from '../vendors/statement-server.ts';
 
-export interface Reconciling {
-  readonly books: Books;
-  readonly gateway: StatementServer;
-  readonly reconciliation: Reconciliation;
-  /** The time from now on. */
-  setNow(ms: number): void;
-  /** A regular run, to its end. */
-  run(options?: Partial<Parameters<Reconciliation['run']>[0]>): Promise<ReconcileSummary>;
-  /** Open differences, `kind subject`, in order. */
-  open(): Promise<string[]>;
-  close(): Promise<void>;
-}
+export type Reconciling = Awaited<ReturnType<typeof startReconciling>>;
 
 /** The supplier's answers without any order. */
 const nothingOrdered: Answering = (response, call) => {
@@ -40,7 +29,7 @@ const nothingOrdered: Answering = (response, call) => {
 export async function startReconciling(
   theirs: FixtureBooks['theirs'],
   settings: Partial<ReconcileDeps['settings']> = {},
-): Promise<Reconciling> {
+) {
   const books = await openBooks({ statementTimeoutMs: 2_000 });
   const server = await startStatementServer(theirs);
   const gateway = createPaystackGateway({ baseUrl: server.url, secretKey: SECRET_KEY, mode: 'test' });
@@ -64,17 +53,19 @@ export async function startReconciling(
   return {
     books,
     gateway: server,
-    reconciliation,
-    setNow: (ms) => {
+    /** The time from now on. */
+    setNow: (ms: number) => {
       nowMs = ms;
     },
-    run: async (options = {}) => {
+    /** A regular run, to its end. */
+    run: async (options: Partial<Parameters<Reconciliation['run']>[0]> = {}): Promise<ReconcileSummary> => {
       const summary = await reconciliation.run({ askedBy: 'a test', ...options });
       if (summary === null) throw new Error('there was nothing to compare');
       return summary;
     },
-    open: async () => {
-      const open = await reconciliation.listOpen({ limit: 1_000 });
+    /** Open differences, `kind subject`, in order. */
+    open: async (): Promise<string[]> => {
+      const open = await listOpenDifferences(books.world, { limit: 1_000 });
       return open.map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
     },
     close: async () => {
