@@ -78,8 +78,8 @@ const marginBps = (price: bigint, cost: bigint): number | null => {
 };
 
 /**
- * Of the packages on sale, one line for each type of account and currency. `unsellable`: without a price above
- * zero afterwards, and counted nowhere else. A rise, fall or margin is null where no package has one.
+ * Of the packages on sale, one line for each type of account and currency. `unsellable`: without a price
+ * above zero afterwards, and counted nowhere else. A rise, fall or margin is null where no package has one.
  */
 export function totalsOf(effects: readonly PackageEffect[]) {
   const all = effects.flatMap(({ prices }) => prices);

@@ -15,8 +15,8 @@ import {
 import { readEsimTimeline, type LifeEventRow } from './store/esim-timeline.ts';
 
 /**
- * What happened to an account's own eSIM, oldest first. `isComplete`: it is not older than the events that are
- * kept. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM.
+ * What happened to an account's own eSIM, oldest first. `isComplete`: it is not older than the events that
+ * are kept. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM.
  */
 export async function getEsimTimeline(
   deps: Pick<PurchaseDeps, 'db' | 'clock'>,

@@ -95,8 +95,8 @@ async function listDifferences(
 }
 
 /**
- * It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already, or the
- * reason says too little.
+ * It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already, or
+ * the reason says too little.
  */
 async function closeDifference(
   { db, clock }: Pick<OperatorDeps, 'db' | 'clock'>,

@@ -1,6 +1,6 @@
 /**
- * What the ledger's verbs write, and what they refuse beside the rules that the promises M1, M2 and M4 show in
- * any order.
+ * What the ledger's verbs write, and what they refuse beside the rules that the promises M1, M2 and M4 show
+ * in any order.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -204,7 +204,8 @@ describe('after some hundred random purchases', () => {
     const active: string[] = [];
     let started = 0;
     const write = async (writer: number): Promise<void> => {
-      const { below } = createRandom(seed + writer);
+      const random = createRandom(seed + writer);
+      const below = (count: number) => random.below(count);
       while (started < PURCHASES) done.push(await buyOne(below, `${writer}-${(started += 1)}`, active));
     };
     await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));

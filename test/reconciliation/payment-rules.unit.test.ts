@@ -19,7 +19,10 @@ const lately = new Date(NOW - HOUR_MS / 2);
 const TARIFF: FeeTariff = { rateBps: 150, fixedMinor: 10_000n, fixedFromMinor: 250_000n, capMinor: 200_000n };
 const rules: Rules = { settledBefore: new Date(NOW - HOUR_MS), fees: { NGN: [TARIFF] } };
 
-/** Settled long ago, as all that follows by default: a charge of NGN 1,000.00 that both sides have, and a refund of it. */
+/**
+ * Settled long ago, as all that follows by default: a charge of NGN 1,000.00 that both sides have, and a
+ * refund of it.
+ */
 const long = new Date(NOW - 10 * HOUR_MS);
 const line = (change: Partial<GatewayLine> = {}): GatewayLine => ({
   kind: 'charge',

@@ -204,8 +204,6 @@ describe('a purchase from the wallet', () => {
   });
 });
 
-describe('a receiver that fails', () => {});
-
 describe('a signing secret', () => {
   it('is nowhere in the database, in any form, whether it signs or was replaced', async () => {
     const { apiKey: key } = await stack.account();

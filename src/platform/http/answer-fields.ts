@@ -52,7 +52,6 @@ export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
 
 /** For answers without data. */
 export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');
-export const DONE = dataJson(doneSchema, { done: true });
 
 export const answer = (body: object, status = 200): Answer => ({ status, body: toJson(body) });
 

@@ -1,7 +1,7 @@
 /** Many eSIMs at once. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import {
@@ -141,7 +141,7 @@ const batchCsvSchema = z.string().meta({
 });
 
 function presentBatch({ totalPrice, completedAt, ...view }: BatchView): Wire<z.output<typeof batchSummary>> {
-  const currency = totalPrice.currency as AccountCurrency;
+  const { currency } = totalPrice;
   const present = presenter(batchSummary);
   return present({ ...view, totalPrice: amountJson(totalPrice), currency, completedAt: completedAt ?? '' });
 }

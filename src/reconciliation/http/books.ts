@@ -1,4 +1,7 @@
-/** The reports for finance, and entries of the ledger. Amounts are numbers with two decimals; of USD4 with four. */
+/**
+ * The reports for finance, and entries of the ledger. Amounts are numbers with two decimals; of USD4 with
+ * four.
+ */
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import {

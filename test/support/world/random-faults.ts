@@ -66,7 +66,10 @@ async function suffer({ stack, ...servers }: Victims, fault: Fault, lastsMs: num
     'kill' | 'pause',
     'api' | 'worker' | keyof typeof servers | 'backend',
   ];
-  if (victim === 'backend') return signal((await childrenOf(servers.postgres.pid)).at(-1), 'SIGKILL');
+  if (victim === 'backend') {
+    signal((await childrenOf(servers.postgres.pid)).at(-1), 'SIGKILL');
+    return;
+  }
   const process = victim === 'api' || victim === 'worker' ? stack.children[victim]! : servers[victim];
   if (kind === 'pause')
     return held([process.pid, ...(victim === 'postgres' ? await childrenOf(process.pid) : [])], lastsMs);

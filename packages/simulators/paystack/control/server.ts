@@ -86,12 +86,12 @@ function chargeRoutes({ context }: ControlOptions): Routes {
   ]);
   return {
     'GET /charges': ({ query }) => {
-      const words = ['status', 'email', 'currency'].map((name) => [name, query.get(name) ?? undefined]);
+      const [status, email, currency] = ['status', 'email', 'currency'].map(
+        (name) => query.get(name) ?? undefined,
+      );
       const createdAtMs = { from: momentOf(query, 'from'), to: momentOf(query, 'to') };
       const page = { isNewestFirst: true, limit: readLimit(query) };
-      return context.transactions
-        .list({ ...Object.fromEntries(words), createdAtMs }, page)
-        .map(chargeSummary);
+      return context.transactions.list({ status, email, currency, createdAtMs }, page).map(chargeSummary);
     },
     'GET /charges/:id': ({ id }) => view(id),
     ...Object.fromEntries([...changes, ...ends]),
