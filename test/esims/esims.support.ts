@@ -13,7 +13,13 @@ export async function plantEsim(
   const esim = {
     ...{ id, account_id: 'acc-1', transaction_id: `txn-of-${id}`, esim_tran_no: `tran-${id}` },
     ...{ package_code: 'P', package_name: 'Nigeria 5GB', price_minor: 100n, currency: 'USD' as const },
-    ...{ status: 'CREATED' as const, snapshot: '{}', supplier: 'esim-access', checked_at: AT, created_at: AT },
+    ...{
+      status: 'CREATED' as const,
+      snapshot: '{}',
+      supplier: 'esim-access',
+      checked_at: AT,
+      created_at: AT,
+    },
     ...{ total_volume_bytes: 1_000n, total_duration: 30, duration_unit: 'DAY', data_type: 1 },
     ...given,
   };
