@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
-import { doneSchema, type Data } from '../../platform/http/answer-fields.ts';
+import { doneSchema, presenter, type Data } from '../../platform/http/answer-fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { routesFor, type Route, type RouteDefinition, type RouteWords } from '../../platform/http/route.ts';
 
@@ -36,11 +36,11 @@ interface Cookies {
 
 /**
  * Defines routes with a key rule and a tag in common. `answering`: the status, what it means, and the schema
- * of what `handle` returns, beside cookies. `doing`: for answers without data.
+ * of what `handle` returns, beside cookies: other fields are not sent. `doing`: for answers without data.
  */
 export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
   function answering<
-    Schema extends z.ZodType<{ success: true; data: unknown }>,
+    Schema extends z.ZodObject<{ success: z.ZodLiteral<true>; data: z.ZodObject }>,
     Query extends z.ZodObject | undefined = undefined,
     Body extends z.ZodObject | undefined = undefined,
   >({
@@ -58,6 +58,7 @@ export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
     readonly [status: number, description: string, schema: Schema],
     Data<Schema> & Cookies
   >): Route<Cases> {
+    const present = presenter(schema.shape.data);
     const definition = {
       ...rest,
       key,
@@ -66,7 +67,7 @@ export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
       docs: { operationId, tag, summary, description: about },
       handle: async (input: Parameters<typeof handle>[0]) => {
         const { cookies, ...data } = await handle(input);
-        return { status, body: toJson({ success: true, data }), cookies };
+        return { status, body: toJson({ success: true, data: present(data as never) }), cookies };
       },
     };
     return routesFor<Cases>()<Key, Query, Body>(definition);
