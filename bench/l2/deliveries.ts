@@ -16,7 +16,7 @@ export function deliveriesIn(namespace: Parameters<typeof connectClient>[0]) {
   return {
     /** By the server's list, which may be a moment behind. */
     count: async () => (await workflow.count(OPEN)).count,
-    /** Ends all that are open, whatever they wait for. */
+    /** Ends all open workflows, also those that wait for a retry. */
     terminate: async () => {
       for await (const { workflowId } of workflow.list({ query: OPEN })) {
         await workflow

@@ -1,7 +1,6 @@
 /**
  * Load: a fixed number of clients that each send the next request when the last is answered, or a fixed pace
- * whatever the answers do. Every failure counts; the first is kept, so that a run that measured errors says
- * so.
+ * that does not wait for answers. Every failure counts. The first is kept, so that the report shows it.
  */
 import { quantile } from './rounds.ts';
 

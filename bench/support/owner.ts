@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** One connection as the owner, closed whatever happens. */
+/** One connection as the owner. It is closed also when `use` fails. */
 export async function asOwner<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -1,6 +1,6 @@
 /**
- * Sides take turns: every side runs for one slice, A B A B …, so that whatever the machine does meanwhile
- * falls on all sides alike. The first round warms up and is not counted. Judging is report.ts's.
+ * Sides take turns: every side runs for one slice, A B A B …, so that other work on the machine slows all of
+ * them alike. The first round warms up and is not counted. Judging is report.ts's.
  */
 import type { BenchOptions } from './options.ts';
 

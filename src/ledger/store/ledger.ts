@@ -22,8 +22,8 @@ interface Transfer {
 export const walletAccount = (accountId: string): string => `wallet:${accountId}`;
 
 /**
- * Creates accounts that are missing. Safe to repeat, also by many at the same time: whichever of its keys a
- * row has in common with another.
+ * Creates accounts that are missing. Safe to repeat, also by many at the same time: the table has two unique
+ * keys, and neither raises an error.
  */
 export async function ensureAccounts(db: WorldDb, accounts: readonly LedgerAccountsTable[]): Promise<void> {
   await db
