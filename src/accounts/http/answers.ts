@@ -67,7 +67,7 @@ export function routesWith<Cases, Key extends Rule>(key: Key, tag: string) {
       docs: { operationId, tag, summary, description: about },
       handle: async (input: Parameters<typeof handle>[0]) => {
         const { cookies, ...data } = await handle(input);
-        return { status, body: toJson({ success: true, data: present(data as never) }), cookies };
+        return { status, body: toJson({ success: true, data: present(data) }), cookies };
       },
     };
     return routesFor<Cases>()<Key, Query, Body>(definition);
