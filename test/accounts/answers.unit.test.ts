@@ -12,6 +12,7 @@ test('a field that the schema does not have is not sent', async () => {
     answer: [200, 'Found', dataSchema(z.object({ userId: z.string() }), 'Example')],
     operationId: 'example',
     summary: 'An example',
+    description: 'An example',
     handle: () => Promise.resolve(found),
   });
   expect(await route.handle({} as never)).toEqual({
