@@ -81,14 +81,17 @@ export function carry(carried: Carried) {
 
   /** Serves callers until none is left, and follows refunds and disputes until the money is at rest. */
   const close = async ({ followsMoney }: { readonly followsMoney: boolean }): Promise<void> => {
-    await outbox.send();
     const askForMoney = async () => followMoney(await vendors.find(), { transactionId, timings });
     let isDue = followsMoney && isThroughGateway;
     let ownChecks = 0;
     for (;;) {
       const before = requests.count();
       if (isDue) await follow(askForMoney, { endsWith: () => true });
-      while (requests.isPending()) await requests.serve();
+      await outbox.send();
+      while (requests.isPending()) {
+        await beginAnewIfSuggested();
+        await requests.serve();
+      }
       await condition(() => allHandlersFinished() || requests.isPending());
       if (isThroughGateway && requests.isUnknown() && ownChecks < MAX_OWN_CHECKS) {
         await pause(requests, waitForGateway(timings, ownChecks), () => true);
@@ -176,11 +179,7 @@ async function pause(requests: Requests, waiting: Waiting, endsWith: Follow['end
   const endsAtMs = Date.now() + requests.longestPauseMs(Math.min(waiting.waitMs, LONGEST_PAUSE_MS));
   const isDue = (): boolean => requests.isPending() || workflowInfo().continueAsNewSuggested;
   for (;;) {
-    if (workflowInfo().continueAsNewSuggested) {
-      // Callers are answered with what is known, and the new run begins with a check.
-      await condition(allHandlersFinished);
-      continueAsNewIfSuggested();
-    }
+    await beginAnewIfSuggested();
     if (requests.isPending()) {
       const { wakes, check } = await requests.serve();
       if (wakes || (check && endsWith(check))) return;
@@ -193,4 +192,10 @@ async function pause(requests: Requests, waiting: Waiting, endsWith: Follow['end
     }
     await condition(isDue, leftMs, { summary: sentenceOf(waiting) });
   }
+}
+
+/** Callers are answered with what is known, and the new run begins with a check. */
+async function beginAnewIfSuggested(): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await condition(allHandlersFinished);
+  continueAsNewIfSuggested();
 }

@@ -1,6 +1,8 @@
 // What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and
 // never takes silence for an answer.
+import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeId } from '../../src/domain/ids.ts';
 import {
   checkPayment,
   checkPaymentSoon,
@@ -304,27 +306,64 @@ describe('an answer that is lost says nothing', () => {
   });
 });
 
-it('callers who ask again and again do not delay a delivery that is paid for', async () => {
-  let isOver = false;
-  const purchase = await begin({
-    // Takes so long that the next caller asks before it has ended.
-    checkPayment: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      return { state: 'paid', isKnown: true };
-    },
-    deliver: () => (times('checkPayment') > 4 ? DELIVERED : waiting(300)),
-  });
-  await called('deliver');
-  const ask = async (): Promise<void> => {
-    while (!isOver) await purchase.executeUpdate(checkPayment).catch(() => undefined);
+describe('callers who ask again and again', () => {
+  const slowly = (answer: object) => async () => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return answer;
   };
-  const callers = [1, 2, 3].map(ask);
-  expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
-  isOver = true;
-  await Promise.all(callers);
+
+  /** Three at a time, until told to stop. Steps take so long that the next one asks before they end. */
+  function askOnAndOn(purchase: Awaited<ReturnType<typeof begin>>) {
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      while (!isOver) await purchase.executeUpdate(checkPayment).catch(() => undefined);
+    };
+    const callers = Promise.all([1, 2, 3].map(ask));
+    return async (): Promise<void> => {
+      isOver = true;
+      await callers;
+    };
+  }
+
+  it('do not delay a delivery that is paid for', async () => {
+    const purchase = await begin({
+      checkPayment: slowly({ state: 'paid', isKnown: true }),
+      deliver: () => (times('checkPayment') > 4 ? DELIVERED : waiting(300)),
+    });
+    await called('deliver');
+    const stopAsking = askOnAndOn(purchase);
+    await called('followMoney');
+    await stopAsking();
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('after the end have new runs, too', async () => {
+    const purchase = await begin({
+      openPurchase: () => ({ stage: 'delivered' }),
+      checkPayment: slowly({ state: 'ended', isKnown: true }),
+      followMoney: inTurn(waiting(HOUR), slowly(AT_REST)),
+    });
+    await called('followMoney');
+    const stopAsking = askOnAndOn(purchase);
+    await called('openPurchase', 2);
+    await stopAsking();
+    expect(await purchase.result()).toEqual({ status: 'SUCCESS' });
+  });
 });
 
 describe('messages', () => {
+  it('of the last look at the money are sent before the end', async () => {
+    const id = makeId('message', randomBytes(16).toString('hex'));
+    const purchase = await begin({
+      openPurchase: () => ({ stage: 'delivered' }),
+      followMoney: () => ({ ...AT_REST, messages: { accountId: 'acc-1', ids: [id] } }),
+    });
+    await purchase.result();
+    const { events } = await purchase.fetchHistory();
+    const started = events?.map((event) => event.childWorkflowExecutionStartedEventAttributes);
+    expect(started?.map((event) => event?.workflowExecution?.workflowId)).toContain(id);
+  });
+
   it('the supplier’s announcement ends the wait for it', async () => {
     const purchase = await begin(
       {

@@ -87,9 +87,9 @@ describe('the gateway simulator, longer scenarios', () => {
   it.each([
     ['reversed', { status: 'reversed', events: ['charge.success'] }],
     ['disputed', { status: 'success', events: ['charge.success', 'charge.dispute.create'] }],
-  ])('%s happens after three seconds', async (scenario, expected) => {
+  ])('%s happens after eleven seconds', async (scenario, expected) => {
     const reference = await chargeWith(scenario);
-    await gateway.advance(2999);
+    await gateway.advance(10_999);
     expect(await stateOf(reference)).toMatchObject({ status: 'success', events: ['charge.success'] });
     await gateway.advance(1);
     expect(await stateOf(reference)).toMatchObject(expected);
