@@ -11,11 +11,8 @@ export interface LimitVerdict {
 }
 
 export interface RateLimiter {
-  /**
-   * Counts one request against a bucket: fixed windows of 60 s. Returns no promise where a permit is
-   * reserved. Never throws or rejects.
-   */
-  consume(bucket: string, limitPerMinute: number): LimitVerdict | Promise<LimitVerdict>;
+  /** Counts one request against a bucket: fixed windows of 60 s. Never throws or rejects. */
+  consume(bucket: string, limitPerMinute: number): Promise<LimitVerdict>;
   /** Takes back one request that should not count after all. Never throws. */
   giveBack(bucket: string): Promise<void>;
 }

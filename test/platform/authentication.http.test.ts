@@ -119,7 +119,6 @@ test('a key in memory is refused where a new one is: from another address, and o
   const rawKey = keyOf('test', 'list');
   for (let times = 0; times < 2; times += 1)
     expect((await api.ask('/api/wallet/balance', { rawKey })).status).toBe(200);
-  expect(api.shop.useCases.accounts.recall(rawKey)).toBeDefined();
   expect((await api.ask('/api/wallet/balance', { rawKey, from: '127.0.0.2' })).status).toBe(403);
   for (const route of all.filter((one) => !takesKeys(one) && one.key !== 'vendor')) {
     const reply = await api.ask(targetOf(route), { method: route.method, rawKey });

@@ -89,22 +89,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return principalOf(key);
   };
 
-  const recall = (rawKey: string): Principal | undefined => {
-    const remembered = memory.find(hashApiKey(rawKey));
-    return remembered && remembered !== 'refused' ? principalOf(remembered) : undefined;
-  };
-
   const principalOf = ({ account, keyId, environment, scopes, allowedAddresses }: StoredKey): Principal => {
     uses.note(keyId);
     return { account, keyId, environment, scopes, allowedAddresses };
   };
 
   return {
-    /**
-     * The holder of a key that is in memory while polls succeed, without waiting; undefined for every other:
-     * ask `authenticate`.
-     */
-    recall,
     authenticate: (rawKey: string, beforeKeyLookup: BeforeKeyLookup = noLimit): Promise<Principal> =>
       authenticate(rawKey, beforeKeyLookup).catch(rethrow),
     start: (): void => {

@@ -8,7 +8,7 @@ export type { WorldUseCases };
 
 /** Everything that HTTP routes may call. `live` is absent while the live environment is switched off. */
 export interface UseCases {
-  readonly accounts: Pick<Authenticator, 'authenticate' | 'recall'>;
+  readonly accounts: Pick<Authenticator, 'authenticate'>;
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
   /** Undefined: there is nothing under /ops. */
   readonly ops?: OpsUseCases;

@@ -7,7 +7,6 @@ import { isSecure } from '../../accounts/users/sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import type { RateLimiter } from '../../platform/rate-limiter.ts';
-import { chain } from '../../platform/http/chain.ts';
 import { serveDashboard } from '../../platform/http/dashboard.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from '../../platform/http/limits.ts';
 import { authenticate, checkScope, createPersonCheck, createUserCheck } from './authenticate.ts';
@@ -83,7 +82,7 @@ export function buildApp({
   app.on('error', events.connectionFailed);
   if (isSecure(settings.publicUrl)) app.use(requireHttps);
   if (dashboardFolder !== undefined) app.use(serveDashboard(dashboardFolder));
-  const handleRequest = chain([
+  const middleware = [
     ...(tracing ? [traceRequests(tracing)] : []),
     answerErrors(events, useCases.requestLog),
     assignRequestId(),
@@ -103,7 +102,7 @@ export function buildApp({
     validate(),
     applyIdempotencyKey(events),
     handle(),
-  ]);
-  app.use(handleRequest);
+  ];
+  for (const each of middleware) app.use(each);
   return app;
 }

@@ -14,7 +14,7 @@ import { DomainError, problemsText } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import { compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../../platform/http/limits.ts';
-import { routeOf, type Middleware, type Next, type RequestKoa } from '../../platform/http/request.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../../platform/http/request.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { FailureLimit } from '../../platform/http/middleware/rate-limit.ts';
 
@@ -44,7 +44,7 @@ export function authenticate({
   readonly failures: FailureLimit;
 }): Middleware {
   const isAllowed = addressChecker();
-  const checkCaller = async (ctx: RequestKoa, next: Next): Promise<void> => {
+  return async (ctx, next) => {
     const attempt = { isCounted: false };
     // Throws RATE_LIMIT_EXCEEDED where the address had too many.
     const beforeKeyLookup = async (): Promise<void> => {
@@ -64,22 +64,8 @@ export function authenticate({
       throw asWalletError(ctx, error);
     }
     if (attempt.isCounted) await failures.giveBack(ctx);
-    return next(ctx);
+    await next();
   };
-  return (ctx, next) => {
-    const principal = recall(ctx, accounts);
-    if (!principal || !isAllowed(principal, ctx.state.clientAddress)) return checkCaller(ctx, next);
-    ctx.state.principal = principal;
-    return next(ctx);
-  };
-}
-
-/** The holder of a key that is in memory, where memory alone may answer. */
-function recall(ctx: RequestKoa, accounts: UseCases['accounts']): Principal | undefined {
-  const header = ctx.req.headers['x-api-key'];
-  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS || !mayUseKey(ctx))
-    return undefined;
-  return accounts.recall(header);
 }
 
 const mayUseKey = (ctx: RequestKoa): boolean =>
@@ -330,20 +316,15 @@ function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boo
 }
 
 export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
-  const checkRoleOrMember = async (ctx: RequestKoa, next: Next): Promise<void> => {
-    const { session, member } = ctx.state;
+  return async (ctx, next) => {
+    const { session, member, principal } = ctx.state;
     const route = routeOf(ctx);
     if (session) await checkRole(ctx, ops);
     else if (route && member)
       await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
+    else refuseKey(route, principal);
     refuseLive(ctx);
-    return next(ctx);
-  };
-  return (ctx, next) => {
-    if (ctx.state.session || ctx.state.member) return checkRoleOrMember(ctx, next);
-    refuseKey(routeOf(ctx), ctx.state.principal);
-    refuseLive(ctx);
-    return next(ctx);
+    await next();
   };
 }
 

@@ -29,7 +29,7 @@ export function pickEnvironment({
     Object.assign(ctx.state, { environment, storedAnswers });
     if (isForPeople(ctx)) ctx.state.useCases = [{ ...ops, ...ops?.worlds[environment] }];
     else ctx.state.useCases = isForUsers(ctx) ? [users] : found;
-    return next(ctx);
+    return next();
   };
 }
 

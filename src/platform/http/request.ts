@@ -15,9 +15,7 @@ import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
-/** The rest of the chain. Returns no promise where nothing had to be waited for. */
-export type Next = (ctx: RequestKoa) => void | Promise<void>;
-export type Middleware = (ctx: RequestKoa, next: Next) => void | Promise<void>;
+export type Middleware = Koa.Middleware<RequestState>;
 
 type Input = Pick<HandlerInput<KeyRule, unknown, unknown, never>, 'params' | 'query' | 'body'>;
 

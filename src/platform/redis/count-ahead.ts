@@ -40,24 +40,19 @@ interface Bucket {
 export function createCountAhead({
   count,
   giveBack,
-}: CountAheadOptions): (bucket: string, limit: number) => Counted | Promise<Counted> {
+}: CountAheadOptions): (bucket: string, limit: number) => Promise<Counted> {
   const buckets = new Map<string, Bucket>();
 
-  return (name, limit) => {
+  return async (name, limit) => {
     const bucket = buckets.get(name) ?? open(name);
-    const nowMs = performance.now();
-    bucket.usedAtMs = nowMs;
-    return free(bucket, nowMs) < 1 ? waitForPermit(name, bucket, limit) : takePermit(bucket, nowMs);
-  };
-
-  async function waitForPermit(name: string, bucket: Bucket, limit: number): Promise<Counted> {
+    bucket.usedAtMs = performance.now();
     while (free(bucket, performance.now()) < 1) {
       bucket.waiting += 1;
       await (bucket.refill ??= refill(name, bucket, limit));
       bucket.waiting -= 1;
     }
     return takePermit(bucket, performance.now());
-  }
+  };
 
   function open(name: string): Bucket {
     const bucket = newBucket();

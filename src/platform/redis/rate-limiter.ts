@@ -1,6 +1,5 @@
 import { RateLimiterRedis, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimiter, LimitVerdict } from '../rate-limiter.ts';
-import { whenKnown } from '../when-known.ts';
 import type { RedisConnection } from './connection.ts';
 import { createCountAhead, type Counted } from './count-ahead.ts';
 
@@ -37,8 +36,8 @@ export function createRedisRateLimiter(options: {
       ),
   });
   return {
-    consume: (bucket, limitPerMinute) =>
-      whenKnown(takeNumber(bucket, limitPerMinute), (counted) => verdictOf(counted, limitPerMinute)),
+    consume: async (bucket, limitPerMinute) =>
+      verdictOf(await takeNumber(bucket, limitPerMinute), limitPerMinute),
     giveBack: async (bucket) => {
       await redis.attempt<unknown>(
         () => shared.reward(bucket, 1),

@@ -22,7 +22,6 @@ const logger = createLogger({ level: 'debug', destination: { write: () => undefi
 const app = buildApp({
   useCases: {
     accounts: {
-      recall: () => undefined,
       authenticate: () =>
         Promise.resolve({
           account: {

@@ -195,10 +195,6 @@ export async function openShop({
     allowedAddresses: [],
     useCases: {
       accounts: {
-        recall: (rawKey) => {
-          const principal = people.recall(rawKey);
-          return principal && withList(rawKey, principal);
-        },
         authenticate: async (rawKey, beforeKeyLookup) =>
           withList(rawKey, await people.authenticate(rawKey, beforeKeyLookup)),
       },
@@ -391,7 +387,6 @@ function createPeople(databases: Databases) {
     add('test', name);
   add('live', 'ngn');
   const made = new Map<string, Promise<void>>();
-  const ready = new Set<string>();
   const make = async (account: Account): Promise<void> => {
     await insertAccount(databases.accounts, {
       ...account,
@@ -410,13 +405,7 @@ function createPeople(databases: Databases) {
       const { account } = principal;
       if (!made.has(account.id)) made.set(account.id, make(account));
       await made.get(account.id);
-      ready.add(account.id);
       return principal;
-    },
-    /** From the second use on. */
-    recall: (rawKey: string): Principal | undefined => {
-      const principal = known.get(rawKey);
-      return principal && ready.has(principal.account.id) ? principal : undefined;
     },
   };
 }

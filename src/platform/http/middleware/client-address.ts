@@ -25,7 +25,7 @@ export function findClientAddress(trustedProxies: readonly string[]): Middleware
       });
     }
     ctx.state.clientAddress = address;
-    return next(ctx);
+    return next();
   };
 }
 

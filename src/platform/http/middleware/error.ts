@@ -39,17 +39,14 @@ export function answerErrors(events: HttpEvents, requestLog: RequestLog | undefi
     ctx.state.answer = refuse(ctx, error, events);
     send(ctx, ctx.state.answer);
   };
-  return (ctx, next) => {
+  return async (ctx, next) => {
     ctx.state = newRequestState(performance.now());
     try {
-      const waiting = next(ctx);
-      if (waiting)
-        return waiting.then(() => sendAnswer(ctx)).catch((error: unknown) => sendRefusal(ctx, error));
+      await next();
       sendAnswer(ctx);
     } catch (error) {
       sendRefusal(ctx, error);
     }
-    return undefined;
   };
 }
 

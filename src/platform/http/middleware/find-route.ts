@@ -18,7 +18,7 @@ export function findRoute(routes: readonly Route[]): Middleware {
   return (ctx, next) => {
     Object.assign(ctx.state, read(ctx.req.method ?? '', ctx.req.url ?? ''));
     pickShape(ctx);
-    return next(ctx);
+    return next();
   };
 }
 
@@ -68,7 +68,7 @@ export function refuseUnknown(): Middleware {
     const { match } = ctx.state;
     switch (match.kind) {
       case 'route':
-        return next(ctx);
+        return next();
       case 'options':
         ctx.state.answer = { status: 204, body: '', headers: { Allow: match.allow } };
         return undefined;

@@ -5,12 +5,11 @@
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, visitorOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { Answer, ErrorAnswer } from '../errors.ts';
-import { whenKnown } from '../../when-known.ts';
 
 const NOT_MODIFIED = 304;
 
 export function handle(): Middleware {
-  return (ctx) => {
+  return async (ctx) => {
     const { state } = ctx;
     const { useCases, environment, input } = state;
     const route = routeOf(ctx);
@@ -31,8 +30,7 @@ export function handle(): Middleware {
       visitor: visitorOf(ctx),
       idempotency: state.idempotency,
     };
-    const answer = withSubject(state.subject, () => route.handle(sent));
-    return whenKnown(answer, (known) => keepAnswer(ctx, known));
+    keepAnswer(ctx, await withSubject(state.subject, () => route.handle(sent)));
   };
 }
 

@@ -3,6 +3,7 @@
  * and hands over; what is kept, for how long, and whether a purchase began at all is decided behind the use
  * cases, in Postgres.
  */
+import type Koa from 'koa';
 import { createHash } from 'node:crypto';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
@@ -12,7 +13,7 @@ import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { Middleware, Next, RequestKoa, RequestState } from '../request.ts';
+import type { Middleware, RequestKoa, RequestState } from '../request.ts';
 
 const HEADER = 'idempotency-key';
 /** Printable ASCII with something other than blanks at both ends (HTTP trims those anyway). */
@@ -25,7 +26,7 @@ export function applyIdempotencyKey(events: HttpEvents): Middleware {
   return (ctx, next) => {
     const { storedAnswers, principal } = ctx.state;
     const key = principal && keyOf(ctx);
-    if (key === undefined || !storedAnswers || !principal) return next(ctx);
+    if (key === undefined || !storedAnswers || !principal) return next();
     return answerOnce(ctx, next, { storedAnswers, principal, tag: tagOf(ctx, key), events });
   };
 }
@@ -37,7 +38,7 @@ interface IdempotentRequest {
   readonly events: HttpEvents;
 }
 
-async function answerOnce(ctx: RequestKoa, next: Next, known: IdempotentRequest): Promise<void> {
+async function answerOnce(ctx: RequestKoa, next: Koa.Next, known: IdempotentRequest): Promise<void> {
   const { state } = ctx;
   const { answer, tag } = await withSubject(state.subject, () =>
     known.storedAnswers.findStoredAnswer(known.principal, known.tag),
@@ -49,7 +50,7 @@ async function answerOnce(ctx: RequestKoa, next: Next, known: IdempotentRequest)
   state.idempotency = tag;
   const found = { ...known, tag };
   try {
-    await next(ctx);
+    await next();
   } catch (error) {
     if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) throw error;
     state.answer = await storeAnswer(state, found, renderError(error, state.shape));

@@ -5,7 +5,6 @@
  */
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
-import { whenKnown } from '../../when-known.ts';
 import { addressBucket } from '../addresses.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
@@ -20,13 +19,12 @@ export interface RateLimits {
  * RATE_LIMIT_EXCEEDED with the seconds until the window ends.
  */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
-  return (ctx, next) => {
-    if (routeOf(ctx)?.key === 'vendor') return next(ctx);
-    const [bucket, limit] = bucketOf(ctx, limits);
-    return whenKnown(limiter.consume(bucket, limit), (verdict) => {
-      apply(ctx, verdict);
-      return next(ctx);
-    });
+  return async (ctx, next) => {
+    if (routeOf(ctx)?.key !== 'vendor') {
+      const [bucket, limit] = bucketOf(ctx, limits);
+      apply(ctx, await limiter.consume(bucket, limit));
+    }
+    await next();
   };
 }
 

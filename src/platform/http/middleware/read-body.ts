@@ -2,6 +2,7 @@
  * Reads the body of routes that take one, as JSON or as bytes. A body that is sent to another route is never
  * read.
  */
+import type Koa from 'koa';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { DomainError } from '../../../domain/errors.ts';
@@ -10,7 +11,7 @@ import { parseJson } from '../json.ts';
 import { addressBucket } from '../addresses.ts';
 import { createByteBudget, type ByteBudget } from '../budgets.ts';
 import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
-import { routeOf, type Middleware, type Next, type RequestKoa } from '../request.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { BytesBody } from '../route.ts';
 import { pickShape } from './find-route.ts';
 
@@ -32,7 +33,7 @@ export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): M
   const usual = { maxBytes: maxBodyBytes, maxMembers: MAX_JSON_MEMBERS };
   return (ctx, next) => {
     const route = routeOf(ctx);
-    if (!route?.bytes && !route?.body) return next(ctx);
+    if (!route?.bytes && !route?.body) return next();
     refuseToDiscard(ctx);
     return route.bytes
       ? takeBytes(ctx, next, route.bytes, budget)
@@ -42,12 +43,12 @@ export function readBody({ maxBodyBytes, maxEventBytesInFlight }: BodyLimits): M
 
 async function takeJson(
   ctx: RequestKoa,
-  next: Next,
+  next: Koa.Next,
   { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
 ): Promise<void> {
   ctx.state.rawBody = await readJson(ctx, maxBytes, maxMembers);
   pickShape(ctx);
-  return next(ctx);
+  await next();
 }
 
 /**
@@ -56,7 +57,7 @@ async function takeJson(
  */
 async function takeBytes(
   ctx: RequestKoa,
-  next: Next,
+  next: Koa.Next,
   { maxBytes, admit }: BytesBody,
   budget: ByteBudget,
 ): Promise<void> {
@@ -72,7 +73,7 @@ async function takeBytes(
   try {
     const bytes = await receive(ctx, maxBytes, () => readCounted(ctx.req, maxBytes, take));
     ctx.state.received = { bytes, headers, clientAddress };
-    await next(ctx);
+    await next();
   } finally {
     budget.giveBack(sender, taken);
   }

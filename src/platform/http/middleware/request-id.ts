@@ -16,7 +16,7 @@ export function assignRequestId(): Middleware {
     ctx.state.requestId = requestIdFrom(ctx.req.headers['x-request-id']);
     ctx.state.headers['X-Request-Id'] = ctx.state.requestId;
     ctx.state.subject = { requestId: ctx.state.requestId };
-    return next(ctx);
+    return next();
   };
 }
 
@@ -29,7 +29,7 @@ export function traceRequests(tracing: Tracing): Middleware {
         traceparent: typeof traceparent === 'string' ? traceparent : undefined,
       },
       async () => {
-        await next(ctx);
+        await next();
         const { subject, principal, answer } = ctx.state;
         return {
           route: routeLabel(ctx),

@@ -21,7 +21,7 @@ export function validate(): Middleware {
       refuse(route.missing?.({ query: state.query.values, body: state.rawBody }), problems);
       state.input = { params: known, query, body };
     }
-    return next(ctx);
+    return next();
   };
 }
 
