@@ -43,8 +43,8 @@ type DifferenceQuery = PageQuery &
     readonly kind?: DifferenceKind | undefined;
   };
 
-/** As long as a buyer waits for a purchase. */
-const RECONCILE_WITHIN_MS = 8_000;
+/** Longer than a run of an ordinary month takes, and less than an API that stops gives its requests (20 s). */
+const RECONCILE_WITHIN_MS = 18_000;
 
 /** More than people close by hand. */
 const MAX_DIFFERENCES = 10_000;
