@@ -96,10 +96,9 @@ function assemble(options: PaystackSimulatorOptions, storage: Storage, { url, on
     seed,
     pageUrl: (accessCode) => `${options.publicUrl?.replace(/\/+$/, '') ?? url()}/checkout/${accessCode}`,
   };
-  const handlers = agendaHandlers(context);
-  const runDue = createRunDue({ clock, storage, handlers, onBug });
+  const runDue = createRunDue(clock, storage, agendaHandlers(context), onBug);
   const sender = createWebhookSender({ now, storage, secretKey, faults, onSettled: wake });
-  const timer = createTimer({ clock, agenda: storage.agenda, runDue, sender });
+  const timer = createTimer(clock, storage, runDue, sender);
   return { context, clock, runDue, sender, timer };
 }
 

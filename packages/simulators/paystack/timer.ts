@@ -9,15 +9,13 @@ export type AgendaHandlers = Record<PlannedKind, (target: number, data: Record<s
  * Does all of the agenda that is due by now: each item once, in one transaction, as of the moment it was
  * planned for.
  */
-export function createRunDue(options: {
-  clock: Clock;
-  storage: Storage;
-  handlers: AgendaHandlers;
-  onBug: (error: unknown) => void;
-}): () => void {
-  const { clock, storage, handlers } = options;
-  const { agenda, database } = storage;
-  return () => {
+export function createRunDue(
+  clock: Clock,
+  { agenda, database }: Storage,
+  handlers: AgendaHandlers,
+  onBug: (error: unknown) => void,
+) {
+  return (): void => {
     for (;;) {
       const [item] = agenda.due(clock.now(), 1);
       if (item === undefined) return;
@@ -30,20 +28,14 @@ export function createRunDue(options: {
       } catch (error) {
         // Kept, it would block everything after it.
         agenda.drop(item.id);
-        options.onBug(error);
+        onBug(error);
       }
     }
   };
 }
 
 /** Runs what is due in real time, and skips time. */
-export function createTimer(options: {
-  clock: Clock;
-  agenda: Storage['agenda'];
-  runDue: () => void;
-  sender: WebhookSender;
-}) {
-  const { clock, agenda, sender } = options;
+export function createTimer(clock: Clock, { agenda }: Storage, runDue: () => void, sender: WebhookSender) {
   let isStopped = false;
   let skipping: Promise<void> = Promise.resolve();
   const nextAtMs = (): number | null => {
@@ -51,7 +43,7 @@ export function createTimer(options: {
     return moments.length === 0 ? null : Math.min(...moments);
   };
   const run = () => {
-    options.runDue();
+    runDue();
     sender.run();
   };
   const alarm = createAlarm({ now: clock.now, nextAtMs, run });

@@ -24,12 +24,7 @@ export function shareOf(percent: number): (row: TransactionRow) => Payment {
 }
 
 /** The row with one more moment in its timeline. */
-export function withMoment(
-  row: TransactionRow,
-  type: Moment['type'],
-  message: string,
-  atMs: number,
-): TransactionRow {
+export function withMoment(row: TransactionRow, type: Moment['type'], message: string, atMs: number) {
   return { ...row, history: [...row.history, { type, message, atMs }] };
 }
 
@@ -134,11 +129,7 @@ export function decline(context: GatewayContext, before: TransactionRow, reason:
 }
 
 /** The customer leaves without paying, and may come back; or the time is over, as `message` says. */
-export function abandon(
-  context: GatewayContext,
-  before: TransactionRow,
-  message = 'The customer left',
-): TransactionRow {
+export function abandon(context: GatewayContext, before: TransactionRow, message = 'The customer left') {
   return context.transactions.put({
     ...withMoment(before, 'error', message, context.now()),
     status: 'abandoned',

@@ -18,10 +18,7 @@ export function refundable(context: GatewayContext, transaction: TransactionRow)
 }
 
 /** The transaction that a refund or dispute belongs to. */
-export function transactionOf(
-  context: GatewayContext,
-  { transactionId }: RefundRow | DisputeRow,
-): TransactionRow {
+export function transactionOf(context: GatewayContext, { transactionId }: RefundRow | DisputeRow) {
   const row = context.transactions.get(transactionId);
   if (row === undefined) throw new Error(`transaction ${transactionId} is gone`);
   return row;
@@ -30,11 +27,7 @@ export function transactionOf(
 /**
  * Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails.
  */
-export function moveRefund(
-  context: GatewayContext,
-  before: RefundRow,
-  wanted: RefundRow['status'],
-): RefundRow {
+export function moveRefund(context: GatewayContext, before: RefundRow, wanted: RefundRow['status']) {
   const nowMs = context.now();
   let transaction = transactionOf(context, before);
   const isCovered = transaction.received - transaction.givenBack >= before.amount;

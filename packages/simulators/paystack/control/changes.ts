@@ -3,7 +3,7 @@
  * and changes nothing.
  */
 import { z } from 'zod';
-import { AMOUNT, checked, ControlError, oneOf, whole } from '../../kit/control.ts';
+import { AMOUNT, checked, ControlError, found, oneOf, whole } from '../../kit/control.ts';
 import { abandon, decline, receive, reverse } from '../actions/charge.ts';
 import { emitDispute, moveRefund, openDispute, resolveDispute } from '../actions/refund.ts';
 import type { GatewayContext } from '../context.ts';
@@ -29,10 +29,8 @@ const DISPUTE = z.strictObject({
 });
 
 /** The charge with this reference, or 404. */
-export function requireCharge(context: GatewayContext, reference: string): TransactionRow {
-  const row = context.transactions.find({ reference });
-  if (row === undefined) throw new ControlError(404, ['no charge with this reference']);
-  return row;
+export function requireCharge({ transactions }: GatewayContext, reference: string): TransactionRow {
+  return found(transactions.find({ reference }), 'no charge with this reference');
 }
 
 function refuseWhere(isWrong: boolean, row: TransactionRow, action: string): void {
@@ -109,8 +107,7 @@ export const REFUND_ENDS = {
 
 /** Ends a refund that is under way, also one that a fault holds. */
 export function endRefund(context: GatewayContext, id: string, status: RefundRow['outcome']): RefundRow {
-  const refund = context.refunds.get(Number(id));
-  if (refund === undefined) throw new ControlError(404, ['no refund with this id']);
+  const refund = found(context.refunds.get(Number(id)), 'no refund with this id');
   if (refund.status !== 'pending' && refund.status !== 'processing') {
     throw new ControlError(409, [`the refund is ${refund.status} already`]);
   }

@@ -54,19 +54,12 @@ function statementOf({ statement }: GatewayContext, query: URLSearchParams): unk
   const atMs = { from: momentOf(query, 'from'), before: momentOf(query, 'to') };
   const format = query.get('format') ?? 'json';
   if (format !== 'json' && format !== 'csv') throw new ControlError(400, ['format must be json or csv']);
-  const rows = statement.list({ atMs }, { by: 'atMs' });
-  const lines = rows.map(({ kind, reference, amountMinor, currency, feesMinor, ...row }) => ({
-    kind,
-    reference,
-    amountMinor,
-    currency,
-    feesMinor,
-    at: iso(row.atMs),
-  }));
-  if (format === 'json') return lines;
+  const rows = statement.list({ atMs }, { by: 'atMs' }).map((row) => ({ ...row, at: iso(row.atMs) }));
+  const cells = rows.map((row) => STATEMENT_COLUMNS.map((column) => [column, row[column]] as const));
+  if (format === 'json') return cells.map((line) => Object.fromEntries(line));
   // No value can hold a comma, a quote or a line break.
-  const text = lines.map((line) => STATEMENT_COLUMNS.map((column) => line[column]).join(','));
-  return new ControlText('text/csv;charset=UTF-8', [STATEMENT_COLUMNS.join(','), ...text, ''].join('\r\n'));
+  const lines = [STATEMENT_COLUMNS, ...cells.map((line) => line.map(([, value]) => value)), []];
+  return new ControlText('text/csv;charset=UTF-8', lines.map((line) => line.join(',')).join('\r\n'));
 }
 
 function chargeRoutes({ context }: ControlOptions): Routes {
