@@ -13,6 +13,7 @@ import {
   startAnsweringGateway,
 } from '../support/vendors/answering-gateway.ts';
 import { json, sentBody } from '../support/vendors/answering-server.ts';
+import { done, refused } from './outcomes.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();
@@ -32,10 +33,9 @@ describe('the Paystack client, a charge on a hosted page', () => {
       returnUrl: 'https://shop.example.com/back',
       scenario: 'late',
     };
-    expect(await server.gateway().charge(request)).toEqual({
-      outcome: 'done',
-      value: { kind: 'redirect', paymentUrl: 'https://checkout.paystack.com/ac-0001' },
-    });
+    expect(await server.gateway().charge(request)).toEqual(
+      done({ kind: 'redirect', paymentUrl: 'https://checkout.paystack.com/ac-0001' }),
+    );
     expect(sentBody(server.calls[0])).toEqual({
       email: 'buyer@example.com',
       amount: 25000,
@@ -91,7 +91,7 @@ describe('the Paystack client, a charge by bank transfer', () => {
 
   it('returns the account and its time of expiry', async () => {
     server.answerWith(example('charge-bank-transfer'));
-    expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
+    expect(await server.gateway().charge(byTransfer)).toEqual(done(instructions));
     expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/charge' });
     expect(sentBody(server.calls[0])).toEqual({
       email: 'buyer@example.com',
@@ -106,15 +106,12 @@ describe('the Paystack client, a charge by bank transfer', () => {
     const { data } = JSON.parse(fixture('charge-bank-transfer')) as { data: object };
     server.answerWith(json(yes({ ...data, account_expires_at: null })));
     const expiresAt = byTransfer.accountExpiresAt;
-    expect(await server.gateway().charge(byTransfer)).toEqual({
-      outcome: 'done',
-      value: { ...instructions, expiresAt },
-    });
+    expect(await server.gateway().charge(byTransfer)).toEqual(done({ ...instructions, expiresAt }));
   });
 
   it('whose reference was used returns the same account, if the vendor still shows it', async () => {
     server.answerWith(example('duplicate-reference', 400), example('charge-bank-transfer'));
-    expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
+    expect(await server.gateway().charge(byTransfer)).toEqual(done(instructions));
     expect(server.calls.map((call) => `${call.method} ${call.path}`)).toEqual([
       'POST /charge',
       'GET /charge/txn-1',
@@ -143,10 +140,7 @@ describe('the Paystack client, a charge by bank transfer', () => {
 
   it('that failed at once, with HTTP 200, is refused', async () => {
     server.answerWith(example('charge-failed'));
-    expect(await server.gateway().charge(byTransfer)).toMatchObject({
-      outcome: 'refused',
-      reason: 'REQUEST_REFUSED',
-    });
+    expect(await server.gateway().charge(byTransfer)).toMatchObject(refused('REQUEST_REFUSED'));
   });
 
   it('that is pending without an account is unknown, with a wait of ten seconds', async () => {
@@ -201,7 +195,7 @@ describe('the Paystack client, a charge that the vendor refuses', () => {
     ],
   ])('because of %s is refused', async (_name, answer, reason) => {
     server.answerWith(answer);
-    expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'refused', reason });
+    expect(await server.gateway().charge(byCard)).toMatchObject(refused(reason));
     expect(server.alerts).toEqual([]);
   });
 
@@ -240,10 +234,7 @@ describe('the Paystack client, a charge that it does not send', () => {
     ['a currency of other methods', { method: 'MOBILE_MONEY', amount: naira(1000_00n) }, 'METHOD_NOT_SERVED'],
   ] as const)('has %s', async (_name, change, reason) => {
     server.answerWith(example('initialize'));
-    expect(await server.gateway().charge({ ...byCard, ...change })).toMatchObject({
-      outcome: 'refused',
-      reason,
-    });
+    expect(await server.gateway().charge({ ...byCard, ...change })).toMatchObject(refused(reason));
     expect(server.calls).toHaveLength(0);
   });
 });

@@ -16,6 +16,7 @@ const no = (change: Partial<No>): No => ({
 });
 const refused = (reason: string) => ({ kind: 'refused', reason });
 const UNSEEN = { kind: 'unseen' };
+const LATER = { kind: 'unknown', retryAfterMs: 60_000 };
 
 describe('the Paystack client, the meaning of an error', () => {
   it.each([
@@ -40,13 +41,13 @@ describe('the Paystack client, the meaning of an error', () => {
   });
 
   it.each([
-    ['Please wait a few minutes', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Too many requests', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['too many attempts', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Rate limited', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Your balance is not enough to fulfil this request', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Balance of your account: insufficient', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Insufficient balance', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Please wait a few minutes', LATER],
+    ['Too many requests', LATER],
+    ['too many attempts', LATER],
+    ['Rate limited', LATER],
+    ['Your balance is not enough to fulfil this request', LATER],
+    ['Balance of your account: insufficient', LATER],
+    ['Insufficient balance', LATER],
     ['Duplicate Transaction Reference', refused('REFERENCE_TAKEN')],
     ['Duplicate charge request', refused('REFERENCE_TAKEN')],
     ['Transaction has been fully reversed', refused('ALREADY_REFUNDED')],
