@@ -15,7 +15,7 @@ import {
 import type { FaultBoard } from '../kit/faults.ts';
 import type { GatewayFaults } from './faults.ts';
 import type { DeliveryRow, Storage } from './storage.ts';
-import { iso, toBytes } from './wire.ts';
+import { iso, TO_BYTES } from './wire.ts';
 
 export type WebhookEmitter = ReturnType<typeof createWebhookEmitter>;
 
@@ -63,7 +63,7 @@ export function createWebhookEmitter(options: {
     /** `reference` is for the log; `isSilent` drops the event whatever the faults say. */
     emit: (event: string, data: object, about: { reference: string; isSilent?: boolean }): void => {
       const { webhooks, webhookBytes } = faults.current;
-      const body = toBytes({ event, data }, webhookBytes);
+      const body = TO_BYTES[webhookBytes]({ event, data });
       const { id } = events.add({ event, reference: about.reference, body, createdAtMs: now() });
       modes[about.isSilent === true ? 'drop' : webhooks](id);
       wake();
