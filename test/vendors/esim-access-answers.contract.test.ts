@@ -4,20 +4,11 @@
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { OPEN, OVER } from '../support/time/fences.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  failure,
-  json,
-  order,
-  startAnsweringVendor,
-  type AnsweringVendor,
-} from '../support/vendors/answering-vendor.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { failure, json, order, startAnsweringVendor } from '../support/vendors/answering-vendor.ts';
 import { done, refused } from './outcomes.ts';
 
-let vendor: AnsweringVendor;
-beforeAll(async () => {
-  vendor = await startAnsweringVendor();
-});
+const vendor = await startAnsweringVendor();
 afterAll(() => vendor.close());
 
 const justNow = () => ({ transactionId: 'txn-1', from: new Date(), until: new Date() });

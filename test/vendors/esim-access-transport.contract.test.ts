@@ -4,16 +4,9 @@
  */
 import { OPEN } from '../support/time/fences.ts';
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
-import {
-  failure,
-  json,
-  order,
-  startAnsweringVendor,
-  taken,
-  type AnsweringVendor,
-} from '../support/vendors/answering-vendor.ts';
+import { failure, json, order, startAnsweringVendor, taken } from '../support/vendors/answering-vendor.ts';
 import {
   pour,
   resetIfKept,
@@ -24,10 +17,7 @@ import {
 } from '../support/vendors/answering-server.ts';
 import { refused, saying } from './outcomes.ts';
 
-let vendor: AnsweringVendor;
-beforeAll(async () => {
-  vendor = await startAnsweringVendor();
-});
+const vendor = await startAnsweringVendor();
 afterAll(() => vendor.close());
 
 const unclear: [string, Answering, string][] = [

@@ -148,10 +148,8 @@ describe('the Paystack client, the outcome of an error', () => {
   });
 
   it('of a lookup is never refused, and has a wait only if the gateway is busy', () => {
-    expect(readFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
-      outcome: 'unknown',
-      detail: 'invalid_key: Because',
-    });
+    const detail = 'invalid_key: Because';
+    expect(readFailure(failed({ code: 'invalid_key' }))).toStrictEqual({ outcome: 'unknown', detail });
     expect(readFailure(failed({ message: 'Too many requests' }))).toStrictEqual({
       outcome: 'unknown',
       detail: 'HTTP 409: Too many requests',
@@ -160,10 +158,8 @@ describe('the Paystack client, the outcome of an error', () => {
   });
 
   it('of an effect with an unknown error is unknown, and its detail says so', () => {
-    expect(effectFailure(failed({}))).toStrictEqual({
-      outcome: 'unknown',
-      detail: 'unseen HTTP 409: Because',
-    });
+    const detail = 'unseen HTTP 409: Because';
+    expect(effectFailure(failed({}))).toStrictEqual({ outcome: 'unknown', detail });
   });
 
   it('of a lost answer keeps its wait, for lookups and effects', () => {
@@ -175,30 +171,18 @@ describe('the Paystack client, the outcome of an error', () => {
 });
 
 describe('the Paystack client, a transfer account', () => {
-  const account = {
-    accountName: 'Simway',
-    accountNumber: '0123456789',
-    bankName: 'Test Bank',
-    expiresAt: null,
-  };
-  const at = (iso: string) => new Date(iso);
+  const account = { accountName: 'Simway', accountNumber: '0123456789', bankName: 'Test Bank' };
+  const shown = (theirs: Date | null, asked: Date | undefined) =>
+    transferInstructionsOf({ ...account, expiresAt: theirs }, asked);
 
   it('expires when the gateway says, or else when we requested it', () => {
-    const [theirs, asked] = [at('2026-11-21T09:00:00.000Z'), at('2026-11-21T10:00:00.000Z')];
-    const expected = {
-      kind: 'bank-transfer',
-      bankName: 'Test Bank',
-      accountNumber: '0123456789',
-      accountName: 'Simway',
-    };
-    expect(transferInstructionsOf({ ...account, expiresAt: theirs }, asked)).toEqual({
-      ...expected,
-      expiresAt: theirs,
-    });
-    expect(transferInstructionsOf(account, asked)).toEqual({ ...expected, expiresAt: asked });
+    const [theirs, asked] = [new Date('2026-11-21T09:00:00.000Z'), new Date('2026-11-21T10:00:00.000Z')];
+    const expected = { kind: 'bank-transfer', ...account };
+    expect(shown(theirs, asked)).toEqual({ ...expected, expiresAt: theirs });
+    expect(shown(null, asked)).toEqual({ ...expected, expiresAt: asked });
   });
 
   it('is not shown without a time of expiry', () => {
-    expect(transferInstructionsOf(account, undefined)).toBeNull();
+    expect(shown(null, undefined)).toBeNull();
   });
 });

@@ -2,8 +2,8 @@
  * The Paystack client at a server that misbehaves in every way a vendor or a proxy can, on each call. Only a
  * clear answer of the vendor ends as done or refused, and no effect is sent twice.
  */
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { GatewayUnavailable } from '../../src/payments/port.ts';
 import {
@@ -17,7 +17,6 @@ import {
   startAnsweringGateway,
   transaction,
   yes,
-  type AnsweringGateway,
 } from '../support/vendors/answering-gateway.ts';
 import {
   cutOff,
@@ -31,15 +30,11 @@ import {
 } from '../support/vendors/answering-server.ts';
 import { saying } from './outcomes.ts';
 
-let server: AnsweringGateway;
+const server = await startAnsweringGateway();
 /** Accepts connections and reads nothing: what is sent never arrives. */
-let wall: Server;
 const behindTheWall: Socket[] = [];
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-  wall = createServer({ pauseOnConnect: true }, (socket) => behindTheWall.push(socket));
-  await new Promise<void>((resolve) => wall.listen(0, '127.0.0.1', resolve));
-});
+const wall = createServer({ pauseOnConnect: true }, (socket) => behindTheWall.push(socket));
+await new Promise<void>((resolve) => wall.listen(0, '127.0.0.1', resolve));
 afterAll(async () => {
   await server.close();
   for (const socket of behindTheWall) socket.destroy();
