@@ -147,10 +147,7 @@ type Pending = Pick<Schemas['ActionRecord'], 'actionId' | 'transactionId'>;
 
 async function decide(ops: Ops, name: Verb, { actionId, transactionId }: Pending, reason?: string) {
   const request = { params: { path: { actionId } }, body: defined({ reason }) };
-  const answer =
-    name === 'approve'
-      ? ops.POST('/ops/actions/{actionId}/approve', request)
-      : ops.POST('/ops/actions/{actionId}/decline', request);
+  const answer = ops.POST(`/ops/actions/{actionId}/${name}`, request);
   return toResult(transactionId, await dataOf<Schemas['ActionDone'] | Schemas['ActionWaits']>(answer));
 }
 
@@ -199,10 +196,7 @@ async function decideRepair(
   reason: string,
 ): Promise<Result & { readonly items: Schemas['BatchRepairDetails']['data']['items'] }> {
   const request = { params: { path: { repairId } }, body: { reason } };
-  let repair =
-    name === 'approve'
-      ? await dataOf(ops.POST('/ops/batch-repairs/{repairId}/approve', request))
-      : await dataOf(ops.POST('/ops/batch-repairs/{repairId}/decline', request));
+  let repair = await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${name}`, request));
   while (repair.status === 'RUNNING') {
     await sleep(REPAIR_POLL_MS);
     repair = await readRepair(ops, repairId);

@@ -54,14 +54,10 @@ function emitRejected(
 ): void {
   const amount = String(context.faults.current.rejectedAmount === 'minor' ? amountMinor : amountMinor / 100);
   const { domain } = context.integration;
-  context.webhooks.emit(
-    'bank.transfer.rejected',
-    {
-      bank_transfer: { amount, ...reason, transaction_id: String(row.id) },
-      customer: { ...transferCustomer(row.email), domain, integration: INTEGRATION_ID },
-    },
-    { reference: row.reference },
-  );
+  context.webhooks.emit('bank.transfer.rejected', row.reference, {
+    bank_transfer: { amount, ...reason, transaction_id: String(row.id) },
+    customer: { ...transferCustomer(row.email), domain, integration: INTEGRATION_ID },
+  });
 }
 
 /**
@@ -106,10 +102,7 @@ export function receive(context: GatewayContext, before: TransactionRow, payment
     paidAtMs: before.paidAtMs ?? atMs,
   });
   const isSilent = row.scenario === 'silent';
-  context.webhooks.emit('charge.success', transactionData(context, row), {
-    reference: row.reference,
-    isSilent,
-  });
+  context.webhooks.emit('charge.success', row.reference, transactionData(context, row), isSilent);
   return row;
 }
 
@@ -123,7 +116,7 @@ export function decline(context: GatewayContext, before: TransactionRow, reason:
     gatewayResponse: reason,
   });
   if (context.faults.current.chargeFailedEvents) {
-    context.webhooks.emit('charge.failed', transactionData(context, row), { reference: row.reference });
+    context.webhooks.emit('charge.failed', row.reference, transactionData(context, row));
   }
   return row;
 }

@@ -49,7 +49,7 @@ export function moveRefund(context: GatewayContext, before: RefundRow, wanted: R
 /** Sends the event of a refund's status. */
 export function emitRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
   const data = refundEventData(context, row, transaction);
-  context.webhooks.emit(`refund.${row.status}`, data, { reference: transaction.reference });
+  context.webhooks.emit(`refund.${row.status}`, transaction.reference, data);
 }
 
 /** Has a refund go on by itself after the usual delay. */
@@ -82,7 +82,7 @@ export function emitDispute(
 ): void {
   const transaction = transactionOf(context, row);
   const data = disputeData(context, row, transaction);
-  context.webhooks.emit(`charge.dispute.${event}`, data, { reference: transaction.reference });
+  context.webhooks.emit(`charge.dispute.${event}`, transaction.reference, data);
 }
 
 /** The customer's bank asks for the money back. */
