@@ -87,13 +87,9 @@ async function* ofOurMode<T extends Row>(
 
 const refunds = (context: Context, query: Query) => ofOurMode(context, '/refund', wire.refund, query);
 
-const withoutFees = ({
-  id,
-  amount: amountMinor,
-  currency,
-}: Pick<wire.WireRefund, 'id' | 'amount' | 'currency'>) => ({
+const withoutFees = ({ id, amount, currency }: Pick<wire.WireRefund, 'id' | 'amount' | 'currency'>) => ({
   gatewayId: id,
-  amount: { amountMinor, currency },
+  amount: { amountMinor: amount, currency },
   feesMinor: 0n,
   feesOnTopMinor: 0n,
   refundKey: '',
