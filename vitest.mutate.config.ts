@@ -9,7 +9,7 @@ export default defineConfig({
       'test/**/*.unit.test.ts',
       'test/platform/outbound-guard.contract.test.ts',
       'test/vendors/esim-access-answers.contract.test.ts',
-      'test/vendors/paystack-{answers,find-charge,refund-answers,statement}.contract.test.ts',
+      'test/vendors/paystack-{answers,refund-answers,statement}.contract.test.ts',
     ],
     // Waits for seconds, and runs none of the mutated code.
     exclude: ['test/platform/observing.unit.test.ts'],

@@ -26,16 +26,10 @@ export async function printPatches(cli: Cli, isJson: boolean): Promise<void> {
   out.json(found);
 }
 
-const toRow = ({
-  patch,
-  workflowType,
-  marked,
-  unmarked,
-  oldestUnmarkedAt,
-}: OpenPatches['patches'][number]) => ({
-  patch,
-  workflow: workflowType,
-  with: marked,
-  without: unmarked,
-  oldestWithout: oldestUnmarkedAt?.toISOString() ?? null,
+const toRow = (one: OpenPatches['patches'][number]) => ({
+  patch: one.patch,
+  workflow: one.workflowType,
+  with: one.marked,
+  without: one.unmarked,
+  oldestWithout: one.oldestUnmarkedAt?.toISOString() ?? null,
 });

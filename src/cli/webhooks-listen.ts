@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import getRawBody from 'raw-body';
 import { Webhook } from 'standardwebhooks';
 import type { ApiClient, EndpointJson } from './webhooks-client.ts';
 
@@ -83,7 +84,7 @@ async function receive(
 ): Promise<void> {
   try {
     if (request.method !== 'POST' || request.url !== PATH) return void response.writeHead(404).end();
-    const body = await readBody(request);
+    const body = await getRawBody(request, { limit: MAX_BODY_BYTES });
     const message = verify(body, request, await secret);
     if (!message) {
       options.print(`${now()}  refused: not signed with this endpoint's secret`);
@@ -99,17 +100,6 @@ async function receive(
     // The connection broke, or the body is longer than any message.
     response.destroy();
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw new Error('the body is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** One line about the message; undefined where its signature is wrong. */

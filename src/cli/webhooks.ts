@@ -228,23 +228,9 @@ async function printAttempts({ client, print: log }: Job, id: string, after = 0)
   }
 }
 
-function lineOf({
-  createdAt,
-  id,
-  event,
-  transactionId,
-  status,
-  attempts,
-  nextAttemptAt,
-}: MessageJson): string {
+function lineOf(message: MessageJson): string {
+  const { createdAt, id, event, transactionId, status, attempts, nextAttemptAt } = message;
+  const about = transactionId === null ? [] : [transactionId];
   const next = nextAttemptAt === null ? [] : [`next ${nextAttemptAt}`];
-  return [
-    createdAt,
-    id,
-    event,
-    ...(transactionId === null ? [] : [transactionId]),
-    status,
-    `attempts ${attempts}`,
-    ...next,
-  ].join('  ');
+  return [createdAt, id, event, ...about, status, `attempts ${attempts}`, ...next].join('  ');
 }

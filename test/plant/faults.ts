@@ -415,7 +415,7 @@ export const FAULTS: readonly Fault[] = [
       '',
     ],
   }),
-  ...faultsIn('src/vendors/paystack/charges.ts', 'test/vendors/paystack-find-charge.contract.test.ts', {
+  ...faultsIn('src/vendors/paystack/charges.ts', 'test/vendors/paystack-answers.contract.test.ts', {
     'a charge of the other mode counts as ours': [
       `    requireMode(context, held.domain);
 `,

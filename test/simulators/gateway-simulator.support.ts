@@ -1,13 +1,12 @@
 /**
  * Starts gateway simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
  */
-import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { chargeView, eventView } from '../../packages/simulators/paystack/control/charges-view.ts';
 import {
   createPaystackSimulator,
   type PaystackSimulatorOptions,
 } from '../../packages/simulators/paystack/index.ts';
-import { controlOf, exchange, startInProcess, stopAll, type Receiver } from './simulator.support.ts';
+import { controlOf, exchange, shareOne, startInProcess, type Receiver } from './simulator.support.ts';
 
 export { exchange, startReceiver, stopAll, tempFolder, until, type Receiver } from './simulator.support.ts';
 
@@ -112,17 +111,8 @@ export async function startGateway(options: Partial<PaystackSimulatorOptions> = 
 }
 
 /** One simulator for the tests of a file, without faults when each begins. */
-export function sharedGateway(options: Partial<PaystackSimulatorOptions> = {}): TestGateway {
-  const gateway = {} as TestGateway;
-  beforeAll(async () => {
-    Object.assign(gateway, await startGateway(options));
-  });
-  afterEach(async () => {
-    await gateway.control('DELETE', '/faults');
-  });
-  afterAll(stopAll);
-  return gateway;
-}
+export const sharedGateway = (options: Partial<PaystackSimulatorOptions> = {}) =>
+  shareOne(() => startGateway(options));
 
 /** The webhooks that a receiver got, parsed. */
 export function messagesOf(receiver: Receiver): Message[] {

@@ -9,7 +9,7 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from '
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../packages/simulators/kit/simulator.ts';
 import { until as untilGood } from '../support/time/until.ts';
 
@@ -113,6 +113,19 @@ export async function startInProcess<Options extends Partial<SimulatorOptions>>(
   return { url, controlUrl, dataDir, clock, stop, control: controlOf(controlUrl) };
 }
 
+/** One simulator for the tests of a file, without faults when each begins. */
+export function shareOne<Started extends { control: Control }>(start: () => Promise<Started>): Started {
+  const shared = {} as Started;
+  beforeAll(async () => {
+    Object.assign(shared, await start());
+  });
+  afterEach(async () => {
+    await shared.control('DELETE', '/faults');
+  });
+  afterAll(stopAll);
+  return shared;
+}
+
 export interface Received {
   headers: IncomingHttpHeaders;
   text: string;
@@ -147,13 +160,10 @@ export async function startReceiver(): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onCleanup(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  );
+  onCleanup(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/hook`, attempts, messages, answers };
 }
@@ -197,18 +207,34 @@ export async function launchReady(main: string, args: string[], env: Record<stri
   return { ...launched, url, controlUrl };
 }
 
-/** Any JSON object with these names, whose values are often among those that mean something. */
-export function anyBody(names: readonly string[], known: readonly unknown[]) {
-  const odd = [null, '', 0, 1, -1, 1.5, 1e308, true, [], {}, 'x'.repeat(300)];
-  const scalar = fc.oneof(
-    fc.constantFrom(...known),
-    fc.constantFrom<unknown>(...odd),
-    fc.string(),
-    fc.string({ unit: 'binary' }),
-    fc.integer(),
+/** Shows that PUT /faults refuses each of these bodies and changes nothing. */
+export function describeRefusedFaults(simulator: { control: Control }, bodies: readonly unknown[]): void {
+  it.each(bodies.map((body) => [body]))(
+    'PUT /faults refuses %j with 400 and changes nothing',
+    async (body) => {
+      const before = (await simulator.control('GET', '/faults')).body;
+      const reply = await simulator.control('PUT', '/faults', body);
+      expect(reply.status).toBe(400);
+      expect((reply.body as { error: { message: string } }).error.message).not.toBe('');
+      expect((await simulator.control('GET', '/faults')).body).toEqual(before);
+    },
   );
-  return fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
-    value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
-    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
-  })).object;
+}
+
+/**
+ * Shows that a share of 0.3 hits as many of a hundred calls, the same ones for the same seed. `start` starts
+ * a simulator with that share; what it answers sends a call and says whether it was hit.
+ */
+export async function expectShare(start: () => Promise<(nth: number) => Promise<boolean>>): Promise<void> {
+  const draw = async () => {
+    const isHit = await start();
+    const hits: boolean[] = [];
+    for (let nth = 0; nth < 100; nth += 1) hits.push(await isHit(nth));
+    return hits;
+  };
+  const [first, second] = [await draw(), await draw()];
+  expect(first).toEqual(second);
+  const hits = first.filter(Boolean).length;
+  expect(hits).toBeGreaterThan(20);
+  expect(hits).toBeLessThan(40);
 }

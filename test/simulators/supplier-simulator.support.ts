@@ -1,14 +1,13 @@
 /**
  * Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
  */
-import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { WirePackage } from '../../packages/simulators/esim-access/catalogue.ts';
 import {
   createEsimAccessSimulator,
   type EsimAccessSimulatorOptions,
 } from '../../packages/simulators/esim-access/index.ts';
 import type { WireEsim } from '../../packages/simulators/esim-access/operations/esims.ts';
-import { controlOf, exchange, startInProcess, stopAll } from './simulator.support.ts';
+import { controlOf, exchange, shareOne, startInProcess } from './simulator.support.ts';
 
 export { exchange, startReceiver, stopAll, tempFolder, until } from './simulator.support.ts';
 
@@ -102,14 +101,5 @@ export async function startSimulator(options: Partial<EsimAccessSimulatorOptions
 }
 
 /** One simulator for the tests of a file, without faults when each begins. */
-export function sharedSimulator(options: Partial<EsimAccessSimulatorOptions> = {}): TestSimulator {
-  const simulator = {} as TestSimulator;
-  beforeAll(async () => {
-    Object.assign(simulator, await startSimulator(options));
-  });
-  afterEach(async () => {
-    await simulator.control('DELETE', '/faults');
-  });
-  afterAll(stopAll);
-  return simulator;
-}
+export const sharedSimulator = (options: Partial<EsimAccessSimulatorOptions> = {}) =>
+  shareOne(() => startSimulator(options));

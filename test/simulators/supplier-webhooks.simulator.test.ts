@@ -3,11 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   DAY_MS,
   GIGABYTE,
-  startReceiver as startRawReceiver,
+  startReceiver,
   startSimulator,
   stopAll,
   until,
 } from './supplier-simulator.support.ts';
+import type { Received, Receiver } from './simulator.support.ts';
 
 interface Message {
   notifyType: string;
@@ -15,33 +16,19 @@ interface Message {
   eventGenerateTime: string;
   content: Record<string, unknown>;
 }
-type Receiver = Awaited<ReturnType<typeof startReceiver>>;
-
-async function startReceiver() {
-  const raw = await startRawReceiver();
-  const read = (received: { text: string }[]) => received.map(({ text }) => JSON.parse(text) as Message);
-  return {
-    url: raw.url,
-    answers: raw.answers,
-    attempts: () => read(raw.attempts),
-    messages: () => read(raw.messages),
-    forget: () => {
-      raw.messages.length = 0;
-    },
-  };
-}
+const readAll = (received: Received[]) => received.map(({ text }) => JSON.parse(text) as Message);
 
 async function listening(options: Parameters<typeof startSimulator>[0] = {}) {
   const receiver = await startReceiver();
   const simulator = await startSimulator({ activateAfterMs: 60_000, now: Date.now, ...options });
   expect((await simulator.call('webhook/save', { webhook: receiver.url })).obj).toEqual({});
-  receiver.forget();
+  receiver.messages.length = 0;
   const setMode = (webhooks: string) => simulator.control('PUT', '/faults', { webhooks });
   return { receiver, simulator, setMode };
 }
 
 const ofType = (receiver: Receiver, type: string) =>
-  receiver.messages().filter((each) => each.notifyType === type);
+  readAll(receiver.messages).filter((each) => each.notifyType === type);
 const statuses = (receiver: Receiver) =>
   ofType(receiver, 'ESIM_STATUS').map((each) => each.content['esimStatus']);
 
@@ -65,7 +52,7 @@ describe('the supplier simulator, /webhook/save', () => {
       expect(await save(webhook)).toBe(code);
     expect(await saved()).toEqual({ webhook: '' });
     expect(await save(receiver.url)).toBe('0');
-    expect(receiver.messages()).toMatchObject([
+    expect(readAll(receiver.messages)).toMatchObject([
       { notifyType: 'CHECK_HEALTH', content: { orderNo: '1234567890', orderStatus: 'Test' } },
     ]);
     expect(await saved()).toEqual({ webhook: receiver.url });
@@ -88,7 +75,7 @@ describe('the supplier simulator, its webhooks', () => {
       { ...own, smdpStatus: 'ENABLED', esimStatus: 'IN_USE', eid, seqNumber: null },
     ]);
     expect(status.content).toMatchObject({ ...own, esimStatus: 'IN_USE', smdpStatus: 'ENABLED' });
-    const ids = receiver.messages().map((each) => each.notifyId);
+    const ids = readAll(receiver.messages).map((each) => each.notifyId);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -152,15 +139,15 @@ describe('the supplier simulator, the delivery of webhooks', () => {
     receiver.answers.push(503);
     await simulator.ordered();
     const { notifyId } = await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
-    expect(receiver.attempts().filter((each) => each.notifyId === notifyId)).toHaveLength(2);
+    expect(readAll(receiver.attempts).filter((each) => each.notifyId === notifyId)).toHaveLength(2);
   });
 
   it('happens twice with one notifyId under duplicate', async () => {
     const { receiver, simulator, setMode } = await listening();
     await setMode('duplicate');
     await simulator.ordered();
-    await until(() => receiver.messages().length === 2);
-    expect(receiver.messages()[0]).toEqual(receiver.messages()[1]);
+    await until(() => readAll(receiver.messages).length === 2);
+    expect(readAll(receiver.messages)[0]).toEqual(readAll(receiver.messages)[1]);
   });
 
   it('does not happen under drop, and the next webhook is sent after it', async () => {
@@ -170,8 +157,8 @@ describe('the supplier simulator, the delivery of webhooks', () => {
     await simulator.call('esim/suspend', { esimTranNo });
     await setMode('deliver');
     await simulator.call('esim/revoke', { esimTranNo });
-    await until(() => receiver.messages().length > 0);
-    expect(receiver.messages().map((each) => each.content['esimStatus'])).toEqual(['REVOKED']);
+    await until(() => readAll(receiver.messages).length > 0);
+    expect(readAll(receiver.messages).map((each) => each.content['esimStatus'])).toEqual(['REVOKED']);
   });
 
   it('swaps two webhooks under reorder', async () => {

@@ -4,19 +4,11 @@
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { OPEN, OVER } from '../support/time/fences.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  failure,
-  json,
-  order,
-  startAnsweringVendor,
-  type AnsweringVendor,
-} from '../support/vendors/answering-vendor.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { failure, json, order, startAnsweringVendor } from '../support/vendors/answering-vendor.ts';
+import { done, refused } from './outcomes.ts';
 
-let vendor: AnsweringVendor;
-beforeAll(async () => {
-  vendor = await startAnsweringVendor();
-});
+const vendor = await startAnsweringVendor();
 afterAll(() => vendor.close());
 
 const justNow = () => ({ transactionId: 'txn-1', from: new Date(), until: new Date() });
@@ -26,10 +18,7 @@ describe('the eSIM Access client, refused credentials', () => {
     vendor.answerWith(json(failure('101003')));
     const supplier = vendor.supplier();
     const since = { transactionId: 'txn-1', from: new Date(), until: new Date() };
-    expect(await supplier.order(order, OPEN)).toMatchObject({
-      outcome: 'refused',
-      reason: 'CREDENTIALS_REFUSED',
-    });
+    expect(await supplier.order(order, OPEN)).toMatchObject(refused('CREDENTIALS_REFUSED'));
     expect((await supplier.findOrder(since)).outcome).toBe('unknown');
     expect((await supplier.findTopUp({ transactionId: 'txn-1', esimTranNo: '1' })).outcome).toBe('unknown');
     expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
@@ -151,7 +140,7 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     const page = Array.from({ length: 500 }, (_, i) => esim({ transactionId: `other-${i}` }));
     vendor.answerWith(listed(page, 501), listed([esim({})], 501));
     const found = await vendor.supplier().findOrder(justNow());
-    expect(found).toEqual({ outcome: 'done', value: { state: 'found', orderNo: 'B1', esimTranNo: '1' } });
+    expect(found).toEqual(done({ state: 'found', orderNo: 'B1', esimTranNo: '1' }));
     expect(vendor.calls.map((call) => (JSON.parse(call.body) as { pager: object }).pager)).toEqual([
       { pageNum: 1, pageSize: 500 },
       { pageNum: 2, pageSize: 500 },
@@ -162,10 +151,9 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     vendor.answerWith(listed([], 0));
     const from = new Date('2026-09-27T10:00:00Z');
     const until = new Date('2026-09-27T12:00:00Z');
-    expect(await vendor.supplier().findOrder({ transactionId: 'txn-1', from, until })).toEqual({
-      outcome: 'done',
-      value: { state: 'not-listed' },
-    });
+    expect(await vendor.supplier().findOrder({ transactionId: 'txn-1', from, until })).toEqual(
+      done({ state: 'not-listed' }),
+    );
     expect(JSON.parse(vendor.calls[0]!.body)).toMatchObject({
       startTime: '2026-09-27T09:58:00+00:00',
       endTime: '2026-09-27T12:02:00+00:00',
@@ -178,7 +166,7 @@ describe('the eSIM Access client, lists of eSIMs', () => {
     expect(found).toMatchObject({ outcome: 'done', value: { orderNo: 'B1' } });
     vendor.answerWith(listed([esim({ transactionId: 'other' })]), listed([]));
     const none = await vendor.supplier().findOrder(justNow());
-    expect(none).toEqual({ outcome: 'done', value: { state: 'not-listed' } });
+    expect(none).toEqual(done({ state: 'not-listed' }));
   });
 
   it('findOrder says how far it searched after 40 pages, never "none"', async () => {
@@ -269,12 +257,9 @@ describe('the eSIM Access client, lists of eSIMs', () => {
   it('cancel that the state does not allow is done only if the eSIM is cancelled', async () => {
     const supplier = vendor.supplier();
     vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'CANCEL' })], 1));
-    expect(await supplier.cancel('1', OPEN)).toEqual({ outcome: 'done', value: null });
+    expect(await supplier.cancel('1', OPEN)).toEqual(done(null));
     vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'REVOKE' })], 1));
-    expect(await supplier.cancel('1', OPEN)).toMatchObject({
-      outcome: 'refused',
-      reason: 'NOT_ALLOWED_IN_STATE',
-    });
+    expect(await supplier.cancel('1', OPEN)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
     vendor.answerWith(json(failure('200002')), json(failure('900001')));
     expect((await supplier.cancel('1', OPEN)).outcome).toBe('unknown');
     vendor.answerWith(json(failure('200002')), listed([], 0));

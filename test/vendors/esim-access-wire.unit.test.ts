@@ -1,10 +1,16 @@
 /**
- * How the eSIM Access client reads the vendor's examples, live ones and documented ones, and which bodies it
- * refuses.
+ * How the eSIM Access client reads the vendor's examples, live ones and documented ones, regions and image
+ * addresses, and which bodies and lists it refuses.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
+import {
+  imageUrl,
+  packagesOf,
+  readRows,
+  regionsOf,
+  type Places,
+} from '../../src/vendors/esim-access/map-catalogue.ts';
 import { isUnallocated, profileOf } from '../../src/vendors/esim-access/map.ts';
 import {
   packageListOf,
@@ -16,6 +22,7 @@ import {
   readPackage,
   readTopUp,
   readUsages,
+  type WirePackage,
 } from '../../src/vendors/esim-access/wire.ts';
 
 function example(name: string): string {
@@ -206,26 +213,16 @@ describe('the eSIM Access client, the catalogue', () => {
   const places = { globalCodes: new Set(['WORLD-3']), locations, imageHost: 'https://images.example.com/' };
 
   it('reads countries, a region, the global one, and a country that only a package names', () => {
-    const flag = (code: string) => `https://images.example.com/img/flags/${code}.png`;
-    expect(regionsOf(wirePackages, places)).toEqual([
-      { regionCode: 'ES', regionName: 'Spain', regionType: 'LC', countryCode: 'ES', flagUrl: flag('es') },
-      { regionCode: 'JP', regionName: 'Japan', regionType: 'LC', countryCode: 'JP', flagUrl: flag('jp') },
-      {
-        regionCode: 'EU-2',
-        regionName: 'Europe',
-        regionType: 'RG',
-        countryCode: null,
-        flagUrl: flag('eu-2'),
-      },
-      {
-        regionCode: 'WORLD-3',
-        regionName: 'Global',
-        regionType: 'GL',
-        countryCode: null,
-        flagUrl: flag('world-3'),
-      },
-      { regionCode: 'IT', regionName: 'Italy', regionType: 'LC', countryCode: 'IT', flagUrl: flag('it') },
+    const read = regionsOf(wirePackages, places);
+    expect(read.map((one) => [one.regionCode, one.regionName, one.regionType, one.countryCode])).toEqual([
+      ['ES', 'Spain', 'LC', 'ES'],
+      ['JP', 'Japan', 'LC', 'JP'],
+      ['EU-2', 'Europe', 'RG', null],
+      ['WORLD-3', 'Global', 'GL', null],
+      ['IT', 'Italy', 'LC', 'IT'],
     ]);
+    for (const { regionCode, flagUrl } of read)
+      expect(flagUrl).toBe(`https://images.example.com/img/flags/${regionCode.toLowerCase()}.png`);
   });
 
   it('reads packages into our fields', () => {
@@ -282,5 +279,117 @@ describe('the eSIM Access client, the catalogue', () => {
   ])('cannot read a row with %j', (change) => {
     const rows = packageListOf(objOf('package-list')) as object[];
     expect(() => readPackage({ ...rows[0], ...change })).toThrow();
+  });
+});
+
+const noPlaces: Places = { globalCodes: new Set(), locations: [], imageHost: 'https://images.example.com' };
+const item = (change: Partial<WirePackage> = {}): WirePackage => ({
+  packageCode: 'P1',
+  slug: 'ES_1_7',
+  name: 'Spain 1GB 7Days',
+  price: 8_600,
+  volume: 1_073_741_824,
+  dataType: 1,
+  unusedValidTime: 180,
+  duration: 7,
+  durationUnit: 'DAY',
+  location: 'ES',
+  locationCode: 'ES',
+  description: 'Spain 1GB 7Days',
+  activeType: 2,
+  speed: '4G',
+  supportTopUpType: 2,
+  locationNetworkList: [
+    { locationName: 'Spain', locationLogo: '/img/flags/es.png', locationCode: 'ES', operatorList: [] },
+  ],
+  ...change,
+});
+const regionOf = (change: Partial<WirePackage>, places = noPlaces) => {
+  const [region] = regionsOf([item(change)], places);
+  const [sold] = packagesOf([item(change)], 'BASE', places).items;
+  expect(sold).toMatchObject({ regionCode: region?.regionCode, regionType: region?.regionType });
+  return region;
+};
+
+describe('the eSIM Access client, a region', () => {
+  it.each([
+    ['GL', 'LC'],
+    ['!GL', 'GL'],
+    ['GL-139', 'GL'],
+    ['GL-139-B', 'LC'],
+    ['EGL', 'LC'],
+    ['GLP', 'LC'],
+    ['GL-', 'LC'],
+  ])('with the code %s is %s', (locationCode, regionType) => {
+    expect(regionOf({ locationCode })).toMatchObject({ regionCode: locationCode, regionType });
+  });
+
+  it('of a package without a location code is its location', () => {
+    expect(regionOf({ locationCode: '', location: 'IT' })).toMatchObject({
+      regionCode: 'IT',
+      regionType: 'LC',
+    });
+  });
+
+  it('that is not listed has its name from the package, or else from the code', () => {
+    expect(regionOf({})).toMatchObject({ regionName: 'Spain', countryCode: 'ES' });
+    expect(regionOf({ locationNetworkList: [] })).toMatchObject({ regionName: 'ES', countryCode: 'ES' });
+    const [network] = item().locationNetworkList;
+    const unnamed = [{ ...network!, locationName: '' }];
+    expect(regionOf({ locationNetworkList: unnamed })).toMatchObject({ regionName: 'ES' });
+    expect(regionOf({ locationCode: 'EU-2', location: 'ES,IT' })).toMatchObject({
+      regionName: 'EU-2',
+      regionType: 'RG',
+      countryCode: null,
+    });
+  });
+
+  it('that is listed has its name and type from the list', () => {
+    const listed = (type: number): Places => ({
+      ...noPlaces,
+      locations: [{ code: 'ES', name: 'España', type }],
+    });
+    expect(regionOf({}, listed(2))).toMatchObject({ regionName: 'España', regionType: 'RG' });
+    expect(regionOf({ location: 'ES,IT' }, listed(1))).toMatchObject({ regionType: 'LC' });
+  });
+});
+
+describe('the eSIM Access client, an image', () => {
+  it.each([
+    ['', ''],
+    ['/img/es.png', 'https://images.example.com/img/es.png'],
+    ['img/es.png', 'https://images.example.com/img/es.png'],
+    ['//img//es.png', 'https://images.example.com/img//es.png'],
+    ['https://cdn.example.com/es.png', 'https://cdn.example.com/es.png'],
+    ['http://cdn.example.com/es.png', 'http://cdn.example.com/es.png'],
+    [
+      '/proxy?of=https://cdn.example.com/es.png',
+      'https://images.example.com/proxy?of=https://cdn.example.com/es.png',
+    ],
+  ])('at %j is at %j', (path, url) => {
+    expect(imageUrl('https://images.example.com', path)).toBe(url);
+    expect(imageUrl('https://images.example.com//', path)).toBe(url);
+  });
+});
+
+describe('the eSIM Access client, a list with unreadable rows', () => {
+  const rowsOf = (good: number, bad: number) => [
+    ...Array<boolean>(good).fill(true),
+    ...Array<boolean>(bad).fill(false),
+  ];
+  const read = (isGood: boolean) => {
+    if (!isGood) throw new Error('no price');
+    return isGood;
+  };
+
+  it('is accepted up to one row in twenty, and refused above that with the first reason', () => {
+    expect(readRows(rowsOf(19, 1), read)).toMatchObject({ unreadable: ['no price'] });
+    expect(readRows([], read)).toEqual({ items: [], unreadable: [] });
+    expect(() => readRows(rowsOf(18, 1), read)).toThrow('1 of 19 rows unreadable, the first: no price');
+  });
+
+  it('names only the first letters of an unknown unit', () => {
+    const list = [...Array<WirePackage>(40).fill(item()), item({ durationUnit: 'x'.repeat(100) })];
+    expect(packagesOf(list, 'BASE', noPlaces).unreadable).toEqual([`duration unit ${'x'.repeat(16)}`]);
   });
 });

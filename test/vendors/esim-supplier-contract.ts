@@ -9,6 +9,7 @@ import { type SupplierProfile } from '../../src/esims/port.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { parseLpa } from '../../src/esims/rules.ts';
 import { until } from '../support/time/until.ts';
+import { refused } from './outcomes.ts';
 import { newId, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 
 /** Runs the whole suite on one client. */
@@ -112,7 +113,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
         expect(valueOf(await orderOf(transactionId, item.packageCode, item.cost + 100n))).toEqual(first);
         await under.control.setFaults({ outOfStock: 1, priceChanged: 1, lowBalance: 1 });
         expect(valueOf(await orderOf(transactionId))).toEqual(first);
-        expect(await orderOf(newId())).toMatchObject({ outcome: 'refused', reason: 'OUT_OF_STOCK' });
+        expect(await orderOf(newId())).toMatchObject(refused('OUT_OF_STOCK'));
         expect(await under.supplier.balance()).toBe(before);
         expect(await under.control.held(transactionId)).toBe(1);
       });
@@ -139,14 +140,10 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
 
       it('of an unknown package or at another price is refused', async () => {
         const transactionId = newId();
-        expect(await orderOf(transactionId, 'NO-SUCH-PACKAGE')).toMatchObject({
-          outcome: 'refused',
-          reason: 'PACKAGE_UNKNOWN',
-        });
-        expect(await orderOf(transactionId, item.packageCode, item.cost - 1n)).toMatchObject({
-          outcome: 'refused',
-          reason: 'PRICE_CHANGED',
-        });
+        expect(await orderOf(transactionId, 'NO-SUCH-PACKAGE')).toMatchObject(refused('PACKAGE_UNKNOWN'));
+        expect(await orderOf(transactionId, item.packageCode, item.cost - 1n)).toMatchObject(
+          refused('PRICE_CHANGED'),
+        );
         expect(await under.control.held(transactionId)).toBe(0);
       });
 
@@ -325,15 +322,9 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('of an eSIM that has ended, or with an unknown package, is refused', async () => {
         const { esimTranNo } = await newEsim();
         const unknownPackage = { ...topUp, packageCode: 'TOPUP_NONE' };
-        expect(await topUpOf(newId(), esimTranNo, unknownPackage)).toMatchObject({
-          outcome: 'refused',
-          reason: 'PACKAGE_UNKNOWN',
-        });
+        expect(await topUpOf(newId(), esimTranNo, unknownPackage)).toMatchObject(refused('PACKAGE_UNKNOWN'));
         valueOf(await under.supplier.cancel(esimTranNo, OPEN));
-        expect(await topUpOf(newId(), esimTranNo)).toMatchObject({
-          outcome: 'refused',
-          reason: 'NOT_ALLOWED_IN_STATE',
-        });
+        expect(await topUpOf(newId(), esimTranNo)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
       });
 
       it('is unknown to findTopUp for an eSIM that the supplier does not hold', async () => {
@@ -373,10 +364,7 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it.each(['IN_USE', 'REVOKE'])('of an eSIM with the status %s is refused', async (esimStatus) => {
         const { esimTranNo } = await newEsim();
         await under.control.changeEsim(esimTranNo, { esimStatus });
-        expect(await under.supplier.cancel(esimTranNo, OPEN)).toMatchObject({
-          outcome: 'refused',
-          reason: 'NOT_ALLOWED_IN_STATE',
-        });
+        expect(await under.supplier.cancel(esimTranNo, OPEN)).toMatchObject(refused('NOT_ALLOWED_IN_STATE'));
       });
     });
 

@@ -7,6 +7,7 @@ import { createFence } from '../../src/platform/fence.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { until } from '../support/time/until.ts';
+import { refused } from './outcomes.ts';
 import {
   chargeBy,
   foundCharge,
@@ -46,10 +47,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
         paidAt: null,
         gatewayId: expect.stringMatching(/^\d+$/) as unknown,
       });
-      expect(await under.gateway.charge(request)).toMatchObject({
-        outcome: 'refused',
-        reason: 'REFERENCE_TAKEN',
-      });
+      expect(await under.gateway.charge(request)).toMatchObject(refused('REFERENCE_TAKEN'));
     });
 
     it('opens a BANK_TRANSFER charge with an account to pay into', async () => {
@@ -65,7 +63,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
       expect((await foundCharge(under.gateway, request.reference)).state).toBe('waiting');
       const again = await under.gateway.charge(request);
       if (again.outcome === 'done') expect(again.value).toEqual(instructions);
-      else expect(again).toMatchObject({ outcome: 'refused', reason: 'REFERENCE_TAKEN' });
+      else expect(again).toMatchObject(refused('REFERENCE_TAKEN'));
     });
 
     it('finds no charge under a reference that was not used', async () => {
@@ -75,10 +73,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
     it('is refused a refund of a charge that does not exist, and finds none', async () => {
       const amount = naira(100_00n);
       const request = { reference: newReference(), amount, refundKey: 'key-1', fence: createFence(60_000) };
-      expect(await under.gateway.refund(request)).toMatchObject({
-        outcome: 'refused',
-        reason: 'REQUEST_REFUSED',
-      });
+      expect(await under.gateway.refund(request)).toMatchObject(refused('REQUEST_REFUSED'));
       expect(valueOf(await under.gateway.findRefund(request))).toBeNull();
     });
 
@@ -89,10 +84,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
       expect(limits.minMinor > 0n && limits.maxMinor > limits.minMinor).toBe(true);
       for (const amountMinor of [limits.minMinor - 1n, limits.maxMinor + 1n]) {
         const request = chargeBy('BANK_TRANSFER', { amount: naira(amountMinor) });
-        expect(await gateway.charge(request)).toMatchObject({
-          outcome: 'refused',
-          reason: 'AMOUNT_NOT_SERVED',
-        });
+        expect(await gateway.charge(request)).toMatchObject(refused('AMOUNT_NOT_SERVED'));
       }
       const least = chargeBy('BANK_TRANSFER', { amount: naira(limits.minMinor) });
       expect((await gateway.charge(least)).outcome).toBe('done');
@@ -103,7 +95,7 @@ export function describePaymentGateway(name: string, create: () => Promise<Gatew
 /** The suite for a gateway that the test controls: buyers pay, and the gateway misbehaves. */
 export function describeControlledGateway(name: string, create: () => Promise<ControlledGateway>): void {
   describe(name, () => {
-    const { shared, opened, paid, chargeOf } = sharedGateway(create);
+    const { under, opened, paid, chargeOf } = sharedGateway(create);
 
     describe('charge', () => {
       it.each([
@@ -113,34 +105,34 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       ] as const)('by %s in %s opens a page to pay on', async (method, currency) => {
         const amount = { amountMinor: 50_00n, currency };
         const request = chargeBy(method, { amount });
-        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'redirect' });
-        await shared.under.control.pay(request.reference);
+        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'redirect' });
+        await under.control.pay(request.reference);
         expect(await chargeOf(request.reference)).toMatchObject({ state: 'paid', received: amount });
       });
 
       it('is unknown when its answer is lost; the charge is found, and a repeat gets the same account', async () => {
-        await shared.under.control.setFaults({ loseAnswer: { next: 1 } });
+        await under.control.setFaults({ loseAnswer: { next: 1 } });
         const request = chargeBy('BANK_TRANSFER');
-        expect((await shared.under.gateway.charge(request)).outcome).toBe('unknown');
+        expect((await under.gateway.charge(request)).outcome).toBe('unknown');
         expect((await chargeOf(request.reference)).state).toBe('waiting');
-        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
-        expect(await shared.under.control.held(request.reference)).toEqual({ receivedMinor: 0, refunds: 0 });
+        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
+        expect(await under.control.held(request.reference)).toEqual({ receivedMinor: 0, refunds: 0 });
       });
 
       it('is unknown after an error and after the time limit, and opens one charge', async () => {
         const request = chargeBy('BANK_TRANSFER');
-        await shared.under.control.setFaults({ error: { next: 1 } });
-        expect((await shared.under.gateway.charge(request)).outcome).toBe('unknown');
-        expect(await shared.under.control.held(request.reference)).toBeNull();
-        await shared.under.control.setFaults({ latencyMs: shared.under.tooSlowMs });
-        expect((await shared.under.withShortTimeout.charge(request)).outcome).toBe('unknown');
-        await shared.under.control.clearFaults();
+        await under.control.setFaults({ error: { next: 1 } });
+        expect((await under.gateway.charge(request)).outcome).toBe('unknown');
+        expect(await under.control.held(request.reference)).toBeNull();
+        await under.control.setFaults({ latencyMs: under.tooSlowMs });
+        expect((await under.withShortTimeout.charge(request)).outcome).toBe('unknown');
+        await under.control.clearFaults();
         // The slow request reaches the gateway as well.
         await until(
-          () => shared.under.control.held(request.reference),
+          () => under.control.held(request.reference),
           (held) => held !== null,
         );
-        expect(valueOf(await shared.under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
+        expect(valueOf(await under.gateway.charge(request))).toMatchObject({ kind: 'bank-transfer' });
       });
     });
 
@@ -178,7 +170,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       ])('finds what came when the buyer paid %s', async (_name, payment, expected) => {
         for (const method of TRANSFER_AND_CARD) {
           const reference = await opened(method);
-          await shared.under.control.pay(reference, payment);
+          await under.control.pay(reference, payment);
           expect(await chargeOf(reference)).toMatchObject({
             state: 'paid',
             requested: { amountMinor: 1000_00n },
@@ -190,7 +182,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       it('finds the sum of two payments, and the time of the first', async () => {
         const reference = await paid();
         const { paidAt } = await chargeOf(reference);
-        await shared.under.control.pay(reference, { amountMinor: 200_00 });
+        await under.control.pay(reference, { amountMinor: 200_00 });
         expect(await chargeOf(reference)).toMatchObject({
           state: 'paid',
           received: naira(1200_00n),
@@ -203,52 +195,52 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
         ['abandon', 'abandoned'],
       ] as const)('after %s finds the charge %s, and paid once the buyer pays', async (action, state) => {
         const reference = await opened('CARD');
-        await shared.under.control.act(reference, action);
+        await under.control.act(reference, action);
         expect((await chargeOf(reference)).state).toBe(state);
-        await shared.under.control.pay(reference);
+        await under.control.pay(reference);
         expect((await chargeOf(reference)).state).toBe('paid');
       });
 
       it('finds a reversed charge with what had come', async () => {
         const reference = await paid();
-        await shared.under.control.act(reference, 'reverse');
+        await under.control.act(reference, 'reverse');
         expect(await chargeOf(reference)).toMatchObject({ state: 'reversed', received: naira(1000_00n) });
       });
 
       it('reads a new status as unknown, and a new format without a difference', async () => {
         const reference = await paid();
-        await shared.under.control.setFaults({ unknownStatus: 'teleported' });
+        await under.control.setFaults({ unknownStatus: 'teleported' });
         expect(await chargeOf(reference)).toMatchObject({ state: 'unknown', gatewayStatus: 'teleported' });
-        await shared.under.control.clearFaults();
+        await under.control.clearFaults();
         const before = await chargeOf(reference);
-        await shared.under.control.setFaults({ shapeDrift: true });
+        await under.control.setFaults({ shapeDrift: true });
         const { gatewayId, ...drifted } = await chargeOf(reference);
         expect({ ...drifted, gatewayId: before.gatewayId }).toEqual(before);
         expect(BigInt(gatewayId) > 2n ** 53n).toBe(true);
       });
 
       it.each([400, 404] as const)('finds none when the gateway answers %i', async (unknownReference) => {
-        await shared.under.control.setFaults({ unknownReference });
-        expect(valueOf(await shared.under.gateway.findCharge(newReference()))).toBeNull();
+        await under.control.setFaults({ unknownReference });
+        expect(valueOf(await under.gateway.findCharge(newReference()))).toBeNull();
       });
 
       it('is unknown, like findRefund, when the gateway answers with an error', async () => {
-        await shared.under.control.setFaults({ error: 1 });
-        expect((await shared.under.gateway.findCharge(newReference())).outcome).toBe('unknown');
+        await under.control.setFaults({ error: 1 });
+        expect((await under.gateway.findCharge(newReference())).outcome).toBe('unknown');
         expect(
-          (await shared.under.gateway.findRefund({ reference: newReference(), refundKey: 'key' })).outcome,
+          (await under.gateway.findRefund({ reference: newReference(), refundKey: 'key' })).outcome,
         ).toBe('unknown');
       });
     });
 
     describe('findCharge, when the gateway sends wrong transfers back', () => {
-      beforeEach(() => shared.under.control.setFaults({ shortTransfer: 'return' }));
+      beforeEach(() => under.control.setFaults({ shortTransfer: 'return' }));
 
       it.each([{ amountMinor: 800_00 }, { amountMinor: 1200_00 }, { currency: 'USD' }])(
         'finds the charge waiting after a transfer of %j',
         async (payment) => {
           const reference = await opened();
-          await shared.under.control.pay(reference, payment);
+          await under.control.pay(reference, payment);
           expect(await chargeOf(reference)).toMatchObject({ state: 'waiting', paidAt: null });
         },
       );
@@ -256,20 +248,20 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
       it('finds the right amount paid, also with its fee on top', async () => {
         for (const payment of [{}, { feesMinor: 1_00 }, { amountMinor: 1001_00, feesMinor: 1_00 }]) {
           const reference = await opened();
-          await shared.under.control.pay(reference, payment);
+          await under.control.pay(reference, payment);
           expect((await chargeOf(reference)).state).toBe('paid');
         }
       });
 
       it('finds one payment of two', async () => {
         const reference = await opened();
-        await shared.under.control.pay(reference, { times: 2 });
+        await under.control.pay(reference, { times: 2 });
         expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(1000_00n) });
       });
 
       it('finds a wrong amount by card paid', async () => {
         const reference = await opened('CARD');
-        await shared.under.control.pay(reference, { amountMinor: 800_00 });
+        await under.control.pay(reference, { amountMinor: 800_00 });
         expect(await chargeOf(reference)).toMatchObject({ state: 'paid', received: naira(800_00n) });
       });
     });

@@ -46,7 +46,7 @@ export interface ReceivedEvent {
 export interface GatewayUnderTest {
   readonly gateway: PaymentGateway;
   /** The events that arrived, oldest first. */
-  readonly events: readonly ReceivedEvent[];
+  events(): readonly ReceivedEvent[];
   close(): Promise<void>;
 }
 
@@ -94,27 +94,27 @@ export async function foundCharge(gateway: PaymentGateway, reference: string): P
 
 /** One gateway for the tests of a suite, without faults when each begins. */
 export function sharedGateway(create: () => Promise<ControlledGateway>) {
-  const shared = {} as { under: ControlledGateway };
+  const under = {} as ControlledGateway;
   beforeAll(async () => {
-    shared.under = await create();
+    Object.assign(under, await create());
   });
-  afterEach(() => shared.under.control.clearFaults());
-  afterAll(() => shared.under.close());
+  afterEach(() => under.control.clearFaults());
+  afterAll(() => under.close());
   const opened = async (method: ChargeRequest['method'] = 'BANK_TRANSFER'): Promise<string> => {
     const request = chargeBy(method);
-    valueOf(await shared.under.gateway.charge(request));
+    valueOf(await under.gateway.charge(request));
     return request.reference;
   };
   return {
-    shared,
+    under,
     /** A charge that nobody has paid; its reference. */
     opened,
     paid: async (): Promise<string> => {
       const reference = await opened();
-      await shared.under.control.pay(reference);
+      await under.control.pay(reference);
       return reference;
     },
-    chargeOf: (reference: string) => foundCharge(shared.under.gateway, reference),
+    chargeOf: (reference: string) => foundCharge(under.gateway, reference),
   };
 }
 

@@ -1,11 +1,12 @@
-import { createFence } from '../../src/platform/fence.ts';
 /**
  * Promise G3: after any network fault on any call, one charge has taken money, there is one refund, and the
  * statement lists both. The caller follows the rules: it looks up an unknown outcome, and sends again only
  * what the gateway does not hold.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NETWORK_KINDS } from '../../packages/simulators/paystack/faults.ts';
 import type { GatewayCharge, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
+import { createFence } from '../../src/platform/fence.ts';
 import { stopAll } from '../simulators/simulator.support.ts';
 import { createSemaphore, runConcurrently } from '../support/time/concurrency.ts';
 import { until } from '../support/time/until.ts';
@@ -25,19 +26,6 @@ const TRICKLE_MS = 2000;
 /** A fault hits two calls at most, so that many tries always get an answer. */
 const MAX_TRIES = 12;
 
-const KINDS = [
-  'connect-refused',
-  'timeout-before',
-  'timeout-after',
-  'reset',
-  '429',
-  '500',
-  'html-502',
-  'bad-json',
-  'failed-200',
-  'duplicate-reference',
-  'trickle',
-] as const;
 /** Faults after which the work may have been done or not. */
 const EITHER_WAY: readonly string[] = ['reset', '429', '500', 'html-502', 'bad-json', 'trickle'];
 const CALLS = {
@@ -159,7 +147,7 @@ async function purchase(under: Simulator, kind: string, operation: string, rando
 }
 
 describe('the Paystack client loses no charge and makes none twice', () => {
-  const matrix = KINDS.flatMap((kind) =>
+  const matrix = NETWORK_KINDS.flatMap((kind) =>
     Object.entries(CALLS).map(([call, operation]) => [kind, call, operation] as const),
   );
   it.concurrent.for(matrix)('under the fault %s at %s', async ([kind, , operation], { expect }) => {

@@ -39,47 +39,34 @@ describe('the Paystack client, the meaning of an error', () => {
     );
   });
 
-  it.each([
-    ['Please wait a few minutes', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Too many requests', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['too many attempts', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Rate limited', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Your balance is not enough to fulfil this request', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Balance of your account: insufficient', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Insufficient balance', { kind: 'unknown', retryAfterMs: 60_000 }],
-    ['Duplicate Transaction Reference', refused('REFERENCE_TAKEN')],
-    ['Duplicate charge request', refused('REFERENCE_TAKEN')],
-    ['Transaction has been fully reversed', refused('ALREADY_REFUNDED')],
-    ['Transaction is fully refunded', refused('ALREADY_REFUNDED')],
-    ['It has already been reversed', refused('ALREADY_REFUNDED')],
-    ['It has already been refunded', refused('ALREADY_REFUNDED')],
-    ['Invalid key', refused('CREDENTIALS_REFUSED')],
-    ['No Authorization Header was found', refused('CREDENTIALS_REFUSED')],
-    ['Format is Authorization Bearer', refused('CREDENTIALS_REFUSED')],
-    ['Token expired', refused('CREDENTIALS_REFUSED')],
-    ['Your IP address is not allowed', refused('CREDENTIALS_REFUSED')],
-    ['Invalid merchant', refused('CREDENTIALS_REFUSED')],
-    ['Your integration has been deactivated', refused('CREDENTIALS_REFUSED')],
-    ['You lack the privileges', refused('CREDENTIALS_REFUSED')],
-    ['Currency not supported', refused('CURRENCY_NOT_SERVED')],
-    ['The currency XYZ is not supported', refused('CURRENCY_NOT_SERVED')],
-    ['Unsupported currency', refused('CURRENCY_NOT_SERVED')],
-    ['Invalid currency', refused('CURRENCY_NOT_SERVED')],
-    ['No active channel', refused('METHOD_NOT_SERVED')],
-    ['Channel is not enabled', refused('METHOD_NOT_SERVED')],
-    ['The channels that you chose are not available', refused('METHOD_NOT_SERVED')],
-    ['This channel: not supported', refused('METHOD_NOT_SERVED')],
-    ['Amount limit exceeded', refused('AMOUNT_NOT_SERVED')],
-    ['Amount cannot be processed', refused('AMOUNT_NOT_SERVED')],
-    ['It is less than NGN 100', refused('AMOUNT_NOT_SERVED')],
-    ['It is less than NGN100', refused('AMOUNT_NOT_SERVED')],
-    ['Below the minimum charge amount', refused('AMOUNT_NOT_SERVED')],
-    ['Minimum amount is 100', refused('AMOUNT_NOT_SERVED')],
-    ['Invalid amount', refused('AMOUNT_NOT_SERVED')],
-    ['Enter a valid amount', refused('AMOUNT_NOT_SERVED')],
-    ['Amount must be a number', refused('AMOUNT_NOT_SERVED')],
-    ['amount should be above 0', refused('AMOUNT_NOT_SERVED')],
-  ])('is decided by the message %j, with any status', (message, meaning) => {
+  /** By what they mean; LATER: unknown, with a wait of a minute. */
+  const messages = {
+    LATER: `
+      Please wait a few minutes | Too many requests | too many attempts | Rate limited | Your balance is not
+      enough to fulfil this request | Balance of your account: insufficient | Insufficient balance`,
+    REFERENCE_TAKEN: 'Duplicate Transaction Reference | Duplicate charge request',
+    ALREADY_REFUNDED: `
+      Transaction has been fully reversed | Transaction is fully refunded | It has already been reversed |
+      It has already been refunded`,
+    CREDENTIALS_REFUSED: `
+      Invalid key | No Authorization Header was found | Format is Authorization Bearer | Token expired |
+      Your IP address is not allowed | Invalid merchant | Your integration has been deactivated | You lack
+      the privileges`,
+    CURRENCY_NOT_SERVED: `
+      Currency not supported | The currency XYZ is not supported | Unsupported currency | Invalid currency`,
+    METHOD_NOT_SERVED: `
+      No active channel | Channel is not enabled | The channels that you chose are not available | This
+      channel: not supported`,
+    AMOUNT_NOT_SERVED: `
+      Amount limit exceeded | Amount cannot be processed | It is less than NGN 100 | It is less than NGN100
+      | Below the minimum charge amount | Minimum amount is 100 | Invalid amount | Enter a valid amount |
+      Amount must be a number | amount should be above 0`,
+  };
+  const meanings = Object.entries(messages).flatMap(([reason, list]) =>
+    list.split('|').map((message) => [message.trim().replaceAll(/\s+/g, ' '), reason] as const),
+  );
+  it.each(meanings)('is decided by the message %j, with any status: %s', (message, reason) => {
+    const meaning = reason === 'LATER' ? { kind: 'unknown', retryAfterMs: 60_000 } : refused(reason);
     expect(meaningOf(no({ message }))).toEqual(meaning);
     expect(meaningOf(no({ message, httpStatus: 403, category: 'api_error' }))).toEqual(meaning);
   });
@@ -147,10 +134,8 @@ describe('the Paystack client, the outcome of an error', () => {
   });
 
   it('of a lookup is never refused, and has a wait only if the gateway is busy', () => {
-    expect(readFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
-      outcome: 'unknown',
-      detail: 'invalid_key: Because',
-    });
+    const detail = 'invalid_key: Because';
+    expect(readFailure(failed({ code: 'invalid_key' }))).toStrictEqual({ outcome: 'unknown', detail });
     expect(readFailure(failed({ message: 'Too many requests' }))).toStrictEqual({
       outcome: 'unknown',
       detail: 'HTTP 409: Too many requests',
@@ -159,10 +144,8 @@ describe('the Paystack client, the outcome of an error', () => {
   });
 
   it('of an effect with an unknown error is unknown, and its detail says so', () => {
-    expect(effectFailure(failed({}))).toStrictEqual({
-      outcome: 'unknown',
-      detail: 'unseen HTTP 409: Because',
-    });
+    const detail = 'unseen HTTP 409: Because';
+    expect(effectFailure(failed({}))).toStrictEqual({ outcome: 'unknown', detail });
   });
 
   it('of a lost answer keeps its wait, for lookups and effects', () => {
@@ -174,30 +157,18 @@ describe('the Paystack client, the outcome of an error', () => {
 });
 
 describe('the Paystack client, a transfer account', () => {
-  const account = {
-    accountName: 'Simway',
-    accountNumber: '0123456789',
-    bankName: 'Test Bank',
-    expiresAt: null,
-  };
-  const at = (iso: string) => new Date(iso);
+  const account = { accountName: 'Simway', accountNumber: '0123456789', bankName: 'Test Bank' };
+  const shown = (theirs: Date | null, asked: Date | undefined) =>
+    transferInstructionsOf({ ...account, expiresAt: theirs }, asked);
 
   it('expires when the gateway says, or else when we requested it', () => {
-    const [theirs, asked] = [at('2026-11-21T09:00:00.000Z'), at('2026-11-21T10:00:00.000Z')];
-    const expected = {
-      kind: 'bank-transfer',
-      bankName: 'Test Bank',
-      accountNumber: '0123456789',
-      accountName: 'Simway',
-    };
-    expect(transferInstructionsOf({ ...account, expiresAt: theirs }, asked)).toEqual({
-      ...expected,
-      expiresAt: theirs,
-    });
-    expect(transferInstructionsOf(account, asked)).toEqual({ ...expected, expiresAt: asked });
+    const [theirs, asked] = [new Date('2026-11-21T09:00:00.000Z'), new Date('2026-11-21T10:00:00.000Z')];
+    const expected = { kind: 'bank-transfer', ...account };
+    expect(shown(theirs, asked)).toEqual({ ...expected, expiresAt: theirs });
+    expect(shown(null, asked)).toEqual({ ...expected, expiresAt: asked });
   });
 
   it('is not shown without a time of expiry', () => {
-    expect(transferInstructionsOf(account, undefined)).toBeNull();
+    expect(shown(null, undefined)).toBeNull();
   });
 });

@@ -14,6 +14,7 @@ import {
   startAnsweringGateway,
 } from '../support/vendors/answering-gateway.ts';
 import { json, sentBody } from '../support/vendors/answering-server.ts';
+import { done, refused, saying } from './outcomes.ts';
 import { naira } from './payment-gateway-kit.ts';
 
 const server = await startAnsweringGateway();
@@ -24,7 +25,7 @@ describe('the Paystack client, refund', () => {
 
   it('requests a refund under our key', async () => {
     server.answerWith(example('refund-queued'));
-    expect(await server.gateway().refund(giveBack)).toEqual({ outcome: 'done', value: queued });
+    expect(await server.gateway().refund(giveBack)).toEqual(done(queued));
     expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/refund' });
     expect(sentBody(server.calls[0])).toEqual({
       transaction: 'txn-1',
@@ -36,10 +37,7 @@ describe('the Paystack client, refund', () => {
 
   it('reads a refund whose transaction is a number', async () => {
     server.answerWith(example('refund-retried'));
-    expect(await server.gateway().refund(giveBack)).toEqual({
-      outcome: 'done',
-      value: { ...queued, gatewayStatus: 'processing' },
-    });
+    expect(await server.gateway().refund(giveBack)).toEqual(done({ ...queued, gatewayStatus: 'processing' }));
   });
 
   it.each([
@@ -53,7 +51,7 @@ describe('the Paystack client, refund', () => {
     ['belongs to another key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
   ])('is refused for a charge that %s', async (_name, answer, reason) => {
     server.answerWith(answer);
-    expect(await server.gateway().refund(giveBack)).toMatchObject({ outcome: 'refused', reason });
+    expect(await server.gateway().refund(giveBack)).toMatchObject(refused(reason));
   });
 
   it('is unknown with a wait while our balance is too low', async () => {
@@ -77,7 +75,7 @@ describe('the Paystack client, refund', () => {
   it.each([0n, -1n, 10n ** 18n])('sends no refund of %s', async (amountMinor) => {
     server.answerWith(example('refund-queued'));
     const outcome = await server.gateway().refund({ ...giveBack, amount: naira(amountMinor) });
-    expect(outcome).toMatchObject({ outcome: 'refused', reason: 'AMOUNT_NOT_SERVED' });
+    expect(outcome).toMatchObject(refused('AMOUNT_NOT_SERVED'));
     expect(server.calls).toHaveLength(0);
   });
 });
@@ -103,10 +101,7 @@ describe('the Paystack client, findRefund', () => {
     ],
   ])('finds the refund in the example %s', async (name, value) => {
     server.answerWith(charge, example(name));
-    expect(await server.gateway().findRefund(giveBack)).toEqual({
-      outcome: 'done',
-      value: { ...value, amount: naira(100_00n) },
-    });
+    expect(await server.gateway().findRefund(giveBack)).toEqual(done({ ...value, amount: naira(100_00n) }));
     expect(server.calls[1]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
   });
 
@@ -127,7 +122,7 @@ describe('the Paystack client, findRefund', () => {
 
   it('does not find a refund whose key only begins like ours', async () => {
     server.answerWith(charge, json(yes([refundRow({ merchant_note: 'txn-1:refund-2' })])));
-    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+    expect(await server.gateway().findRefund(giveBack)).toEqual(done(null));
   });
 
   it('finds the refund that did not fail, if there are two', async () => {
@@ -142,7 +137,7 @@ describe('the Paystack client, findRefund', () => {
 
   it('finds none for a charge that does not exist', async () => {
     server.answerWith(example('not-found', 404));
-    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+    expect(await server.gateway().findRefund(giveBack)).toEqual(done(null));
     expect(server.calls).toHaveLength(1);
   });
 
@@ -157,7 +152,7 @@ describe('the Paystack client, findRefund', () => {
     server.answerWith(charge, page(1), page(51), json(yes([refundRow({ id: 101 })])));
     expect(await server.gateway().findRefund(giveBack)).toMatchObject({ value: { refundId: '101' } });
     server.answerWith(charge, page(1), page(51), json(yes([])));
-    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+    expect(await server.gateway().findRefund(giveBack)).toEqual(done(null));
   });
 
   it.each([
@@ -168,7 +163,7 @@ describe('the Paystack client, findRefund', () => {
   ])('is unknown, never none, when the list %s', async (_name, second, detail) => {
     server.answerWith(charge, page(1), second);
     const outcome = await server.gateway().findRefund(giveBack);
-    expect(outcome).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining(detail) as unknown });
+    expect(outcome).toMatchObject({ outcome: 'unknown', detail: saying(detail) });
   });
 
   it('is unknown if the charge has no id to list by', async () => {

@@ -22,7 +22,7 @@ function createOnTestMode(secretKey: string): () => Promise<GatewayUnderTest> {
     const gateway = createPaystackGateway({ secretKey, mode: 'test', timeLimitMs: TIME_LIMIT_MS });
     return Promise.resolve({
       gateway,
-      events: [],
+      events: () => [],
       close: () => {
         gateway.close();
         return Promise.resolve();

@@ -49,12 +49,11 @@ export async function startOnSimulator(
     gateway,
     withShortTimeout,
     control: controlOf(simulator),
-    get events() {
-      return receiver.attempts.map(({ text, headers }) => ({
+    events: () =>
+      receiver.attempts.map(({ text, headers }) => ({
         rawBody: Buffer.from(text),
         headers: { 'x-paystack-signature': headers['x-paystack-signature']?.toString() },
-      }));
-    },
+      })),
     tooSlowMs: SHORT_TIME_LIMIT_MS + 300,
     close: async () => {
       gateway.close();

@@ -10,10 +10,10 @@ import { authenticate, type AuthOptions } from './auth.ts';
 import type { Operation, Outcome, SupplierContext } from './context.ts';
 import { SupplierError, type ErrorCode } from './errors.ts';
 import { qrNameOf } from './numbers.ts';
-import { queryBalance, queryWebhook, saveWebhook } from './operations/account.ts';
-import * as esims from './operations/esims.ts';
-import { listLocations, listPackages } from './operations/package-list.ts';
-import { LONGEST_TRANSACTION_ID, placeOrder, topUpEsim } from './operations/purchase.ts';
+import { accountOperations } from './operations/account.ts';
+import { activationCodeOf, esimOperations } from './operations/esims.ts';
+import { catalogueOperations } from './operations/package-list.ts';
+import { LONGEST_TRANSACTION_ID, purchaseOperations } from './operations/purchase.ts';
 import type { Params } from './params.ts';
 
 const API_PREFIX = '/api/v1/open/';
@@ -22,22 +22,9 @@ const REQUESTS_PER_SECOND = 8;
 /** How many eSIMs have a picture of their QR code. */
 const RECENT_ESIMS = 5000;
 
-const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
-  ['package/list', listPackages],
-  ['location/list', listLocations],
-  ['balance/query', queryBalance],
-  ['webhook/save', saveWebhook],
-  ['webhook/query', queryWebhook],
-  ['esim/order', placeOrder],
-  ['esim/query', esims.queryEsims],
-  ['esim/cancel', esims.cancelEsim],
-  ['esim/suspend', esims.suspendEsim],
-  ['esim/unsuspend', esims.unsuspendEsim],
-  ['esim/revoke', esims.revokeEsim],
-  ['esim/topup', topUpEsim],
-  ['esim/sendSms', esims.sendSms],
-  ['esim/usage/query', esims.queryUsage],
-]);
+const OPERATIONS = new Map<string, Operation>(
+  Object.entries({ ...catalogueOperations, ...accountOperations, ...purchaseOperations, ...esimOperations }),
+);
 const PURCHASES: readonly string[] = ['esim/order', 'esim/topup'];
 
 interface Answer {
@@ -98,7 +85,7 @@ async function qrPicture(context: SupplierContext, path: string): Promise<Buffer
   const recent = context.storage.esims.list({}, { isNewestFirst: true, limit: RECENT_ESIMS });
   const esim = recent.find(({ esimTranNo }) => qrNameOf(esimTranNo) === name);
   if (esim === undefined) return undefined;
-  return toBuffer(esims.activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
+  return toBuffer(activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
 }
 
 /** The supplier's API. `onBug` gets faults of the simulator itself, without request data. */

@@ -6,11 +6,11 @@ import { SupplierError } from './errors.ts';
 
 export interface AuthOptions {
   accessCode: string;
-  /** The signing key; the access code when null. */
-  secretKey: string | null;
-  /** Also accept the access code as key while a secret is set. */
-  acceptEitherKey: boolean;
-  requireSignature: boolean;
+  /** Key of signed requests; null or absent: the access code. */
+  secretKey?: string | null;
+  /** With a secret set, take the access code as key too. */
+  acceptEitherKey?: boolean;
+  requireSignature?: boolean;
 }
 
 /** How far RT-Timestamp may be off. */
@@ -48,7 +48,7 @@ export function authenticate(
     throw new SupplierError('101003', 'access code is not known');
   const names = ['RT-Timestamp', 'RT-RequestID', 'RT-Signature'];
   const given = names.map(header);
-  if (!options.requireSignature && given.every((value) => value === undefined)) return;
+  if (options.requireSignature !== true && given.every((value) => value === undefined)) return;
   const [timestamp = '', requestId = '', signature = ''] = given.map((value, index) => {
     if (value === undefined) throw new SupplierError('000101', `${names[index]} is missing`);
     return value;
@@ -56,8 +56,8 @@ export function authenticate(
   const sentAtMs = timestampMs(timestamp);
   if (!UUID.test(requestId)) throw new SupplierError('000102', 'RT-RequestID is not a UUID v4');
   if (Math.abs(nowMs - sentAtMs) > TIMESTAMP_SKEW_MS) throw new SupplierError('101001');
-  const keys = options.secretKey === null ? [accessCode] : [options.secretKey];
-  if (options.acceptEitherKey && options.secretKey !== null) keys.push(accessCode);
+  const keys = [options.secretKey ?? accessCode];
+  if (options.acceptEitherKey === true) keys.push(accessCode);
   const signatures = keys.map((key) => hmacHex('sha256', key, timestamp, requestId, accessCode, body));
   if (!signatures.some((expected) => sameText(expected, signature.toLowerCase()))) {
     throw new SupplierError('101003');

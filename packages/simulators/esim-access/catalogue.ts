@@ -56,6 +56,13 @@ export interface CatalogueEntry {
   topUpGroup: string;
 }
 
+/** A package as it was when it was bought; without its networks, which are many. */
+export function snapshotOf({ item, topUpGroup }: CatalogueEntry) {
+  const without = { location: undefined, locationNetworkList: undefined };
+  return { ...item, ...without, packageName: item.name, topUpGroup };
+}
+export type PlanSnapshot = ReturnType<typeof snapshotOf>;
+
 /** One entry of `/location/list`; type 1 is a country, 2 a multi-country region. */
 export interface WireLocation {
   code: string;

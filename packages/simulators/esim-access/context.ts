@@ -34,6 +34,7 @@ export interface Outcome {
 }
 
 export type Operation = (context: SupplierContext, params: Params) => Outcome | Promise<Outcome>;
+export type Operations = Record<string, Operation>;
 
 /** A package as it is sold now: price override applied; undefined when withdrawn. */
 export function effective(context: SupplierContext, entry: CatalogueEntry): CatalogueEntry | undefined {

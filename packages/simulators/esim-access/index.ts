@@ -3,6 +3,7 @@ import { createFaultBoard, isOff } from '../kit/faults.ts';
 import { createStats } from '../kit/server.ts';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../kit/simulator.ts';
 import { createApiApp } from './api-server.ts';
+import type { AuthOptions } from './auth.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import type { SupplierContext } from './context.ts';
 import { createSupplierControl } from './control/server.ts';
@@ -13,13 +14,7 @@ import { openStorage, type Storage } from './storage.ts';
 import { createWebhookScheduler } from './webhooks/scheduler.ts';
 import { createWebhookSender } from './webhooks/sender.ts';
 
-export interface EsimAccessSimulatorOptions extends SimulatorOptions {
-  accessCode: string;
-  /** Key of signed requests; null or absent: the access code. */
-  secretKey?: string | null;
-  /** With a secret set, take the access code as key too. */
-  acceptEitherKey?: boolean;
-  requireSignature?: boolean;
+export interface EsimAccessSimulatorOptions extends SimulatorOptions, AuthOptions {
   /** How long allocation takes by default; the fault `allocationMs` changes it. */
   allocationMs?: number;
   /** How long after allocation a new eSIM goes into use; null: never by itself. */
@@ -57,14 +52,8 @@ function buildContext(options: EsimAccessSimulatorOptions, storage: Storage, url
   const qrBase = /^https?:/.test(publicHost) ? publicHost.replace(/\/+$/, '') : `https://${publicHost}`;
   const newest = { isNewestFirst: true };
   const orderNo = storage.orders.find({}, newest)?.orderNo;
-  const tranNos = [
-    storage.esims.find({}, newest)?.esimTranNo,
-    storage.topUps.find({}, newest)?.topUpEsimTranNo,
-  ];
-  const tranNo = tranNos
-    .flatMap((each) => each ?? [])
-    .sort()
-    .at(-1);
+  const topUpNo = storage.topUps.find({}, newest)?.topUpEsimTranNo ?? '';
+  const [, tranNo] = [storage.esims.find({}, newest)?.esimTranNo ?? '', topUpNo].sort();
   const context: SupplierContext = {
     now,
     catalogue: catalogueOf(options.locations),
@@ -86,14 +75,8 @@ export function createEsimAccessSimulator(options: EsimAccessSimulatorOptions): 
     const storage = openStorage(options.dataDir, options.balance ?? 100_000_000_000);
     const context = buildContext(options, storage, url);
     const stats = createStats();
-    const auth = {
-      accessCode: options.accessCode,
-      secretKey: options.secretKey ?? null,
-      acceptEitherKey: options.acceptEitherKey ?? false,
-      requireSignature: options.requireSignature ?? false,
-    };
     return {
-      api: createApiApp({ context, auth, stats, onBug }),
+      api: createApiApp({ context, auth: options, stats, onBug }),
       control: createSupplierControl(context, stats, onBug),
       onListening: () => context.webhooks.start(),
       close: () => {

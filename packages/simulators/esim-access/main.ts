@@ -1,5 +1,6 @@
 /** The supplier simulator as a process. */
-import { neededSecret, runSimulator, secretOf, wholeNumber } from '../kit/process.ts';
+import { z } from 'zod';
+import { neededSecret, runSimulator, secretOf, SWITCH, WHOLE, WHOLE_NUMBER } from '../kit/process.ts';
 import { createEsimAccessSimulator } from './index.ts';
 
 const USAGE = `usage: SANDBOX_SUPPLIER_CODE=<access code> [SANDBOX_SUPPLIER_SECRET_KEY=<key>]
@@ -10,27 +11,19 @@ const USAGE = `usage: SANDBOX_SUPPLIER_CODE=<access code> [SANDBOX_SUPPLIER_SECR
   [--public-host qr.sandbox.example|self] [--smdp-host rsp.sandbox.example] [--exit-with-parent]
 `;
 const FLAGS = {
-  'accept-either-key': { type: 'boolean', default: false },
-  'require-signature': { type: 'boolean', default: false },
-  'allocation-ms': { type: 'string', default: '0' },
-  'activate-after-ms': { type: 'string', default: '5000' },
-  balance: { type: 'string', default: '100000000000' },
-  'public-host': { type: 'string', default: 'qr.sandbox.example' },
-  'smdp-host': { type: 'string', default: 'rsp.sandbox.example' },
-} as const;
+  acceptEitherKey: SWITCH,
+  requireSignature: SWITCH,
+  allocationMs: WHOLE.optional(),
+  activateAfterMs: z.union([z.literal('never').transform(() => null), WHOLE], WHOLE_NUMBER).optional(),
+  balance: WHOLE.optional(),
+  publicHost: z.string().optional(),
+  smdpHost: z.string().optional(),
+};
 
-runSimulator(USAGE, FLAGS, (flags, common) => {
-  const activate = flags['activate-after-ms'];
-  return createEsimAccessSimulator({
-    ...common,
+runSimulator(USAGE, FLAGS, (flags) =>
+  createEsimAccessSimulator({
+    ...flags,
     accessCode: neededSecret('SANDBOX_SUPPLIER_CODE'),
     secretKey: secretOf('SANDBOX_SUPPLIER_SECRET_KEY') ?? null,
-    acceptEitherKey: flags['accept-either-key'],
-    requireSignature: flags['require-signature'],
-    allocationMs: wholeNumber(flags['allocation-ms'], 'allocation-ms'),
-    activateAfterMs: activate === 'never' ? null : wholeNumber(activate, 'activate-after-ms'),
-    balance: wholeNumber(flags.balance, 'balance'),
-    publicHost: flags['public-host'],
-    smdpHost: flags['smdp-host'],
-  });
-});
+  }),
+);

@@ -13,7 +13,7 @@ const SLOTS_PER_MINUTE = 10_000;
  * out, without a letter.
  */
 export function createNumberSeries(last: string | undefined, offset: number): (nowMs: number) => string {
-  let lastSlot = last === undefined ? -1 : slotOf(last);
+  let lastSlot = last ? slotOf(last) : -1;
   return (nowMs) => {
     const minute = Math.floor(nowMs / MINUTE_MS);
     const within = Math.floor(((nowMs % MINUTE_MS) / MINUTE_MS) * (SLOTS_PER_MINUTE - 1000)) + offset;

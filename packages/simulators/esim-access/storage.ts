@@ -3,24 +3,7 @@
  */
 import { openAgenda } from '../kit/clock.ts';
 import { openDatabase } from '../kit/storage.ts';
-import type { WirePackage } from './catalogue.ts';
-
-/** A package as it was when it was bought. */
-export type PlanSnapshot = Pick<
-  WirePackage,
-  | 'packageCode'
-  | 'slug'
-  | 'locationCode'
-  | 'volume'
-  | 'duration'
-  | 'dataType'
-  | 'smsStatus'
-  | 'activeType'
-  | 'unusedValidTime'
-  | 'ipExport'
-  | 'supportTopUpType'
-  | 'fupPolicy'
-> & { packageName: string; topUpGroup: string };
+import type { PlanSnapshot } from './catalogue.ts';
 
 /** One line of an order; `price` is the unit price that was charged. */
 export interface OrderLine {
@@ -87,7 +70,8 @@ export interface TopUpRow {
 }
 
 /** What the control interface changed about a package; a null price means the catalogue's. */
-export interface PackageOverride {
+interface PackageOverride {
+  packageCode: string;
   price: number | null;
   withdrawn: boolean;
 }
@@ -102,9 +86,6 @@ export function openStorage(dataDir: string, initialBalance: number) {
   const database = openDatabase(dataDir, 'supplier.sqlite');
   const { meta } = database;
   if (meta.read('balance') === undefined) meta.write('balance', String(initialBalance));
-  const overrides = new Map(
-    Object.entries(JSON.parse(meta.read('overrides') ?? '{}') as Record<string, PackageOverride>),
-  );
   const refusals = database.collection<{ transactionId: string; tries: number }>('refusals', 'transactionId');
   const actions = database.collection<{ requestId: string }>('actions', 'requestId');
   const tries = (transactionId: string) => refusals.get(transactionId)?.tries ?? 0;
@@ -118,13 +99,7 @@ export function openStorage(dataDir: string, initialBalance: number) {
     agenda: openAgenda<EventKind, string>(database),
     balance: () => Number(meta.read('balance')),
     setBalance: (balance: number) => meta.write('balance', String(balance)),
-    overrides: overrides as ReadonlyMap<string, PackageOverride>,
-    /** Undefined: back to the catalogue's values. */
-    override: (packageCode: string, override: PackageOverride | undefined) => {
-      if (override === undefined) overrides.delete(packageCode);
-      else overrides.set(packageCode, override);
-      meta.write('overrides', JSON.stringify(Object.fromEntries(overrides)));
-    },
+    overrides: database.collection<PackageOverride>('overrides', 'packageCode'),
     /** How many calls with this transactionId were refused so far. */
     tries,
     addTry: (transactionId: string): void =>

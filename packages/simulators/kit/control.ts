@@ -27,6 +27,12 @@ export class ControlError extends Error {
   }
 }
 
+/** What was named, or 404. */
+export function found<T>(value: T | undefined, problem: string): T {
+  if (value === undefined) throw new ControlError(404, [problem]);
+  return value;
+}
+
 /** A whole number in a range. */
 export function whole(least: number, most: number, message: string) {
   return z.int(message).min(least, message).max(most, message);
@@ -52,11 +58,7 @@ export function oneOf<const Word extends string | number>(words: readonly Word[]
  * The body, if the schema allows it; `noun` names a field in messages. Throws a ControlError that names every
  * problem.
  */
-export function checked<Schema extends z.ZodObject>(
-  schema: Schema,
-  body: unknown,
-  noun = 'field',
-): z.output<Schema> {
+export function checked<Schema extends z.ZodObject>(schema: Schema, body: unknown, noun = 'field') {
   if (!isObject(body)) throw new ControlError(400, ['the body must be a JSON object']);
   const result = schema.safeParse(body);
   if (result.success) return result.data;

@@ -2,23 +2,52 @@
  * A simulator as a process: flags and environment in, one JSON line out when both ports listen, a drained
  * stop on SIGTERM and SIGINT. With --exit-with-parent it also stops when stdin closes.
  */
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import type { Simulator } from './simulator.ts';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import type { Simulator, SimulatorOptions } from './simulator.ts';
 
 const HARD_DEADLINE_MS = 5000;
 
-const COMMON_FLAGS = {
-  data: { type: 'string' },
-  host: { type: 'string', default: '127.0.0.1' },
-  port: { type: 'string', default: '0' },
-  'control-port': { type: 'string', default: '0' },
-  seed: { type: 'string', default: '1' },
-  'exit-with-parent': { type: 'boolean', default: false },
-} as const;
+export const SWITCH = z.boolean().default(false);
+export const WHOLE_NUMBER = 'must be a whole number';
+export const WHOLE = z
+  .string()
+  .regex(/^\d{1,15}$/, WHOLE_NUMBER)
+  .transform(Number);
+const PORT = WHOLE.refine((port) => port <= 65_535, 'must be at most 65535').prefault('0');
 
-type Flags<Options extends ParseArgsOptionsConfig> = ReturnType<
-  typeof parseArgs<{ args: string[]; options: Options }>
->['values'];
+/** A field `controlPort` is the flag `--control-port`; a list may be given several times. */
+const COMMON_FLAGS = {
+  data: z.string('is needed'),
+  host: z.string().default('127.0.0.1'),
+  port: PORT,
+  controlPort: PORT,
+  seed: WHOLE.prefault('1'),
+  exitWithParent: SWITCH,
+};
+
+const flagOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The values of this process's flags, by the fields of `shape`. */
+function readFlags(shape: z.ZodRawShape): Record<string, unknown> {
+  const names = Object.keys(shape);
+  const options = names.map((name) => {
+    const flag = shape[name];
+    const type = flag === SWITCH ? ('boolean' as const) : ('string' as const);
+    const multiple = flag instanceof z.ZodOptional && flag.unwrap() instanceof z.ZodArray;
+    return [flagOf(name), { type, multiple }] as const;
+  });
+  const { values } = parseArgs({ strict: true, options: Object.fromEntries(options) });
+  return Object.fromEntries(names.map((name) => [name, values[flagOf(name)]]));
+}
+
+/** The flags of the shape; throws what is wrong with the first one. */
+function checkFlags<Shape extends z.ZodRawShape>(shape: Shape, given: Record<string, unknown>) {
+  const result = z.object(shape).safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new Error(`--${flagOf(String(issue?.path[0]))} ${issue?.message ?? ''}`);
+}
 
 /**
  * A secret, which comes from the environment, because every process of the machine can read arguments.
@@ -30,36 +59,9 @@ export function secretOf(variable: string): string | undefined {
 
 /** The value of a mandatory secret. */
 export function neededSecret(variable: string): string {
-  return needed(secretOf(variable), `the variable ${variable}`);
-}
-
-function needed(value: string | undefined, what: string): string {
-  if (value === undefined) throw new Error(`${what} is needed`);
-  return value;
-}
-
-/** The value of a flag as a whole number. */
-export function wholeNumber(text: string, flag: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${flag} must be a whole number`);
-  return Number(text);
-}
-
-function portNumber(text: string, flag: string): number {
-  const port = wholeNumber(text, flag);
-  if (port > 65_535) throw new Error(`--${flag} must be at most 65535`);
-  return port;
-}
-
-/** The options behind the flags that every simulator has. */
-function commonOptions(flags: Flags<typeof COMMON_FLAGS>) {
-  return {
-    dataDir: needed(flags.data, '--data'),
-    host: flags.host,
-    port: portNumber(flags.port, 'port'),
-    controlPort: portNumber(flags['control-port'], 'control-port'),
-    seed: wholeNumber(flags.seed, 'seed'),
-    log: (line: string) => void process.stderr.write(`${line}\n`),
-  };
+  const secret = secretOf(variable);
+  if (secret === undefined) throw new Error(`the variable ${variable} is needed`);
+  return secret;
 }
 
 async function run(simulator: Simulator, exitWithParent: boolean): Promise<void> {
@@ -87,15 +89,16 @@ async function run(simulator: Simulator, exitWithParent: boolean): Promise<void>
  * Runs the simulator that `create` makes of this process's flags; says what is wrong, with the usage, and
  * exits 1.
  */
-export function runSimulator<const Options extends ParseArgsOptionsConfig>(
+export function runSimulator<Shape extends z.ZodRawShape>(
   usage: string,
-  options: Options,
-  create: (flags: Flags<Options>, common: ReturnType<typeof commonOptions>) => Simulator,
+  own: Shape,
+  create: (options: z.output<z.ZodObject<Shape>> & Required<Omit<SimulatorOptions, 'now'>>) => Simulator,
 ): void {
   const start = async () => {
-    const { values } = parseArgs({ strict: true, options: { ...COMMON_FLAGS, ...options } });
-    const common = values as Flags<typeof COMMON_FLAGS>;
-    await run(create(values, commonOptions(common)), common['exit-with-parent']);
+    const given = readFlags({ ...COMMON_FLAGS, ...own });
+    const { data: dataDir, exitWithParent, ...common } = checkFlags(COMMON_FLAGS, given);
+    const log = (line: string) => void process.stderr.write(`${line}\n`);
+    await run(create({ ...checkFlags(own, given), ...common, dataDir, log }), exitWithParent);
   };
   start().catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : 'failed'}\n${usage}`);

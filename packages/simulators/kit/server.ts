@@ -2,6 +2,7 @@
  * What the servers of a simulator share: a Koa app on a port, a bounded body, a close with a deadline, an
  * account of its calls.
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa, { type Context, type Middleware } from 'koa';
@@ -69,14 +70,10 @@ export function appOf(...steps: Middleware[]): Koa {
 
 export type RunningServer = Awaited<ReturnType<typeof listen>>;
 
-function listenOn(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+/** Rejects when the address is taken. */
+async function listenOn(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
 }
 
 function closeWithin(server: Server, drainMs: number): Promise<void> {
@@ -90,7 +87,7 @@ function closeWithin(server: Server, drainMs: number): Promise<void> {
   });
 }
 
-/** Listens on host and port (0: any free one); rejects when the address is taken. */
+/** Listens on host and port; 0: any free one. */
 export async function listen(app: Koa, address: { host: string; port: number }) {
   const limits = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 10_000, requestTimeout: 30_000 };
   const handle = app.callback();

@@ -43,10 +43,7 @@ export interface SimulatorFrame {
 const DEFAULT_DRAIN_MS = 2000;
 
 /** A simulator that has not been started; `build` opens its storage at every start. */
-export function createSimulator(
-  options: SimulatorOptions,
-  build: (frame: SimulatorFrame) => SimulatorParts,
-): Simulator {
+export function createSimulator(options: SimulatorOptions, build: (frame: SimulatorFrame) => SimulatorParts) {
   const host = options.host ?? '127.0.0.1';
   let isClosed = false;
   const onBug = (error: unknown) => {

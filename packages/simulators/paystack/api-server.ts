@@ -11,42 +11,19 @@ import { answer, appOf, BodyTooLargeError, parseObject, readBody, type Stats } f
 import { checkoutRoutes } from './checkout/server.ts';
 import type { GatewayContext } from './context.ts';
 import { GatewayError, invalid, notFound, refusalJson, serverError } from './errors.ts';
-import { isDone, takeNetworkFault, type OperationName } from './faults.ts';
+import { isDone, ROUTES, takeNetworkFault, type OperationName } from './faults.ts';
 import { sendInTrouble } from './network-answers.ts';
-import * as charges from './operations/charge.ts';
-import { initialize } from './operations/initialize.ts';
+import { charges } from './operations/charge.ts';
 import type { ApiRequest, Operation } from './operations/operation.ts';
-import * as refunds from './operations/refunds.ts';
-import * as settings from './operations/settings.ts';
-import * as transactions from './operations/transactions.ts';
+import { refunds } from './operations/refunds.ts';
+import { settings } from './operations/settings.ts';
+import { transactions } from './operations/transactions.ts';
 import type { Params } from './params.ts';
 import { toJson } from './wire.ts';
 
 const BODY_LIMIT_BYTES = 1_048_576;
 
-type Row = [name: OperationName, method: string, path: string, operation: Operation];
-
-/** The first row that fits counts. */
-const OPERATIONS: readonly Row[] = [
-  ['transaction/initialize', 'POST', '/transaction/initialize', initialize],
-  ['transaction/verify', 'GET', '/transaction/verify/:id', transactions.verify],
-  ['transaction/timeline', 'GET', '/transaction/timeline/:id', transactions.timeline],
-  ['transaction/list', 'GET', '/transaction', transactions.listTransactions],
-  ['transaction/fetch', 'GET', '/transaction/:id', transactions.fetchTransaction],
-  ['charge', 'POST', '/charge', charges.createCharge],
-  ['charge/submit_otp', 'POST', '/charge/submit_otp', charges.submitOtp],
-  ['charge/check', 'GET', '/charge/:id', charges.checkCharge],
-  ['refund', 'POST', '/refund', refunds.createRefund],
-  ['refund/list', 'GET', '/refund', refunds.listRefunds],
-  ['refund/fetch', 'GET', '/refund/:id', refunds.fetchRefund],
-  ['refund/retry', 'POST', '/refund/retry_with_customer_details/:id', refunds.retryRefund],
-  ['dispute/list', 'GET', '/dispute', refunds.listDisputes],
-  ['apple-pay/register', 'POST', '/apple-pay/domain', settings.registerDomain],
-  ['apple-pay/list', 'GET', '/apple-pay/domain', settings.listDomains],
-  ['apple-pay/unregister', 'DELETE', '/apple-pay/domain', settings.unregisterDomain],
-  ['timeout/fetch', 'GET', '/integration/payment_session_timeout', settings.fetchTimeout],
-  ['timeout/update', 'PUT', '/integration/payment_session_timeout', settings.updateTimeout],
-];
+const OPERATIONS: Record<OperationName, Operation> = { ...transactions, ...charges, ...refunds, ...settings };
 
 function unauthorized(message: string, code: string): GatewayError {
   const nextStep = 'Provide the secret key of this integration as Authorization: Bearer SECRET_KEY';
@@ -140,8 +117,9 @@ export function createApiApp(options: {
   };
 
   const router = new Router();
-  for (const [name, method, path, operation] of OPERATIONS) {
-    router.register(path, [method], call(name, operation));
+  for (const name of Object.keys(ROUTES) as OperationName[]) {
+    const [method = '', path = ''] = ROUTES[name].split(' ');
+    router.register(path, [method], call(name, OPERATIONS[name]));
   }
   const checkout = checkoutRoutes(context);
   return appOf(

@@ -5,27 +5,29 @@ import { WEBHOOK_MODE } from '../kit/events.ts';
 import { isOff, type FaultBoard } from '../kit/faults.ts';
 import { WEBHOOK_BYTES } from './wire.ts';
 
-const OPERATION = oneOf([
-  'transaction/initialize',
-  'transaction/verify',
-  'transaction/list',
-  'transaction/fetch',
-  'transaction/timeline',
-  'charge',
-  'charge/submit_otp',
-  'charge/check',
-  'refund',
-  'refund/list',
-  'refund/fetch',
-  'refund/retry',
-  'dispute/list',
-  'apple-pay/register',
-  'apple-pay/list',
-  'apple-pay/unregister',
-  'timeout/fetch',
-  'timeout/update',
-]);
-export type OperationName = z.output<typeof OPERATION>;
+/** The vendor's operations, by the names that faults and counters know them by. */
+export const ROUTES = {
+  'transaction/initialize': 'POST /transaction/initialize',
+  'transaction/verify': 'GET /transaction/verify/:id',
+  'transaction/list': 'GET /transaction',
+  'transaction/fetch': 'GET /transaction/:id',
+  'transaction/timeline': 'GET /transaction/timeline/:id',
+  charge: 'POST /charge',
+  'charge/submit_otp': 'POST /charge/submit_otp',
+  'charge/check': 'GET /charge/:id',
+  refund: 'POST /refund',
+  'refund/list': 'GET /refund',
+  'refund/fetch': 'GET /refund/:id',
+  'refund/retry': 'POST /refund/retry_with_customer_details/:id',
+  'dispute/list': 'GET /dispute',
+  'apple-pay/register': 'POST /apple-pay/domain',
+  'apple-pay/list': 'GET /apple-pay/domain',
+  'apple-pay/unregister': 'DELETE /apple-pay/domain',
+  'timeout/fetch': 'GET /integration/payment_session_timeout',
+  'timeout/update': 'PUT /integration/payment_session_timeout',
+} as const;
+export type OperationName = keyof typeof ROUTES;
+const OPERATION = oneOf(Object.keys(ROUTES) as OperationName[]);
 
 export const NETWORK_KINDS = [
   'connect-refused',
@@ -104,10 +106,7 @@ export function isDone({ kind, done }: NetworkFault): boolean {
 }
 
 /** The network fault that hits this call, if any; uses up a `next`. */
-export function takeNetworkFault(
-  faults: FaultBoard<GatewayFaults>,
-  operation: OperationName | undefined,
-): NetworkFault | null {
+export function takeNetworkFault(faults: FaultBoard<GatewayFaults>, operation: OperationName | undefined) {
   const fault = faults.current.network;
   if (fault === null || (fault.operation !== undefined && fault.operation !== operation)) return null;
   if (fault.share !== undefined) return faults.roll('network', fault.share) ? fault : null;

@@ -1,5 +1,5 @@
 /** The gateway simulator. What it answered and what it owes survives a restart on the same data folder. */
-import { createClock } from '../kit/clock.ts';
+import { createAlarm, createClock, type Clock } from '../kit/clock.ts';
 import { createFaultBoard } from '../kit/faults.ts';
 import { createStats, type RunningServer } from '../kit/server.ts';
 import {
@@ -15,9 +15,8 @@ import type { GatewayContext } from './context.ts';
 import { createGatewayControl } from './control/server.ts';
 import { FAULTS, isUnreachable, type GatewayFaults } from './faults.ts';
 import { CURRENCIES, type Country, type Currency } from './rules.ts';
-import { openStorage, type Storage, type TransactionRow } from './storage.ts';
-import { createRunDue, createTimer, type AgendaHandlers } from './timer.ts';
-import { createWebhookEmitter, createWebhookSender } from './webhooks.ts';
+import { openStorage, type PlannedKind, type Storage, type TransactionRow } from './storage.ts';
+import { createWebhookEmitter, createWebhookSender, type WebhookSender } from './webhooks.ts';
 
 export interface PaystackSimulatorOptions extends SimulatorOptions {
   /** The key of API calls and of webhook signatures; `sk_live_` in front makes the domain live. */
@@ -36,6 +35,78 @@ export interface PaystackSimulatorOptions extends SimulatorOptions {
   /** The pace of scenarios. */
   scenarioMs?: number;
   retries?: GatewayFaults['retries'];
+}
+
+type AgendaHandlers = Record<PlannedKind, (target: number, data: Record<string, unknown>) => void>;
+
+/**
+ * Does all of the agenda that is due by now: each item once, in one transaction, as of the moment it was
+ * planned for.
+ */
+function createRunDue(
+  clock: Clock,
+  { agenda, database }: Storage,
+  handlers: AgendaHandlers,
+  onBug: (error: unknown) => void,
+) {
+  return (): void => {
+    for (;;) {
+      const [item] = agenda.due(clock.now(), 1);
+      if (item === undefined) return;
+      const run = () => {
+        agenda.drop(item.id);
+        handlers[item.kind](item.target, item.data);
+      };
+      try {
+        clock.at(item.atMs, () => database.transact(run));
+      } catch (error) {
+        // Kept, it would block everything after it.
+        agenda.drop(item.id);
+        onBug(error);
+      }
+    }
+  };
+}
+
+/** Runs what is due in real time, and skips time. */
+function createTimer(clock: Clock, { agenda }: Storage, runDue: () => void, sender: WebhookSender) {
+  let isStopped = false;
+  let skipping: Promise<void> = Promise.resolve();
+  const nextAtMs = (): number | null => {
+    const moments = [agenda.nextAtMs(), sender.nextAtMs()].filter((atMs) => atMs !== null);
+    return moments.length === 0 ? null : Math.min(...moments);
+  };
+  const run = () => {
+    runDue();
+    sender.run();
+  };
+  const alarm = createAlarm({ now: clock.now, nextAtMs, run });
+  const skip = async (byMs: number): Promise<void> => {
+    const untilMs = clock.now() + byMs;
+    for (;;) {
+      run();
+      await sender.idle();
+      const atMs = nextAtMs();
+      if (isStopped) return;
+      if (atMs === null || atMs > untilMs) break;
+      clock.skipTo(atMs);
+    }
+    clock.skipTo(untilMs);
+    run();
+    alarm.wake();
+  };
+  return {
+    wake: alarm.wake,
+    /** Skips this much time and does all that was due in it, in order and each at its own moment. */
+    advance: (byMs: number): Promise<void> => {
+      skipping = skipping.then(() => skip(byMs));
+      return skipping;
+    },
+    stop: () => {
+      isStopped = true;
+      alarm.stop();
+    },
+  };
 }
 
 /** What the agenda does; nothing to a charge that is gone or whose money was given back. */
@@ -96,10 +167,9 @@ function assemble(options: PaystackSimulatorOptions, storage: Storage, { url, on
     seed,
     pageUrl: (accessCode) => `${options.publicUrl?.replace(/\/+$/, '') ?? url()}/checkout/${accessCode}`,
   };
-  const handlers = agendaHandlers(context);
-  const runDue = createRunDue({ clock, storage, handlers, onBug });
+  const runDue = createRunDue(clock, storage, agendaHandlers(context), onBug);
   const sender = createWebhookSender({ now, storage, secretKey, faults, onSettled: wake });
-  const timer = createTimer({ clock, agenda: storage.agenda, runDue, sender });
+  const timer = createTimer(clock, storage, runDue, sender);
   return { context, clock, runDue, sender, timer };
 }
 

@@ -1,5 +1,7 @@
 /** The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated. */
-import { neededSecret, runSimulator, wholeNumber } from '../kit/process.ts';
+import { z } from 'zod';
+import { oneOf } from '../kit/control.ts';
+import { neededSecret, runSimulator, WHOLE } from '../kit/process.ts';
 import { RETRY_SCHEDULES } from './faults.ts';
 import { createPaystackSimulator } from './index.ts';
 import { isWebAddress } from './params.ts';
@@ -11,42 +13,21 @@ const USAGE = `usage: SANDBOX_GATEWAY_KEY=<secret key> node packages/simulators/
   [--bank-country NG|GH|KE|CI|ZA] [--currency NGN]... [--merchant "Sandbox Merchant"]
   [--refund-delay-ms 300] [--scenario-ms 1000] [--seed 1] [--exit-with-parent]
 `;
+const ADDRESS = z.string().refine(isWebAddress, 'must be an address');
 const FLAGS = {
-  'public-url': { type: 'string' },
-  'webhook-url': { type: 'string', multiple: true, default: [] as string[] },
-  retries: { type: 'string', default: 'test' },
-  'bank-country': { type: 'string', default: 'NG' },
-  currency: { type: 'string', multiple: true, default: [...CURRENCIES] as string[] },
-  merchant: { type: 'string', default: 'Sandbox Merchant' },
-  'refund-delay-ms': { type: 'string', default: '300' },
-  'scenario-ms': { type: 'string', default: '1000' },
-} as const;
+  publicUrl: ADDRESS.optional(),
+  webhookUrl: z.array(ADDRESS).optional(),
+  retries: oneOf(RETRY_SCHEDULES).optional(),
+  bankCountry: oneOf(COUNTRIES).optional(),
+  currency: z.array(oneOf(CURRENCIES)).optional(),
+  merchant: z.string().optional(),
+  refundDelayMs: WHOLE.optional(),
+  scenarioMs: WHOLE.optional(),
+};
 
-function wordOf<Word extends string>(text: string, words: readonly Word[], flag: string): Word {
-  const word = words.find((each) => each === text);
-  if (word === undefined) throw new Error(`--${flag} must be one of ${words.join(', ')}`);
-  return word;
-}
-
-function addressOf(text: string, flag: string): string {
-  if (!isWebAddress(text)) throw new Error(`--${flag} must be an address`);
-  return text;
-}
-
-runSimulator(USAGE, FLAGS, (flags, common) => {
-  const publicUrl = flags['public-url'];
-  const simulator = createPaystackSimulator({
-    ...common,
-    secretKey: neededSecret('SANDBOX_GATEWAY_KEY'),
-    webhookUrls: flags['webhook-url'].map((url) => addressOf(url, 'webhook-url')),
-    ...(publicUrl === undefined ? {} : { publicUrl: addressOf(publicUrl, 'public-url') }),
-    retries: wordOf(flags.retries, RETRY_SCHEDULES, 'retries'),
-    bankCountry: wordOf(flags['bank-country'], COUNTRIES, 'bank-country'),
-    currencies: flags.currency.map((currency) => wordOf(currency, CURRENCIES, 'currency')),
-    merchant: flags.merchant,
-    refundDelayMs: wholeNumber(flags['refund-delay-ms'], 'refund-delay-ms'),
-    scenarioMs: wholeNumber(flags['scenario-ms'], 'scenario-ms'),
-  });
-  common.log(JSON.stringify({ level: 'info', msg: 'gateway simulator', seed: common.seed }));
+runSimulator(USAGE, FLAGS, ({ webhookUrl: webhookUrls, currency: currencies, ...flags }) => {
+  const secretKey = neededSecret('SANDBOX_GATEWAY_KEY');
+  const simulator = createPaystackSimulator({ ...flags, secretKey, webhookUrls, currencies });
+  flags.log(JSON.stringify({ level: 'info', msg: 'gateway simulator', seed: flags.seed }));
   return simulator;
 });

@@ -99,10 +99,6 @@ const ANSWERS: Record<
 };
 
 /** Answers in the way of the fault. */
-export async function sendInTrouble(
-  context: Context,
-  fault: NetworkFault,
-  answered: Answered,
-): Promise<void> {
+export async function sendInTrouble(context: Context, fault: NetworkFault, answered: Answered) {
   await ANSWERS[fault.kind](context, answered, fault);
 }

@@ -4,19 +4,21 @@ import { GatewayError, invalid } from './errors.ts';
 export const COUNTRIES = ['NG', 'GH', 'KE', 'CI', 'ZA'] as const;
 export type Country = (typeof COUNTRIES)[number];
 
-export const CHANNELS = [
-  'card',
-  'bank',
-  'apple_pay',
-  'ussd',
-  'qr',
-  'mobile_money',
-  'bank_transfer',
-  'eft',
-  'capitec_pay',
-  'payattitude',
-] as const;
-export type Channel = (typeof CHANNELS)[number];
+/** Ways to pay, in words. */
+export const CHANNEL_NAMES = {
+  card: 'Card',
+  bank: 'Bank account',
+  apple_pay: 'Apple Pay',
+  ussd: 'USSD',
+  qr: 'QR code',
+  mobile_money: 'Mobile money',
+  bank_transfer: 'Bank transfer',
+  eft: 'EFT',
+  capitec_pay: 'Capitec Pay',
+  payattitude: 'PayAttitude',
+};
+export type Channel = keyof typeof CHANNEL_NAMES;
+export const CHANNELS = Object.keys(CHANNEL_NAMES) as Channel[];
 
 interface CurrencyRule {
   leastMinor: number;

@@ -1,6 +1,7 @@
 /** What the gateway simulator stores. Times are milliseconds since 1970, money subunits (hundredths). */
 import { openAgenda } from '../kit/clock.ts';
 import { openDatabase } from '../kit/storage.ts';
+import type { Channel } from './rules.ts';
 
 type RefundOutcome = 'processed' | 'failed' | 'needs-attention';
 
@@ -17,7 +18,7 @@ export interface TransactionRow {
   /** Null until the customer has chosen. */
   channel: string | null;
   /** What the hosted page offers. */
-  channels: readonly string[];
+  channels: readonly Channel[];
   currency: string;
   requested: number;
   /** The currency that came; null until money does. */

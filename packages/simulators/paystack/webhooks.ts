@@ -15,7 +15,7 @@ import {
 import type { FaultBoard } from '../kit/faults.ts';
 import type { GatewayFaults } from './faults.ts';
 import type { DeliveryRow, Storage } from './storage.ts';
-import { iso, toBytes } from './wire.ts';
+import { iso, TO_BYTES } from './wire.ts';
 
 export type WebhookEmitter = ReturnType<typeof createWebhookEmitter>;
 
@@ -61,11 +61,11 @@ export function createWebhookEmitter(options: {
     urls,
     saveUrls: (wanted: readonly string[]) => meta.write('webhookUrls', JSON.stringify(wanted)),
     /** `reference` is for the log; `isSilent` drops the event whatever the faults say. */
-    emit: (event: string, data: object, about: { reference: string; isSilent?: boolean }): void => {
+    emit: (event: string, reference: string, data: object, isSilent = false): void => {
       const { webhooks, webhookBytes } = faults.current;
-      const body = toBytes({ event, data }, webhookBytes);
-      const { id } = events.add({ event, reference: about.reference, body, createdAtMs: now() });
-      modes[about.isSilent === true ? 'drop' : webhooks](id);
+      const body = TO_BYTES[webhookBytes]({ event, data });
+      const { id } = events.add({ event, reference, body, createdAtMs: now() });
+      modes[isSilent ? 'drop' : webhooks](id);
       wake();
     },
     /** Sends an event once more, the same bytes; false when there is none. */

@@ -4,8 +4,6 @@
  */
 import { isObject } from '../kit/server.ts';
 
-export const WEBHOOK_BYTES = ['compact', 'pretty', 'escaped', 'reordered'] as const;
-
 /** Added to ids while shapes drift: above 2^53 and above 2^63. */
 const DRIFT_OFFSET = 2n ** 63n;
 
@@ -38,19 +36,14 @@ function escaped(json: string): string {
     .replaceAll(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** JSON in one of several ways that parse to the same value. */
-export function toBytes(value: unknown, way: (typeof WEBHOOK_BYTES)[number]): string {
-  switch (way) {
-    case 'compact':
-      return toJson(value);
-    case 'pretty':
-      return JSON.stringify(value, exact, 2);
-    case 'escaped':
-      return escaped(toJson(value));
-    case 'reordered':
-      return toJson(reversed(value));
-  }
-}
+/** The ways to write JSON that parses to the same value. */
+export const TO_BYTES = {
+  compact: toJson,
+  pretty: (value: unknown) => JSON.stringify(value, exact, 2),
+  escaped: (value: unknown) => escaped(toJson(value)),
+  reordered: (value: unknown) => toJson(reversed(value)),
+};
+export const WEBHOOK_BYTES = Object.keys(TO_BYTES) as (keyof typeof TO_BYTES)[];
 
 /** An id as it goes out. */
 export function wireId(id: number, isDrifting: boolean): number | bigint {

@@ -18,7 +18,7 @@ import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
 import { amount, DRY_RUN, REASON, text, YES } from '../values.ts';
-import { addFinanceCommand, type FinanceGroup } from './group.ts';
+import { financeCommand, type AddCommand } from './group.ts';
 import { moment, money, allPages, notConfirmed, type Output } from './output.ts';
 import {
   applyToTargets,
@@ -33,6 +33,9 @@ import {
 } from './targets.ts';
 
 type Schemas = components['schemas'];
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  option(schema.optional(), schema.meta()?.description ?? '', 'text');
 
 const COMMON = {
   ...FILTER,
@@ -62,47 +65,6 @@ type ActionOptions = z.output<z.ZodObject<typeof COMMON>> &
       FieldOptions[Field][keyof FieldOptions[Field]] & z.ZodType
     >;
   }>;
-
-export function addActionCommands(group: FinanceGroup): void {
-  for (const action of OPERATOR_ACTIONS) {
-    const spec = actionSpec(action);
-    if (spec.command === null) continue;
-    const fields = Object.assign({}, ...spec.fields.map((field) => FIELD_OPTIONS[field])) as object;
-    addFinanceCommand(group, {
-      syntax: `${spec.command} [transactionId]`,
-      summary: spec.summary,
-      help: `${spec.help ?? spec.summary}
-Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
-      options: z.object({ ...COMMON, ...fields }),
-      run: (request) => {
-        const { args, ops } = request;
-        const options = request.options as ActionOptions;
-        const { amount: total, currency: code, package: packageCode, dispute, key, goodwill } = options;
-        const repairAction = BATCH_REPAIR_ACTIONS.find((one) => one === action);
-        const forOneId = [total, packageCode, dispute, key, (repairAction && goodwill) || undefined];
-        if (args[0] === undefined && forOneId.some((value) => value !== undefined))
-          throw new UsageMistake('--amount, --package, --dispute, --key and --goodwill need one id');
-        if (total !== undefined && code === undefined) throw new UsageMistake('--amount needs --currency');
-        const body = toBody(action, options);
-        const about = (transactionId: string) => ({ params: { path: { transactionId } }, body });
-        return applyToTargets({
-          // Beside an amount, the currency is the amount's and no filter.
-          request: { ...request, options: { ...options, currency: total === undefined ? code : undefined } },
-          verb: `Apply ${action} to`,
-          preview: async (id) =>
-            toPreview(
-              ops,
-              id,
-              await dataOf(ops.POST('/ops/purchases/{transactionId}/actions/preview', about(id))),
-            ),
-          act: async (id) =>
-            toResult(id, await dataOf(ops.POST('/ops/purchases/{transactionId}/actions', about(id)))),
-          repair: repairAction && { action: repairAction, reason: body.reason, evidence: body.evidence },
-        });
-      },
-    });
-  }
-}
 
 function toBody(action: OperatorAction, options: ActionOptions): Schemas['ActionRequest'] {
   const { amount: amountMinor, currency, reason, evidence, outcome, key, goodwill, override } = options;
@@ -179,86 +141,13 @@ const effectsOf = (effect: Schemas['ActionEffect']['data']): string[] => [
   ...(effect.needsSecondPerson === true ? ['A second person must approve it first.'] : []),
 ];
 
-export function addApprovalCommands(group: FinanceGroup): void {
-  addFinanceCommand(group, {
-    syntax: 'approvals',
-    summary: 'Lists actions awaiting second approval',
-    options: z.object({}),
-    run: async ({ ops, out }) => {
-      const [{ items: pending }, { items: repairs }] = await Promise.all([
-        dataOf(ops.GET('/ops/actions/pending')),
-        allPages((page) =>
-          dataOf(ops.GET('/ops/batch-repairs', { params: { query: { ...page, open: 'true' } } })),
-        ),
-      ]);
-      const waiting = repairs.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
-      out.json([...pending, ...waiting]);
-      if (pending.length + waiting.length === 0) out.line('no action awaits approval');
-      else
-        out.table(
-          ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
-          [
-            ...pending.map((one) => [
-              ...[one.actionId, one.transactionId, one.action, money(one.amount, one.currency)],
-              ...[one.by, one.reason, moment(one.expiresAt)],
-            ]),
-            ...waiting.map((one) => [
-              ...[one.repairId, `${one.counts.waiting} items`, one.action, ''],
-              ...[one.by, one.reason, moment(one.expiresAt)],
-            ]),
-          ],
-        );
-      return 0;
-    },
-  });
-  addSecondPerson(group, 'approve', 'Approves a pending action and does it; you must be another person');
-  addSecondPerson(group, 'decline', 'Rejects a pending action');
-}
-
 type Verb = 'approve' | 'decline';
-
-function addSecondPerson(group: FinanceGroup, name: Verb, summary: string): void {
-  addFinanceCommand(group, {
-    syntax: `${name} <id>`,
-    summary,
-    help: `${summary}. Takes the action's id, the transaction's where one action is pending, or that of a batch repair, which needs --reason.`,
-    options: z.object({ reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
-    run: async ({ args: [id = ''], options: { reason, dryRun: isDryRun, yes }, ops, out }) => {
-      const isRepair = id.startsWith('repair-');
-      if (isRepair && !isDryRun && reason === undefined)
-        throw new UsageMistake('--reason is required (why, for the record)');
-      const question = `${name === 'approve' ? 'Approve' : 'Decline'} ${id}?`;
-      if (!isDryRun && !yes && !out.isTerminal) notConfirmed(question);
-      const { actionId, transactionId } = isRepair
-        ? { actionId: id, transactionId: id }
-        : await findPending(ops, id);
-      if (isDryRun || !yes) {
-        const preview = await (isRepair
-          ? previewRepair(ops, name, id)
-          : previewSecond(ops, name, { actionId, transactionId }));
-        const ended = await confirmPreview(out, preview, { isDryRun, question });
-        if (ended !== undefined) return ended;
-      }
-      const result = await refusedOr<Result>(transactionId, () =>
-        isRepair
-          ? decideRepair({ ops, out }, name, id, reason ?? '')
-          : decide(ops, name, { actionId, transactionId }, reason),
-      );
-      out.json(result);
-      out.line(lineOf(result));
-      return result.outcome === 'done' ? 0 : 1;
-    },
-  });
-}
 
 type Pending = Pick<Schemas['ActionRecord'], 'actionId' | 'transactionId'>;
 
 async function decide(ops: Ops, name: Verb, { actionId, transactionId }: Pending, reason?: string) {
   const request = { params: { path: { actionId } }, body: defined({ reason }) };
-  const answer =
-    name === 'approve'
-      ? ops.POST('/ops/actions/{actionId}/approve', request)
-      : ops.POST('/ops/actions/{actionId}/decline', request);
+  const answer = ops.POST(`/ops/actions/{actionId}/${name}`, request);
   return toResult(transactionId, await dataOf<Schemas['ActionDone'] | Schemas['ActionWaits']>(answer));
 }
 
@@ -307,10 +196,7 @@ async function decideRepair(
   reason: string,
 ): Promise<Result & { readonly items: Schemas['BatchRepairDetails']['data']['items'] }> {
   const request = { params: { path: { repairId } }, body: { reason } };
-  let repair =
-    name === 'approve'
-      ? await dataOf(ops.POST('/ops/batch-repairs/{repairId}/approve', request))
-      : await dataOf(ops.POST('/ops/batch-repairs/{repairId}/decline', request));
+  let repair = await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${name}`, request));
   while (repair.status === 'RUNNING') {
     await sleep(REPAIR_POLL_MS);
     repair = await readRepair(ops, repairId);
@@ -326,65 +212,7 @@ async function decideRepair(
   return { transactionId: repairId, outcome: isWhole ? 'done' : 'refused', detail: detail.join(', '), items };
 }
 
-export function addReplay(group: FinanceGroup): void {
-  addFinanceCommand(group, {
-    syntax: 'replay [id]',
-    summary: 'Retries every step that can be retried',
-    help: `Retries every step that can be retried now, and prints what it did: it applies kept gateway events, sends webhook
-messages again, checks the gateway, then the supplier, then retries the delivery. Takes one id, or --class, which asks for
-a batch repair that a second person approves. --dry-run needs no --reason.`,
-    options: z.object({ ...FILTER, reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
-    run: (request) => {
-      const { reason, dryRun } = request.options;
-      if (!dryRun && reason === undefined)
-        throw new UsageMistake('--reason is required (why, for the record)');
-      const replayOne = async (transactionId: string, isDryRun: boolean) => {
-        const body = { reason: reason ?? 'a dry run', dryRun: isDryRun };
-        const answer = request.ops.POST('/ops/purchases/{transactionId}/replay', {
-          params: { path: { transactionId } },
-          body,
-        });
-        const replayed = await dataOf(answer);
-        return { ...replayed, transactionId, ...outcomeOfReplay(replayed) };
-      };
-      const preview = async (id: string) => {
-        const seen = await replayOne(id, true);
-        return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
-      };
-      const act = (id: string) => replayOne(id, dryRun);
-      const repair = { action: 'replay' as const, reason };
-      return applyToTargets({ request, verb: 'Replay', act, repair, ...(!dryRun && { preview }) });
-    },
-  });
-}
-
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  option(schema.optional(), schema.meta()?.description ?? '', 'text');
-
 const NOT_UNMATCHED = 'not an unmatched gateway event, or dismissed before';
-
-export function addDismiss(group: FinanceGroup): void {
-  addFinanceCommand(group, {
-    syntax: 'dismiss [eventId]',
-    summary: 'Ignores an unmatched gateway event',
-    help: `Ignores a gateway event that belongs to none of our payments, and takes it off the list. Takes event-<number>, or --class.`,
-    options: z.object({ ...FILTER, reason: REASON, dryRun: DRY_RUN, yes: YES }),
-    run: (request) => {
-      const { options, ops } = request;
-      const { reason } = options;
-      return applyToTargets({
-        request,
-        verb: 'Dismiss',
-        ...(options.dryRun && { preview: (id: string) => previewDismiss(ops, id) }),
-        act: async (eventId) => {
-          const about = { params: { path: { eventId } }, body: { reason } };
-          await ops.POST('/ops/events/{eventId}/dismiss', about);
-          return { transactionId: eventId, outcome: 'done', detail: 'dismissed' };
-        },
-      });
-    },
-  });
-}
 
 async function previewDismiss(ops: Ops, transactionId: string): Promise<Preview> {
   const { items } = await findStuck(ops, { class: ['inbox-without-purchase'] });
@@ -393,3 +221,163 @@ async function previewDismiss(ops: Ops, transactionId: string): Promise<Preview>
     ? { transactionId, outcome: 'would-do', detail: 'it leaves the list', lines: [] }
     : { transactionId, outcome: 'refused', detail: NOT_UNMATCHED, lines: [] };
 }
+
+function secondPerson(name: Verb, summary: string): AddCommand {
+  return financeCommand({
+    syntax: `${name} <id>`,
+    summary,
+    help: `${summary}. Takes the action's id, the transaction's where one action is pending, or that of a batch repair, which needs --reason.`,
+    options: z.object({ reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
+    run: async ({ args: [id = ''], options: { reason, dryRun: isDryRun, yes }, ops, out }) => {
+      const isRepair = id.startsWith('repair-');
+      if (isRepair && !isDryRun && reason === undefined)
+        throw new UsageMistake('--reason is required (why, for the record)');
+      const question = `${name === 'approve' ? 'Approve' : 'Decline'} ${id}?`;
+      if (!isDryRun && !yes && !out.isTerminal) notConfirmed(question);
+      const { actionId, transactionId } = isRepair
+        ? { actionId: id, transactionId: id }
+        : await findPending(ops, id);
+      if (isDryRun || !yes) {
+        const preview = await (isRepair
+          ? previewRepair(ops, name, id)
+          : previewSecond(ops, name, { actionId, transactionId }));
+        const ended = await confirmPreview(out, preview, { isDryRun, question });
+        if (ended !== undefined) return ended;
+      }
+      const result = await refusedOr<Result>(transactionId, () =>
+        isRepair
+          ? decideRepair({ ops, out }, name, id, reason ?? '')
+          : decide(ops, name, { actionId, transactionId }, reason),
+      );
+      out.json(result);
+      out.line(lineOf(result));
+      return result.outcome === 'done' ? 0 : 1;
+    },
+  });
+}
+
+export const ACTIONS = OPERATOR_ACTIONS.flatMap((action) => {
+  const spec = actionSpec(action);
+  if (spec.command === null) return [];
+  const fields = Object.assign({}, ...spec.fields.map((field) => FIELD_OPTIONS[field])) as object;
+  return [
+    financeCommand({
+      syntax: `${spec.command} [transactionId]`,
+      summary: spec.summary,
+      help: `${spec.help ?? spec.summary}
+Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
+      options: z.object({ ...COMMON, ...fields }),
+      run: (request) => {
+        const { args, ops } = request;
+        const options = request.options as ActionOptions;
+        const { amount: total, currency: code, package: packageCode, dispute, key, goodwill } = options;
+        const repairAction = BATCH_REPAIR_ACTIONS.find((one) => one === action);
+        const forOneId = [total, packageCode, dispute, key, (repairAction && goodwill) || undefined];
+        if (args[0] === undefined && forOneId.some((value) => value !== undefined))
+          throw new UsageMistake('--amount, --package, --dispute, --key and --goodwill need one id');
+        if (total !== undefined && code === undefined) throw new UsageMistake('--amount needs --currency');
+        const body = toBody(action, options);
+        const about = (transactionId: string) => ({ params: { path: { transactionId } }, body });
+        return applyToTargets({
+          // Beside an amount, the currency is the amount's and no filter.
+          request: { ...request, options: { ...options, currency: total === undefined ? code : undefined } },
+          verb: `Apply ${action} to`,
+          preview: async (id) =>
+            toPreview(
+              ops,
+              id,
+              await dataOf(ops.POST('/ops/purchases/{transactionId}/actions/preview', about(id))),
+            ),
+          act: async (id) =>
+            toResult(id, await dataOf(ops.POST('/ops/purchases/{transactionId}/actions', about(id)))),
+          repair: repairAction && { action: repairAction, reason: body.reason, evidence: body.evidence },
+        });
+      },
+    }),
+  ];
+});
+
+export const APPROVALS = [
+  financeCommand({
+    syntax: 'approvals',
+    summary: 'Lists actions awaiting second approval',
+    options: z.object({}),
+    run: async ({ ops, out }) => {
+      const [{ items: pending }, { items: repairs }] = await Promise.all([
+        dataOf(ops.GET('/ops/actions/pending')),
+        allPages((page) =>
+          dataOf(ops.GET('/ops/batch-repairs', { params: { query: { ...page, open: 'true' } } })),
+        ),
+      ]);
+      const waiting = repairs.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
+      out.json([...pending, ...waiting]);
+      if (pending.length + waiting.length === 0) out.line('no action awaits approval');
+      else
+        out.table(
+          ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
+          [
+            ...pending.map((one) => [
+              ...[one.actionId, one.transactionId, one.action, money(one.amount, one.currency)],
+              ...[one.by, one.reason, moment(one.expiresAt)],
+            ]),
+            ...waiting.map((one) => [
+              ...[one.repairId, `${one.counts.waiting} items`, one.action, ''],
+              ...[one.by, one.reason, moment(one.expiresAt)],
+            ]),
+          ],
+        );
+    },
+  }),
+  secondPerson('approve', 'Approves a pending action and does it; you must be another person'),
+  secondPerson('decline', 'Rejects a pending action'),
+];
+
+export const REPLAY = financeCommand({
+  syntax: 'replay [id]',
+  summary: 'Retries every step that can be retried',
+  help: `Retries every step that can be retried now, and prints what it did: it applies kept gateway events, sends webhook
+messages again, checks the gateway, then the supplier, then retries the delivery. Takes one id, or --class, which asks for
+a batch repair that a second person approves. --dry-run needs no --reason.`,
+  options: z.object({ ...FILTER, reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
+  run: (request) => {
+    const { reason, dryRun } = request.options;
+    if (!dryRun && reason === undefined) throw new UsageMistake('--reason is required (why, for the record)');
+    const replayOne = async (transactionId: string, isDryRun: boolean) => {
+      const body = { reason: reason ?? 'a dry run', dryRun: isDryRun };
+      const answer = request.ops.POST('/ops/purchases/{transactionId}/replay', {
+        params: { path: { transactionId } },
+        body,
+      });
+      const replayed = await dataOf(answer);
+      return { ...replayed, transactionId, ...outcomeOfReplay(replayed) };
+    };
+    const preview = async (id: string) => {
+      const seen = await replayOne(id, true);
+      return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
+    };
+    const act = (id: string) => replayOne(id, dryRun);
+    const repair = { action: 'replay' as const, reason };
+    return applyToTargets({ request, verb: 'Replay', act, repair, ...(!dryRun && { preview }) });
+  },
+});
+
+export const DISMISS = financeCommand({
+  syntax: 'dismiss [eventId]',
+  summary: 'Ignores an unmatched gateway event',
+  help: `Ignores a gateway event that belongs to none of our payments, and takes it off the list. Takes event-<number>, or --class.`,
+  options: z.object({ ...FILTER, reason: REASON, dryRun: DRY_RUN, yes: YES }),
+  run: (request) => {
+    const { options, ops } = request;
+    const { reason } = options;
+    return applyToTargets({
+      request,
+      verb: 'Dismiss',
+      ...(options.dryRun && { preview: (id: string) => previewDismiss(ops, id) }),
+      act: async (eventId) => {
+        const about = { params: { path: { eventId } }, body: { reason } };
+        await ops.POST('/ops/events/{eventId}/dismiss', about);
+        return { transactionId: eventId, outcome: 'done', detail: 'dismissed' };
+      },
+    });
+  },
+});

@@ -9,7 +9,7 @@ import { DAY_MS } from '../../domain/clock.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';
 import { count, CSV, currency, day, DRY_RUN, listOf, REASON, rowNumber, text, time } from '../values.ts';
-import { addFinanceCommand, type FinanceGroup } from './group.ts';
+import { financeCommand } from './group.ts';
 import { allPages, moment, money, type Output } from './output.ts';
 
 type Ledger = components['schemas']['Ledger']['data'];
@@ -19,48 +19,6 @@ const DEFAULT_DAYS = 30;
 
 const FROM = option(day.optional(), 'start, included: 2026-11-01', 'date');
 const TO = option(day.optional(), 'end, excluded: 2026-12-01', 'date');
-
-export function addBookCommands(group: FinanceGroup): void {
-  addReconcile(group);
-  addDifferences(group);
-  addLedger(group);
-  addFinanceCommand(group, {
-    syntax: 'trial-balance',
-    summary: 'Shows every ledger account with its class and balance',
-    help: `Shows every ledger account with its class and balance. Fails unless debits equal credits in every currency.`,
-    options: z.object({ csv: CSV }),
-    run: async ({ options, ops, out }) => {
-      const report = await printReport(ops, out, '/ops/books/trial-balance', options.csv);
-      const uneven = report.totals.filter((total) => !total.isBalanced);
-      for (const { currency: code } of uneven) out.note(`${code} does not net to zero`);
-      return uneven.length === 0 ? 0 : 1;
-    },
-  });
-  addFinanceCommand(group, {
-    syntax: 'books',
-    summary: 'Shows revenue, cost and margin',
-    help: `Shows revenue, cost and margin by day, currency and package type, with totals. The last ${DEFAULT_DAYS} days by default.`,
-    options: z.object({ from: FROM, to: TO, byMerchant: toggle('by account instead of by day'), csv: CSV }),
-    run: async ({ options, ops, out }) => {
-      const to = options.to ?? dayOf(Date.now() + DAY_MS);
-      const from = options.from ?? dayOf(Date.parse(to) - DEFAULT_DAYS * DAY_MS);
-      if (from >= to) throw new UsageMistake('--from must be before --to');
-      const path = options.byMerchant ? '/ops/books/merchants' : '/ops/books/daily';
-      await printReport(ops, out, path, options.csv, { from, to });
-      return 0;
-    },
-  });
-  addFinanceCommand(group, {
-    syntax: 'waiting',
-    summary: 'Shows money that awaits delivery, a refund, a dispute or the gateway',
-    help: 'Shows money that awaits delivery, a refund, the end of a dispute or reversal, or the gateway: how much, how many, since when.',
-    options: z.object({ csv: CSV }),
-    run: async ({ options, ops, out }) => {
-      await printReport(ops, out, '/ops/books/waiting', options.csv);
-      return 0;
-    },
-  });
-}
 
 const rangeOf = (from: Date | undefined, to: Date | undefined) =>
   defined({ from: from?.toISOString(), to: to?.toISOString() });
@@ -101,23 +59,6 @@ async function printReport<Path extends keyof Reports>(
   return report;
 }
 
-function addLedger(group: FinanceGroup): void {
-  addFinanceCommand(group, {
-    syntax: 'ledger <id>',
-    summary: 'Shows ledger entries, newest first',
-    help: `Shows ledger entries, newest first, with the balance after each. Takes an account's id (its wallet), a ledger account such
-as suspense:NGN, a kind of ledger account such as suspense, or a transaction's id (oldest first, without balances).`,
-    options: z.object({ limit: option(count(MAX_LINES, 50), '50 by default', 'n') }),
-    run: async ({ args: [id = ''], options: { limit }, ops, out }) => {
-      const view = await dataOf(ops.GET('/ops/books/ledger', { params: { query: { id, limit } } }));
-      out.json(view.lines);
-      if (view.lines.length === 0) out.line('nothing is booked');
-      else printLedger(out, view);
-      return 0;
-    },
-  });
-}
-
 function printLedger(out: Output, { isAccount, accounts, lines }: Ledger): void {
   const optional = (isShown: boolean, cell: string): string[] => (isShown ? [cell] : []);
   const side = (amount: number, code: string): string => (amount === 0 ? '' : money(amount, code));
@@ -137,8 +78,15 @@ function printLedger(out: Output, { isAccount, accounts, lines }: Ledger): void 
   );
 }
 
-function addReconcile(group: FinanceGroup): void {
-  addFinanceCommand(group, {
+const factsOf = (facts: Readonly<Record<string, string>> | null): string =>
+  facts === null
+    ? 'nothing'
+    : Object.entries(facts)
+        .map((fact) => fact.join(' '))
+        .join(', ');
+
+export const BOOKS = [
+  financeCommand({
     syntax: 'reconcile',
     summary: 'Compares our books with the gateway and the supplier',
     help: `Compares ledger, payments and purchases with the gateway's statement and the supplier's orders: since the last run, or
@@ -171,11 +119,8 @@ between --from and --to. Moves no money. Fails while a difference is open.`,
       out.line(open.length === 0 ? 'no difference is open' : `open: ${open.join(', ')}`);
       return open.length === 0 ? 0 : 1;
     },
-  });
-}
-
-function addDifferences(group: FinanceGroup): void {
-  addFinanceCommand(group, {
+  }),
+  financeCommand({
     syntax: 'differences',
     summary: 'Lists open differences, oldest first, with what each side says',
     options: z.object({
@@ -214,10 +159,9 @@ function addDifferences(group: FinanceGroup): void {
             factsOf(one.theirs),
           ]),
         );
-      return 0;
     },
-  });
-  addFinanceCommand(group, {
+  }),
+  financeCommand({
     syntax: 'close-difference <number>',
     summary: 'Closes a difference that you can explain',
     help: 'Closes a difference that you can explain. It stays closed while the facts are the same.',
@@ -235,14 +179,53 @@ function addDifferences(group: FinanceGroup): void {
       const about = { params: { path: { differenceId: id } }, body: { reason } };
       out.json(await dataOf(ops.POST('/ops/differences/{differenceId}/close', about)));
       out.line('closed');
-      return 0;
     },
-  });
-}
-
-const factsOf = (facts: Readonly<Record<string, string>> | null): string =>
-  facts === null
-    ? 'nothing'
-    : Object.entries(facts)
-        .map((fact) => fact.join(' '))
-        .join(', ');
+  }),
+  financeCommand({
+    syntax: 'ledger <id>',
+    summary: 'Shows ledger entries, newest first',
+    help: `Shows ledger entries, newest first, with the balance after each. Takes an account's id (its wallet), a ledger account such
+as suspense:NGN, a kind of ledger account such as suspense, or a transaction's id (oldest first, without balances).`,
+    options: z.object({ limit: option(count(MAX_LINES, 50), '50 by default', 'n') }),
+    run: async ({ args: [id = ''], options: { limit }, ops, out }) => {
+      const view = await dataOf(ops.GET('/ops/books/ledger', { params: { query: { id, limit } } }));
+      out.json(view.lines);
+      if (view.lines.length === 0) out.line('nothing is booked');
+      else printLedger(out, view);
+    },
+  }),
+  financeCommand({
+    syntax: 'trial-balance',
+    summary: 'Shows every ledger account with its class and balance',
+    help: `Shows every ledger account with its class and balance. Fails unless debits equal credits in every currency.`,
+    options: z.object({ csv: CSV }),
+    run: async ({ options, ops, out }) => {
+      const report = await printReport(ops, out, '/ops/books/trial-balance', options.csv);
+      const uneven = report.totals.filter((total) => !total.isBalanced);
+      for (const { currency: code } of uneven) out.note(`${code} does not net to zero`);
+      return uneven.length === 0 ? 0 : 1;
+    },
+  }),
+  financeCommand({
+    syntax: 'books',
+    summary: 'Shows revenue, cost and margin',
+    help: `Shows revenue, cost and margin by day, currency and package type, with totals. The last ${DEFAULT_DAYS} days by default.`,
+    options: z.object({ from: FROM, to: TO, byMerchant: toggle('by account instead of by day'), csv: CSV }),
+    run: async ({ options, ops, out }) => {
+      const to = options.to ?? dayOf(Date.now() + DAY_MS);
+      const from = options.from ?? dayOf(Date.parse(to) - DEFAULT_DAYS * DAY_MS);
+      if (from >= to) throw new UsageMistake('--from must be before --to');
+      const path = options.byMerchant ? '/ops/books/merchants' : '/ops/books/daily';
+      await printReport(ops, out, path, options.csv, { from, to });
+    },
+  }),
+  financeCommand({
+    syntax: 'waiting',
+    summary: 'Shows money that awaits delivery, a refund, a dispute or the gateway',
+    help: 'Shows money that awaits delivery, a refund, the end of a dispute or reversal, or the gateway: how much, how many, since when.',
+    options: z.object({ csv: CSV }),
+    run: async ({ options, ops, out }) => {
+      await printReport(ops, out, '/ops/books/waiting', options.csv);
+    },
+  }),
+];

@@ -21,7 +21,7 @@ export interface FinanceGroup {
 }
 
 interface FinanceCommandSpec<Options extends z.ZodObject> extends Omit<CommandSpec<Options>, 'run'> {
-  readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;
+  readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode | undefined>;
 }
 
 export interface FinanceRequest<Options> {
@@ -41,27 +41,32 @@ const COMMON = {
   ...URL_OPTION,
 };
 
-/** Adds a command that asks the API, as the person who has signed in. */
-export function addFinanceCommand<Options extends z.ZodObject>(
-  { cli, parent }: FinanceGroup,
-  { options: own, run, ...spec }: FinanceCommandSpec<Options>,
-): Command {
-  return addCommand(parent, {
-    ...spec,
-    options: own.extend(COMMON),
-    run: async (given, ...args) => {
-      const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
-      const installation = await findInstallation(cli, options.url);
-      const ops = connectTo(installation.url, await readToken(installation), options.environment);
-      const out = createOutput(cli.terminal, options.json);
-      try {
-        cli.exitCode = await run({ args, options, ops, out });
-      } catch (error) {
-        if (error instanceof Refusal && error.status === 401) throw sessionEnded(installation);
-        throw error instanceof Refusal ? toMistake(error, installation.url) : error;
-      }
-    },
-  });
+/** Adds one command to a group. */
+export type AddCommand = (group: FinanceGroup) => Command;
+
+/** A command that asks the API, as the person who has signed in. */
+export function financeCommand<Options extends z.ZodObject>({
+  options: own,
+  run,
+  ...spec
+}: FinanceCommandSpec<Options>): AddCommand {
+  return ({ cli, parent }) =>
+    addCommand(parent, {
+      ...spec,
+      options: own.extend(COMMON),
+      run: async (given, ...args) => {
+        const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
+        const installation = await findInstallation(cli, options.url);
+        const ops = connectTo(installation.url, await readToken(installation), options.environment);
+        const out = createOutput(cli.terminal, options.json);
+        try {
+          cli.exitCode = (await run({ args, options, ops, out })) ?? 0;
+        } catch (error) {
+          if (error instanceof Refusal && error.status === 401) throw sessionEnded(installation);
+          throw error instanceof Refusal ? toMistake(error, installation.url) : error;
+        }
+      },
+    });
 }
 
 /** `environment` becomes part of every query. */

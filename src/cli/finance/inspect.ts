@@ -3,14 +3,14 @@ import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
 import { nextActionOf, stuckRule } from '../../operations/stuck-rules.ts';
-import { addFinanceCommand, type FinanceGroup } from './group.ts';
+import { financeCommand } from './group.ts';
 import { age, moment, money, type Output } from './output.ts';
 import { FILTER, findStuck, STUCK_COLUMNS, stuckRow, type StuckItem } from './targets.ts';
 
 type Timeline = components['schemas']['PurchaseTimeline']['data'];
 
-export function addInspectCommands(group: FinanceGroup): void {
-  addFinanceCommand(group, {
+export const INSPECT = [
+  financeCommand({
     syntax: 'stuck',
     summary: 'Lists stuck purchases and payments',
     help: `Lists stuck purchases and payments, with what to do next. --json prints an array of
@@ -22,10 +22,9 @@ export function addInspectCommands(group: FinanceGroup): void {
       if (isCut) out.note('The list is cut: it holds the longest stuck');
       out.json(items);
       printStuck(out, items);
-      return 0;
     },
-  });
-  addFinanceCommand(group, {
+  }),
+  financeCommand({
     syntax: 'show <id>',
     summary: 'Shows one purchase or funding, with its timeline',
     help: `Shows one purchase or funding, with a timeline of everything that happened. Takes its transaction id, a gateway's
@@ -36,10 +35,9 @@ reference, an eSIM's id or ICCID, or a webhook message's id`,
       const timeline = await dataOf(ops.GET('/ops/purchases/{transactionId}', { params: { path } }));
       out.json(timeline);
       printTimeline(out, timeline);
-      return 0;
     },
-  });
-}
+  }),
+];
 
 function printStuck(out: Output, items: readonly StuckItem[]): void {
   if (items.length === 0) {

@@ -1,7 +1,8 @@
 /** Signing in and out. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dataOf, Refusal } from 'simway-client';
+import { dataOf, Refusal, type Ops } from 'simway-client';
+import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
 import { addCommand, OperatorMistake } from '../../platform/command.ts';
 import { print } from '../context.ts';
@@ -57,16 +58,8 @@ const NOT_LET_IN = 'The code was not approved in time, or was used: run the comm
 
 /** Polls at the interval that the service asks for. */
 async function untilLetIn(
-  ops: ReturnType<typeof connectTo>,
-  {
-    deviceCode,
-    intervalSeconds,
-    expiresInSeconds,
-  }: {
-    readonly deviceCode: string;
-    readonly intervalSeconds: number;
-    readonly expiresInSeconds: number;
-  },
+  ops: Ops,
+  { deviceCode, intervalSeconds, expiresInSeconds }: components['schemas']['DeviceLogin']['data'],
 ) {
   const endsAtMs = performance.now() + expiresInSeconds * 1_000;
   for (;;) {

@@ -4,30 +4,26 @@ import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
 import { defined, option, OperatorMistake, UsageMistake } from '../../platform/command.ts';
 import { count, currency, DRY_RUN, percentage, rate, REASON, rowNumber, YES } from '../values.ts';
-import { addFinanceCommand, type FinanceGroup } from './group.ts';
+import { financeCommand, type AddCommand, type FinanceGroup } from './group.ts';
 import { age, isConfirmed, moment, money, type Output } from './output.ts';
 
 type Schemas = components['schemas'];
 
 const APPLIES = 'Applies within a second';
 
-export function addRateCommands(group: FinanceGroup): void {
-  const rates = addFinanceCommand(group, {
-    syntax: 'rates',
-    summary: 'Shows current rates, and rates awaiting review',
-    options: z.object({}),
-    run: async ({ ops, out }) => {
-      const view = await dataOf(ops.GET('/ops/rates'));
-      out.json(view);
-      printRates(out, view);
-      return 0;
-    },
-  });
-  addRateChanges({ ...group, parent: rates });
-}
+const RATES = financeCommand({
+  syntax: 'rates',
+  summary: 'Shows current rates, and rates awaiting review',
+  options: z.object({}),
+  run: async ({ ops, out }) => {
+    const view = await dataOf(ops.GET('/ops/rates'));
+    out.json(view);
+    printRates(out, view);
+  },
+});
 
-function addRateChanges(group: FinanceGroup): void {
-  addFinanceCommand(group, {
+const RATE_CHANGES = [
+  financeCommand({
     syntax: 'set',
     summary: 'Sets the rate of a currency',
     help: `Sets how many units of a currency one US dollar is. Applies until changed; --rate config returns to the configured
@@ -59,8 +55,8 @@ rate. Open purchases keep the rate they were quoted at.`,
       else out.line(wanted === null ? 'The configured rate applies after its next refresh' : APPLIES);
       return 0;
     },
-  });
-  addFinanceCommand(group, {
+  }),
+  financeCommand({
     syntax: 'confirm <number>',
     summary: 'Accepts a held rate',
     help: 'Accepts a held rate. `rates` lists them with their numbers.',
@@ -85,8 +81,8 @@ rate. Open purchases keep the rate they were quoted at.`,
       );
       return 0;
     },
-  });
-}
+  }),
+];
 
 /** null: as configured. */
 function rateText(value: number | null | undefined): string {
@@ -136,31 +132,27 @@ const CHANGES = {
   examples: option(count(100, 5), 'how many packages to show, 5 by default', 'n'),
 };
 
-export function addPriceCommands(group: FinanceGroup): void {
-  const prices = addFinanceCommand(group, {
-    syntax: 'prices',
-    summary: 'Lists markups and the NGN increment, newest first',
-    help: 'Lists markups and the NGN increment, newest first. The first line applies.',
-    options: z.object({}),
-    run: async ({ ops, out }) => {
-      const settings = await readPrices(ops, HISTORY_LINES);
-      out.json(settings);
-      out.table(
-        ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
-        settings.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
-      );
-      return 0;
-    },
-  });
-  addPriceChanges({ ...group, parent: prices });
-}
+const PRICES = financeCommand({
+  syntax: 'prices',
+  summary: 'Lists markups and the NGN increment, newest first',
+  help: 'Lists markups and the NGN increment, newest first. The first line applies.',
+  options: z.object({}),
+  run: async ({ ops, out }) => {
+    const settings = await readPrices(ops, HISTORY_LINES);
+    out.json(settings);
+    out.table(
+      ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
+      settings.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
+    );
+  },
+});
 
 async function readPrices(ops: Ops, limit: number) {
   return (await dataOf(ops.GET('/ops/prices', { params: { query: { limit } } }))).items;
 }
 
-function addPriceChanges(group: FinanceGroup): void {
-  addFinanceCommand(group, {
+const PRICE_CHANGES = [
+  financeCommand({
     syntax: 'preview',
     summary: 'Shows package prices before and after a change',
     help: 'Shows prices before and after a change, of the packages whose price changes most. Changes nothing.',
@@ -169,10 +161,9 @@ function addPriceChanges(group: FinanceGroup): void {
       const { preview } = await previewPrices(ops, options);
       out.json(preview);
       printPrices(out, preview);
-      return 0;
     },
-  });
-  addFinanceCommand(group, {
+  }),
+  financeCommand({
     syntax: 'set',
     summary: 'Sets markups and the NGN increment',
     help: 'Sets markups and the NGN increment, in percent. What is not given stays. Open purchases keep their quoted price.',
@@ -193,8 +184,8 @@ function addPriceChanges(group: FinanceGroup): void {
       out.line(outcome === 'set' ? APPLIES : 'No change: already set');
       return 0;
     },
-  });
-}
+  }),
+];
 
 type Changes = z.output<z.ZodObject<typeof CHANGES>>;
 
@@ -240,3 +231,10 @@ function printPrices(out: Output, { before, after, items }: Schemas['PricePrevie
     ),
   );
 }
+
+const withBelow = (add: AddCommand, below: readonly AddCommand[]) => (group: FinanceGroup) => {
+  const parent = add(group);
+  for (const addBelow of below) addBelow({ ...group, parent });
+};
+
+export const PRICING = [withBelow(RATES, RATE_CHANGES), withBelow(PRICES, PRICE_CHANGES)];

@@ -93,7 +93,7 @@ export async function applyToTargets(batch: Batch): Promise<ExitCode> {
     return exitCodeOf([result]);
   }
   if (classes === undefined) throw new UsageMistake('Give an id, or --class');
-  if (repair) return askForRepairs({ ...repair, request, classes, verb });
+  if (repair) return askForRepairs(batch, repair, classes);
   const { items } = await findStuck(ops, options);
   out.table(STUCK_COLUMNS, items.map(stuckRow));
   const ids = [...new Set(items.map((item) => item.transactionId))];
@@ -160,18 +160,11 @@ interface BatchRepair {
 }
 
 /** Asks for one batch repair of each class. Nothing is done before a second person approves it. */
-async function askForRepairs({
-  request: { ops, out, options },
-  classes,
-  verb,
-  action,
-  reason,
-  evidence,
-}: BatchRepair & {
-  readonly request: Batch['request'];
-  readonly classes: readonly StuckItem['class'][];
-  readonly verb: string;
-}): Promise<ExitCode> {
+async function askForRepairs(
+  { request: { ops, out, options }, verb }: Batch,
+  { action, reason, evidence }: BatchRepair,
+  classes: readonly StuckItem['class'][],
+): Promise<ExitCode> {
   const { olderThan, currency: code, dryRun, yes } = options;
   const results: object[] = [];
   for (const one of classes) {
@@ -180,12 +173,7 @@ async function askForRepairs({
     const plan = await dataOf(ops.POST('/ops/batch-repairs/preview', { body: asked }));
     out.table(
       ['CLASS', 'TRANSACTION', 'AMOUNT', 'EFFECT'],
-      plan.items.map((item) => [
-        item.class,
-        item.transactionId,
-        money(item.amount, item.currency),
-        item.preview,
-      ]),
+      plan.items.map((one) => [one.class, one.transactionId, money(one.amount, one.currency), one.preview]),
     );
     const possible = plan.items.filter(({ isPossible }) => isPossible).length;
     if (dryRun || possible === 0) {

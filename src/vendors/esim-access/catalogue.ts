@@ -5,7 +5,7 @@
 import type { CataloguePackage } from '../../catalogue/rules.ts';
 import { SupplierUnavailable, type PackageSupplier } from '../../catalogue/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
-import { requireAnswer, requireReadable, type Answer, type Client } from './client.ts';
+import { ask, requireAnswer, requireReadable, type Answer, type Client } from './client.ts';
 import { meaningOf, NAME } from './codes.ts';
 import { packagesOf, readRows, regionsOf, type Places } from './map-catalogue.ts';
 import { packageListOf, readLocations, readPackage, type WirePackage } from './wire.ts';
@@ -44,8 +44,7 @@ export function createCatalogueReader(
 
   return {
     catalogue: async () => {
-      const listed = await client.call('/location/list', {}, WHOLE_LIST);
-      const locations = requireAnswer('location list', listed, readLocations);
+      const locations = await ask(client, 'location list', ['/location/list', {}, WHOLE_LIST], readLocations);
       const packages = readList(await client.call('/package/list', { type: 'BASE' }, WHOLE_LIST));
       if (packages.length === 0) throw new SupplierUnavailable('package list: empty', { retryable: true });
       // No package says that it is global; the vendor's filter does.

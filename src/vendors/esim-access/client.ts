@@ -173,6 +173,16 @@ export function requireAnswer<T>(what: string, answer: Answer, read: (obj: unkno
   throw new SupplierUnavailable(`${what}: ${answer.code} ${answer.message}`, { retryable });
 }
 
+/** What `read` reads of the answer to an operation that changes nothing. Throws SupplierUnavailable. */
+export async function ask<T>(
+  client: Client,
+  what: string,
+  [operation, body = {}, more]: [operation: string, body?: object, more?: Partial<CallOptions>],
+  read: (obj: unknown) => T,
+): Promise<T> {
+  return requireAnswer(what, await client.call(operation, body, { ...more, isIdempotent: true }), read);
+}
+
 /** Throws SupplierUnavailable for what `read` cannot read. */
 export function requireReadable<T>(what: string, read: () => T): T {
   try {

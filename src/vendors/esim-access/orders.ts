@@ -4,7 +4,7 @@
  */
 import type { FindRequest, ListedOrder, OrderSearch, Outcome } from '../../esims/port.ts';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
-import { requireAnswer, type Answer, type Client } from './client.ts';
+import { ask, type Answer, type Client } from './client.ts';
 import { CANCELLED_WITH_REFUND, readFailure } from './map.ts';
 import { readEsims, wireTimeOf, type WireEsim, type WireEsimPage } from './wire.ts';
 
@@ -72,7 +72,7 @@ export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
 /** Half of the pages that the vendor numbers: a longer list is an error. */
 const MAX_PAGES = 5_000;
 /** Five hundred eSIMs are about a megabyte, and the vendor may be slow to list them. */
-const PAGE = { isIdempotent: true, timeLimitMs: 20_000 } as const;
+const PAGE = { timeLimitMs: 20_000 } as const;
 
 /**
  * eSIMs made in [from, to), with their top-ups: every order and top-up once, none that the vendor does not
@@ -85,11 +85,7 @@ export async function* listOrders(client: Client, from: Date, to: Date): AsyncGe
   const seen = new Set<string>();
   for (let pageNum = 1; pageNum <= MAX_PAGES; pageNum += 1) {
     const query = { ...window, pager: { pageNum, pageSize: PAGE_SIZE } };
-    const { esims, total } = requireAnswer(
-      'orders',
-      await client.call('/esim/query', query, PAGE),
-      readEsims,
-    );
+    const { esims, total } = await ask(client, 'orders', ['/esim/query', query, PAGE], readEsims);
     const before = seen.size;
     for (const esim of esims) {
       const { esimTranNo } = esim.profile;

@@ -6,14 +6,7 @@
 import type { EsimSupplier, Outcome, SupplierEventSource } from '../../esims/port.ts';
 import type { Logger } from '../../platform/telemetry/logger.ts';
 import { createCatalogueReader } from './catalogue.ts';
-import {
-  createClient,
-  requireAnswer,
-  type Answer,
-  type Client,
-  type ClientOptions,
-  type Pacing,
-} from './client.ts';
+import { ask, createClient, type Answer, type Client, type ClientOptions, type Pacing } from './client.ts';
 import { CODE_WRONG_STATE, meaningOf, NAME } from './codes.ts';
 import {
   CANCELLED_WITH_REFUND,
@@ -32,7 +25,7 @@ const DEFAULT_IMAGE_HOST = 'https://p.qrsim.net';
 const SMALL_PAGE = { pageNum: 1, pageSize: 5 } as const;
 const MAX_USAGE_QUERIES = 10;
 /** The vendor calls the address before it answers. */
-const SAVE_TIME_LIMIT_MS = 15_000;
+const SAVE = { timeLimitMs: 15_000 } as const;
 
 export interface EsimAccessOptions extends ClientOptions {
   readonly logger?: Pick<Logger, 'warn'> | undefined;
@@ -184,38 +177,22 @@ function createReads({
       if (esimTranNos.length > MAX_USAGE_QUERIES)
         throw new RangeError(`at most ${MAX_USAGE_QUERIES} eSIMs a call`);
       if (esimTranNos.length === 0) return [];
-      const body = { esimTranNoList: esimTranNos };
-      const answer = await client.call('/esim/usage/query', body, { isIdempotent: true });
-      return requireAnswer('usage', answer, readUsages);
+      return ask(client, 'usage', ['/esim/usage/query', { esimTranNoList: esimTranNos }], readUsages);
     },
 
     orders: (from, to) => listOrders(client, from, to),
 
-    balance: async () =>
-      requireAnswer('balance', await client.call('/balance/query', {}, { isIdempotent: true }), readBalance),
+    balance: () => ask(client, 'balance', ['/balance/query'], readBalance),
   };
 }
 
 function createEventSource(client: Client): SupplierEventSource {
   return {
     readEvent,
-    eventsUrl: async () =>
-      requireAnswer(
-        'events URL',
-        await client.call('/webhook/query', {}, { isIdempotent: true }),
-        readEventsUrl,
-      ),
+    eventsUrl: () => ask(client, 'events URL', ['/webhook/query'], readEventsUrl),
     // Saving the same URL twice changes nothing.
-    saveEventsUrl: async (url) =>
-      requireAnswer(
-        'events URL',
-        await client.call(
-          '/webhook/save',
-          { webhook: url },
-          { isIdempotent: true, timeLimitMs: SAVE_TIME_LIMIT_MS },
-        ),
-        () => undefined,
-      ),
+    saveEventsUrl: (webhook) =>
+      ask(client, 'events URL', ['/webhook/save', { webhook }, SAVE], () => undefined),
   };
 }
 

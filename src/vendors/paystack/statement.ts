@@ -58,24 +58,15 @@ export async function* statementOf(context: Context, from: Date, to: Date): Asyn
       yield lostLine({ ...dispute, amount: dispute.amount });
 }
 
-function lostLine({
-  reference,
-  disputeId,
-  amount,
-  openedAt,
-}: ListedDispute & { amount: Money }): StatementLine {
+function lostLine(dispute: ListedDispute & { amount: Money }): StatementLine {
+  const { reference, disputeId, amount, openedAt } = dispute;
   const at = openedAt ?? new Date(0);
-  const fees = { feesMinor: 0n, feesOnTopMinor: 0n };
-  return {
-    ...fees,
-    kind: 'reversal',
-    reference,
-    amount,
-    gatewayId: `dispute ${disputeId}`,
-    refundKey: '',
-    openedAt: at,
-    at,
-  };
+  const line = withoutFees({
+    id: `dispute ${disputeId}`,
+    amount: amount.amountMinor,
+    currency: amount.currency,
+  });
+  return { ...line, kind: 'reversal', reference, openedAt: at, at };
 }
 
 /** What was opened in [from, to): the vendor includes the last moment. */
@@ -96,9 +87,9 @@ async function* ofOurMode<T extends Row>(
 
 const refunds = (context: Context, query: Query) => ofOurMode(context, '/refund', wire.refund, query);
 
-const withoutFees = ({ id, amount: amountMinor, currency }: wire.WireTransaction | wire.WireRefund) => ({
+const withoutFees = ({ id, amount, currency }: Pick<wire.WireRefund, 'id' | 'amount' | 'currency'>) => ({
   gatewayId: id,
-  amount: { amountMinor, currency },
+  amount: { amountMinor: amount, currency },
   feesMinor: 0n,
   feesOnTopMinor: 0n,
   refundKey: '',

@@ -3,7 +3,7 @@
  * allow is 409, and nothing is written. An eSIM is named by its esimTranNo, since an ICCID may be used again.
  */
 import { z } from 'zod';
-import { checked, ControlError, oneOf, whole, type Routes } from '../../kit/control.ts';
+import { checked, ControlError, found, oneOf, whole, type Routes } from '../../kit/control.ts';
 import type { SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
@@ -163,8 +163,7 @@ function changeAsVendor(context: SupplierContext, esim: FoundEsim, change: () =>
 
 /** The eSIM with this esimTranNo, once its profile exists. */
 function requireDelivered(context: SupplierContext, tranNo: string): FoundEsim {
-  const row = context.storage.esims.get(tranNo);
-  if (row === undefined) throw new ControlError(404, ['no eSIM with this esimTranNo']);
+  const row = found(context.storage.esims.get(tranNo), 'no eSIM with this esimTranNo');
   const esim = withState(row, context.now());
   if (esim.state.esimStatus === 'GETTING_RESOURCE') throw refused('the eSIM is GETTING_RESOURCE');
   return esim;

@@ -1,9 +1,15 @@
 /**
- * POST /esim/query and /esim/usage/query, /esim/cancel, suspend, unsuspend, revoke and sendSms. 200010 while
+ * Reads and changes of eSIMs. 200010 while
  * profiles are still being allocated; a change that the eSIM's state does not allow is 200002.
  */
 import { z } from 'zod';
-import { activationMs, type Operation, type Outcome, type SupplierContext } from '../context.ts';
+import {
+  activationMs,
+  type Operation,
+  type Operations,
+  type Outcome,
+  type SupplierContext,
+} from '../context.ts';
 import { SupplierError, UNSEEN_CODE } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf } from '../numbers.ts';
@@ -56,18 +62,8 @@ export function activationCodeOf({ smdpHost }: SupplierContext, esimTranNo: stri
 
 function packageLine({ plan, createdAtMs, transactionId }: EsimRow | TopUpRow, esimTranNo: string) {
   const { packageName, packageCode, slug, duration, volume, locationCode } = plan;
-  const createTime = replyTime(createdAtMs);
-  return {
-    packageName,
-    packageCode,
-    slug,
-    duration,
-    volume,
-    locationCode,
-    createTime,
-    esimTranNo,
-    transactionId,
-  };
+  const sold = { packageName, packageCode, slug, duration, volume, locationCode };
+  return { ...sold, createTime: replyTime(createdAtMs), esimTranNo, transactionId };
 }
 
 export type WireEsim = ReturnType<typeof wireEsim>;
@@ -116,51 +112,10 @@ function wireEsim(context: SupplierContext, row: EsimRow) {
   };
 }
 
-/** `/esim/query`: a page of eSIMs by orderNo, iccid, esimTranNo or time of order, oldest first. */
-export function queryEsims(context: SupplierContext, params: Params): Outcome {
-  const { esims, orders } = context.storage;
-  const { pager, orderNo, iccid, esimTranNo, startTime, endTime } = read(QUERY, params);
-  if ((startTime === undefined) !== (endTime === undefined)) {
-    throw new SupplierError('000105', 'startTime and endTime belong together');
-  }
-  if (orderNo !== undefined && orders.get(orderNo) === undefined) {
-    throw new SupplierError('310272', `orderNo [${orderNo}] does not exist`);
-  }
-  const nowMs = context.now();
-  const namesEsim = iccid !== undefined || esimTranNo !== undefined;
-  // A list leaves out what is still being allocated.
-  const allocatedAtMs = namesEsim || orderNo !== undefined ? undefined : { to: nowMs };
-  const createdAtMs = { from: startTime, to: endTime };
-  const where = { orderNo, iccid, esimTranNo, createdAtMs, allocatedAtMs };
-  const { pageNum, pageSize } = pager;
-  const rows = esims.list(where, { limit: pageSize, offset: (pageNum - 1) * pageSize });
-  const total = esims.count(where);
-  if (namesEsim && total === 0) throw new SupplierError('310403');
-  if (rows.some((row) => row.allocatedAtMs === null || row.allocatedAtMs > nowMs)) {
-    throw new SupplierError('200010');
-  }
-  const esimList = rows.map((row) => wireEsim(context, row));
-  return { obj: { esimList, pager: { pageSize, pageNum, total } } };
-}
-
 /** Usage as a report that may lag says it. */
 function reportedUsage(context: SupplierContext, row: EsimRow): number {
   const isFresh = row.usageAtMs !== null && context.now() < row.usageAtMs + context.faults.current.usageLagMs;
   return isFresh ? row.laggingUsage : row.orderUsage;
-}
-
-/** `/esim/usage/query`: usage of at most ten eSIMs; unknown numbers are left out. */
-export function queryUsage(context: SupplierContext, params: Params): Outcome {
-  const { esimTranNoList } = read(USAGE, params);
-  const lastUpdateTime = replyTime(context.now() - context.faults.current.usageLagMs);
-  const rows = esimTranNoList.flatMap((tranNo) => context.storage.esims.get(tranNo) ?? []);
-  const esimUsageList = rows.map((row) => ({
-    esimTranNo: row.esimTranNo,
-    dataUsage: reportedUsage(context, row),
-    totalData: row.totalVolume,
-    lastUpdateTime,
-  }));
-  return { obj: { esimUsageList } };
 }
 
 const ENDED: ReadonlySet<string> = new Set([
@@ -192,16 +147,6 @@ function stopped({ row, state }: FoundEsim, forcedStatus: string): EsimRow {
   return { ...row, activatesAtMs: state.activatedAtMs, forcedStatus, forcedSmdp };
 }
 
-/** `/esim/cancel`: only while unused and not downloaded; what was paid goes back. */
-export function cancelEsim(context: SupplierContext, params: Params): Outcome {
-  if (context.faults.hits('cancelUnseen')) throw new SupplierError(UNSEEN_CODE);
-  const esim = requireEsim(context, params);
-  if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
-    throw new SupplierError('200002');
-  }
-  return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
-}
-
 /** The eSIM with its service paused, or 200002. */
 export function suspended(esim: FoundEsim): EsimRow {
   const { esimStatus } = esim.state;
@@ -217,9 +162,6 @@ function changing(changed: (esim: FoundEsim, context: SupplierContext) => EsimRo
   };
 }
 
-/** `/esim/suspend`: pauses service. */
-export const suspendEsim = changing(suspended);
-
 /**
  * The eSIM with its service going on, or 200002. One that no device has starts its wait for first use again.
  */
@@ -230,20 +172,68 @@ export function resumed(context: SupplierContext, { row, state, plan }: FoundEsi
   return { ...row, forcedStatus: null, activatesAtMs };
 }
 
-/** `/esim/unsuspend`: service goes on. */
-export const unsuspendEsim = changing((esim, context) => resumed(context, esim));
-
-/** `/esim/revoke`: takes the profile away for good, without a refund. */
-export const revokeEsim = changing((esim) => {
-  if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
-  return stopped(esim, 'REVOKE');
-});
-
-/** `/esim/sendSms`: free, to installed eSIMs whose plan has SMS. */
-export function sendSms(context: SupplierContext, params: Params): Outcome {
-  const { plan, state } = requireEsim(context, params);
-  read(SMS, params);
-  if (plan.smsStatus === 0) throw new SupplierError('200008', 'the eSIM has no SMS');
-  if (state.activatedAtMs === null || ENDED.has(state.esimStatus)) throw new SupplierError('200002');
-  return { obj: {} };
-}
+export const esimOperations = {
+  /** A page of eSIMs by orderNo, iccid, esimTranNo or time of order, oldest first. */
+  'esim/query': (context, params) => {
+    const { esims, orders } = context.storage;
+    const { pager, orderNo, iccid, esimTranNo, startTime, endTime } = read(QUERY, params);
+    if ((startTime === undefined) !== (endTime === undefined)) {
+      throw new SupplierError('000105', 'startTime and endTime belong together');
+    }
+    if (orderNo !== undefined && orders.get(orderNo) === undefined) {
+      throw new SupplierError('310272', `orderNo [${orderNo}] does not exist`);
+    }
+    const nowMs = context.now();
+    const namesEsim = iccid !== undefined || esimTranNo !== undefined;
+    // A list leaves out what is still being allocated.
+    const allocatedAtMs = namesEsim || orderNo !== undefined ? undefined : { to: nowMs };
+    const createdAtMs = { from: startTime, to: endTime };
+    const where = { orderNo, iccid, esimTranNo, createdAtMs, allocatedAtMs };
+    const { pageNum, pageSize } = pager;
+    const rows = esims.list(where, { limit: pageSize, offset: (pageNum - 1) * pageSize });
+    const total = esims.count(where);
+    if (namesEsim && total === 0) throw new SupplierError('310403');
+    if (rows.some((row) => row.allocatedAtMs === null || row.allocatedAtMs > nowMs)) {
+      throw new SupplierError('200010');
+    }
+    const esimList = rows.map((row) => wireEsim(context, row));
+    return { obj: { esimList, pager: { pageSize, pageNum, total } } };
+  },
+  /** Usage of at most ten eSIMs; unknown numbers are left out. */
+  'esim/usage/query': (context, params) => {
+    const { esimTranNoList } = read(USAGE, params);
+    const lastUpdateTime = replyTime(context.now() - context.faults.current.usageLagMs);
+    const rows = esimTranNoList.flatMap((tranNo) => context.storage.esims.get(tranNo) ?? []);
+    const esimUsageList = rows.map((row) => ({
+      esimTranNo: row.esimTranNo,
+      dataUsage: reportedUsage(context, row),
+      totalData: row.totalVolume,
+      lastUpdateTime,
+    }));
+    return { obj: { esimUsageList } };
+  },
+  /** Only while unused and not downloaded; what was paid goes back. */
+  'esim/cancel': (context, params) => {
+    if (context.faults.hits('cancelUnseen')) throw new SupplierError(UNSEEN_CODE);
+    const esim = requireEsim(context, params);
+    if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
+      throw new SupplierError('200002');
+    }
+    return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
+  },
+  'esim/suspend': changing(suspended),
+  'esim/unsuspend': changing((esim, context) => resumed(context, esim)),
+  /** Takes the profile away for good, without a refund. */
+  'esim/revoke': changing((esim) => {
+    if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
+    return stopped(esim, 'REVOKE');
+  }),
+  /** Free, to installed eSIMs whose plan has SMS. */
+  'esim/sendSms': (context, params) => {
+    const { plan, state } = requireEsim(context, params);
+    read(SMS, params);
+    if (plan.smsStatus === 0) throw new SupplierError('200008', 'the eSIM has no SMS');
+    if (state.activatedAtMs === null || ENDED.has(state.esimStatus)) throw new SupplierError('200002');
+    return { obj: {} };
+  },
+} satisfies Operations;

@@ -1,8 +1,8 @@
-/** POST /package/list and /location/list. No paging; overrides and withdrawals show at once. */
+/** Lists of packages and locations. No paging; overrides and withdrawals show at once. */
 import { z } from 'zod';
 import { baseCodeOf, TOPUP_PREFIX } from '../magic.ts';
 import type { CatalogueEntry } from '../catalogue.ts';
-import { effective, type Outcome, type SupplierContext } from '../context.ts';
+import { effective, type Operations, type SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { read, TEXT, WHOLE, type Params } from '../params.ts';
 import { findEsim } from './esims.ts';
@@ -20,11 +20,12 @@ function jsonOf(entry: CatalogueEntry): string {
 }
 
 function listJson(context: SupplierContext, entries: readonly CatalogueEntry[]): string {
-  const isWhole = entries === context.catalogue.base && context.storage.overrides.size === 0;
+  const isChanged = context.storage.overrides.count() > 0;
+  const isWhole = entries === context.catalogue.base && !isChanged;
   const kept = isWhole ? wholeLists.get(entries) : undefined;
   if (kept !== undefined) return kept;
-  const items = entries.flatMap((entry) => effective(context, entry) ?? []).map(jsonOf);
-  const json = `{"packageList":[${items.join(',')}]}`;
+  const sold = isChanged ? entries.flatMap((entry) => effective(context, entry) ?? []) : entries;
+  const json = `{"packageList":[${sold.map(jsonOf).join(',')}]}`;
   if (isWhole) wholeLists.set(entries, json);
   return json;
 }
@@ -92,16 +93,15 @@ function narrow(
   );
 }
 
-/** `/package/list`: BASE packages, or the TOPUP packages that fit a package or eSIM. */
-export function listPackages(context: SupplierContext, params: Params): Outcome {
-  const wanted = read(LIST, params);
-  const { type = 'BASE' } = wanted;
-  if (type !== 'BASE' && type !== 'TOPUP') throw new SupplierError('200008', 'type must be BASE or TOPUP');
-  const entries = (type === 'BASE' ? baseEntries : topUpEntries)(context, params, wanted);
-  return { obj: null, objJson: listJson(context, narrow(context, wanted, entries)) };
-}
-
-/** `/location/list`: countries (type 1) and regions (type 2) with their members. */
-export function listLocations(context: SupplierContext): Outcome {
-  return { obj: { locationList: context.catalogue.locations } };
-}
+export const catalogueOperations = {
+  /** BASE packages, or the TOPUP packages that fit a package or eSIM. */
+  'package/list': (context, params) => {
+    const wanted = read(LIST, params);
+    const { type = 'BASE' } = wanted;
+    if (type !== 'BASE' && type !== 'TOPUP') throw new SupplierError('200008', 'type must be BASE or TOPUP');
+    const entries = (type === 'BASE' ? baseEntries : topUpEntries)(context, params, wanted);
+    return { obj: null, objJson: listJson(context, narrow(context, wanted, entries)) };
+  },
+  /** Countries (type 1) and regions (type 2) with their members. */
+  'location/list': ({ catalogue }) => ({ obj: { locationList: catalogue.locations } }),
+} satisfies Operations;

@@ -3,14 +3,14 @@
  * first orderNo, one of a top-up with the first answer, whatever its body says.
  */
 import { z } from 'zod';
-import type { CatalogueEntry } from '../catalogue.ts';
-import { activationMs, effective, type Outcome, type SupplierContext } from '../context.ts';
+import { snapshotOf, type CatalogueEntry } from '../catalogue.ts';
+import { activationMs, effective, type Operations, type Outcome, type SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { magicRule, type MagicRule } from '../magic.ts';
 import { iccidOf } from '../numbers.ts';
 import { ESIM, read, text, whole, WHOLE, type Params } from '../params.ts';
-import type { EsimRow, OrderLine, OrderRow, PlanSnapshot, TopUpRow } from '../storage.ts';
+import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage.ts';
 import { replyTime } from '../wire.ts';
 import { requireEsim } from './esims.ts';
 
@@ -23,26 +23,6 @@ const PURCHASE = z.object({ transactionId: text(LONGEST_TRANSACTION_ID) });
 const LINE = z.object({ ...PACKAGE, count: whole(1, MAX_ESIMS), price: WHOLE }, 'a list of objects');
 const ORDER = z.object({ packageInfoList: z.array(LINE, 'a list').min(1), amount: WHOLE });
 const TOP_UP = z.object({ ...ESIM, ...PACKAGE, amount: WHOLE });
-
-/** What a bought package is remembered as. */
-function snapshotOf({ item, topUpGroup }: CatalogueEntry): PlanSnapshot {
-  return {
-    packageCode: item.packageCode,
-    slug: item.slug,
-    packageName: item.name,
-    locationCode: item.locationCode,
-    topUpGroup,
-    volume: item.volume,
-    duration: item.duration,
-    dataType: item.dataType,
-    smsStatus: item.smsStatus,
-    activeType: item.activeType,
-    unusedValidTime: item.unusedValidTime,
-    ipExport: item.ipExport,
-    supportTopUpType: item.supportTopUpType,
-    fupPolicy: item.fupPolicy,
-  };
-}
 
 /** The package as it is sold now, or 310241. */
 function requirePackage(
@@ -104,11 +84,7 @@ function readLine(context: SupplierContext, wanted: z.output<typeof LINE>): Want
   return { entry, packageCode, count: wanted.count, periodNum, price };
 }
 
-function newEsim(
-  context: SupplierContext,
-  order: OrderRow,
-  { entry, price, periodNum }: WantedLine,
-): EsimRow {
+function newEsim(context: SupplierContext, order: OrderRow, { entry, price, periodNum }: WantedLine) {
   const { createdAtMs, allocatedAtMs, orderNo, transactionId } = order;
   const esimTranNo = context.nextTranNo(createdAtMs);
   return {
@@ -142,7 +118,7 @@ function reusableIccid({ storage }: SupplierContext): string | undefined {
 }
 
 /** `/esim/order`: charges and takes the order; profiles follow, until then `/esim/query` answers 200010. */
-export function placeOrder(context: SupplierContext, params: Params): Outcome {
+function placeOrder(context: SupplierContext, params: Params): Outcome {
   const { storage, faults } = context;
   const { transactionId } = read(PURCHASE, params);
   const known = storage.orders.find({ transactionId });
@@ -173,12 +149,7 @@ export function placeOrder(context: SupplierContext, params: Params): Outcome {
     orderNo: `B${context.nextOrderNo(createdAtMs)}`,
     transactionId,
     amount,
-    lines: lines.map(({ packageCode, count, price, periodNum }) => ({
-      packageCode,
-      count,
-      price,
-      periodNum,
-    })),
+    lines: lines.map((line) => ({ ...line, entry: undefined })),
     createdAtMs,
     allocatedAtMs: heldBy === null ? createdAtMs + allocationMs : null,
     heldBy,
@@ -227,7 +198,7 @@ function findTopUp(context: SupplierContext, packageCode: string, { plan }: Foun
 }
 
 /** `/esim/topup`: adds a TOPUP package's volume and days to an eSIM that is new, in use or used up. */
-export function topUpEsim(context: SupplierContext, params: Params): Outcome {
+function topUpEsim(context: SupplierContext, params: Params): Outcome {
   const { storage } = context;
   const { transactionId } = read(PURCHASE, params);
   const known = storage.topUps.get(transactionId);
@@ -297,3 +268,5 @@ function applyTopUp(
   });
   return topUp;
 }
+
+export const purchaseOperations = { 'esim/order': placeOrder, 'esim/topup': topUpEsim } satisfies Operations;

@@ -2,6 +2,7 @@
  * Posts webhooks to the saved URL: best effort, a few attempts, and the disorder that the faults ask for.
  * Never throws.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createPool,
   DELAY_MS,
@@ -41,13 +42,8 @@ export type WebhookSender = ReturnType<typeof createWebhookSender>;
 export function createWebhookSender() {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const later = (waitMs: number, work: () => void) => {
-    const timer = setTimeout(() => {
-      if (!signal.aborted) work();
-    }, waitMs);
-    timer.unref();
-  };
-  const pause = (waitMs: number) => new Promise<void>((resolve) => later(waitMs, resolve));
+  const pause = (waitMs: number) => sleep(waitMs, undefined, { ref: false, signal });
+  const later = (waitMs: number, work: () => void) => void pause(waitMs).then(work, () => undefined);
   const pool = createPool(MAX_SENT_AT_ONCE, signal);
   const reorder = createReorder(later);
   /** One POST; true when answered with 2xx. */
@@ -58,7 +54,7 @@ export function createWebhookSender() {
   const deliver = async (url: string, messages: WireWebhook[]) => {
     for (const message of messages) {
       for (const waitMs of TRY_AFTER_MS) {
-        if (waitMs > 0) await pause(waitMs);
+        if (waitMs > 0) await pause(waitMs).catch(() => undefined);
         if (await post(url, message)) break;
       }
     }

@@ -24,12 +24,7 @@ export function shareOf(percent: number): (row: TransactionRow) => Payment {
 }
 
 /** The row with one more moment in its timeline. */
-export function withMoment(
-  row: TransactionRow,
-  type: Moment['type'],
-  message: string,
-  atMs: number,
-): TransactionRow {
+export function withMoment(row: TransactionRow, type: Moment['type'], message: string, atMs: number) {
   return { ...row, history: [...row.history, { type, message, atMs }] };
 }
 
@@ -59,14 +54,10 @@ function emitRejected(
 ): void {
   const amount = String(context.faults.current.rejectedAmount === 'minor' ? amountMinor : amountMinor / 100);
   const { domain } = context.integration;
-  context.webhooks.emit(
-    'bank.transfer.rejected',
-    {
-      bank_transfer: { amount, ...reason, transaction_id: String(row.id) },
-      customer: { ...transferCustomer(row.email), domain, integration: INTEGRATION_ID },
-    },
-    { reference: row.reference },
-  );
+  context.webhooks.emit('bank.transfer.rejected', row.reference, {
+    bank_transfer: { amount, ...reason, transaction_id: String(row.id) },
+    customer: { ...transferCustomer(row.email), domain, integration: INTEGRATION_ID },
+  });
 }
 
 /**
@@ -111,10 +102,7 @@ export function receive(context: GatewayContext, before: TransactionRow, payment
     paidAtMs: before.paidAtMs ?? atMs,
   });
   const isSilent = row.scenario === 'silent';
-  context.webhooks.emit('charge.success', transactionData(context, row), {
-    reference: row.reference,
-    isSilent,
-  });
+  context.webhooks.emit('charge.success', row.reference, transactionData(context, row), isSilent);
   return row;
 }
 
@@ -128,17 +116,13 @@ export function decline(context: GatewayContext, before: TransactionRow, reason:
     gatewayResponse: reason,
   });
   if (context.faults.current.chargeFailedEvents) {
-    context.webhooks.emit('charge.failed', transactionData(context, row), { reference: row.reference });
+    context.webhooks.emit('charge.failed', row.reference, transactionData(context, row));
   }
   return row;
 }
 
 /** The customer leaves without paying, and may come back; or the time is over, as `message` says. */
-export function abandon(
-  context: GatewayContext,
-  before: TransactionRow,
-  message = 'The customer left',
-): TransactionRow {
+export function abandon(context: GatewayContext, before: TransactionRow, message = 'The customer left') {
   return context.transactions.put({
     ...withMoment(before, 'error', message, context.now()),
     status: 'abandoned',

@@ -18,10 +18,7 @@ export function refundable(context: GatewayContext, transaction: TransactionRow)
 }
 
 /** The transaction that a refund or dispute belongs to. */
-export function transactionOf(
-  context: GatewayContext,
-  { transactionId }: RefundRow | DisputeRow,
-): TransactionRow {
+export function transactionOf(context: GatewayContext, { transactionId }: RefundRow | DisputeRow) {
   const row = context.transactions.get(transactionId);
   if (row === undefined) throw new Error(`transaction ${transactionId} is gone`);
   return row;
@@ -30,11 +27,7 @@ export function transactionOf(
 /**
  * Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails.
  */
-export function moveRefund(
-  context: GatewayContext,
-  before: RefundRow,
-  wanted: RefundRow['status'],
-): RefundRow {
+export function moveRefund(context: GatewayContext, before: RefundRow, wanted: RefundRow['status']) {
   const nowMs = context.now();
   let transaction = transactionOf(context, before);
   const isCovered = transaction.received - transaction.givenBack >= before.amount;
@@ -56,7 +49,7 @@ export function moveRefund(
 /** Sends the event of a refund's status. */
 export function emitRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
   const data = refundEventData(context, row, transaction);
-  context.webhooks.emit(`refund.${row.status}`, data, { reference: transaction.reference });
+  context.webhooks.emit(`refund.${row.status}`, transaction.reference, data);
 }
 
 /** Has a refund go on by itself after the usual delay. */
@@ -89,7 +82,7 @@ export function emitDispute(
 ): void {
   const transaction = transactionOf(context, row);
   const data = disputeData(context, row, transaction);
-  context.webhooks.emit(`charge.dispute.${event}`, data, { reference: transaction.reference });
+  context.webhooks.emit(`charge.dispute.${event}`, transaction.reference, data);
 }
 
 /** The customer's bank asks for the money back. */

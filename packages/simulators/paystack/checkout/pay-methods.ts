@@ -3,6 +3,7 @@
  * documentation.
  */
 import { shareOf, type Payment } from '../actions/charge.ts';
+import { CHANNEL_NAMES } from '../rules.ts';
 import type { Payer, TransactionRow } from '../storage.ts';
 
 /** A choice on the page, and what pressing Pay then does. */
@@ -42,25 +43,12 @@ const TRANSFERS: readonly PayMethod[] = [
   payment: shareOf(percent),
 }));
 
-const NAMES: Record<string, string> = {
-  apple_pay: 'Apple Pay',
-  bank: 'Bank account',
-  bank_transfer: 'Bank transfer',
-  capitec_pay: 'Capitec Pay',
-  card: 'Card',
-  eft: 'EFT',
-  mobile_money: 'Mobile money',
-  payattitude: 'PayAttitude',
-  qr: 'QR code',
-  ussd: 'USSD',
-};
-
 /** What the page offers for this transaction. */
 export function methodsOf(row: TransactionRow): PayMethod[] {
   return row.channels.flatMap((channel) => {
     if (channel === 'card') return CARDS;
     if (channel === 'bank_transfer') return TRANSFERS;
-    return [{ value: channel, label: NAMES[channel] ?? channel, channel }];
+    return [{ value: channel, label: CHANNEL_NAMES[channel], channel }];
   });
 }
 
@@ -72,5 +60,5 @@ export function chosenMethod(row: TransactionRow, chosen: string | null): PayMet
 
 /** The channels in words. */
 export function channelWords(row: TransactionRow): string {
-  return row.channels.map((channel) => NAMES[channel] ?? channel).join(', ');
+  return row.channels.map((channel) => CHANNEL_NAMES[channel]).join(', ');
 }

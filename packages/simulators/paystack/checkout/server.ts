@@ -125,11 +125,7 @@ function payBy(context: GatewayContext, before: TransactionRow, method: PayMetho
 }
 
 /** What a pressed button does; undefined when the form makes no sense. */
-function act(
-  context: GatewayContext,
-  row: TransactionRow,
-  form: URLSearchParams,
-): TransactionRow | undefined {
+function act(context: GatewayContext, row: TransactionRow, form: URLSearchParams) {
   switch (form.get('action')) {
     case 'fail':
       return decline(context, row, 'Declined');

@@ -1,10 +1,16 @@
-/** The gateway's control interface: its routes. */
+/**
+ * The gateway's control interface: what it may do to charges, refunds, webhooks, the clock and the faults. A
+ * request that makes no sense is a ControlError and changes nothing.
+ */
 import { z } from 'zod';
 import {
+  AMOUNT,
   checked,
   ControlError,
   ControlText,
   createControlApp,
+  found,
+  oneOf,
   readLimit,
   whole,
   type Routes,
@@ -12,13 +18,120 @@ import {
 import { faultRoutes } from '../../kit/faults.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Stats } from '../../kit/server.ts';
+import { abandon, decline, receive, reverse } from '../actions/charge.ts';
+import { emitDispute, moveRefund, openDispute, resolveDispute } from '../actions/refund.ts';
 import type { GatewayContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import { FAULTS } from '../faults.ts';
 import { timeOf } from '../params.ts';
+import { CURRENCIES } from '../rules.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';
 import { iso } from '../wire.ts';
-import { CHARGE_CHANGES, endRefund, REFUND_ENDS, requireCharge } from './changes.ts';
 import { chargeSummary, chargeView, eventView, refundView } from './charges-view.ts';
+
+const MAX_TIMES = 10;
+const REASON = 'must be a text of 1 to 200 characters';
+const POSITIVE = whole(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1');
+
+const PAY = z.strictObject({
+  amountMinor: POSITIVE.optional(),
+  currency: oneOf(CURRENCIES).optional(),
+  feesMinor: AMOUNT.optional(),
+  times: whole(1, MAX_TIMES, `must be a whole number from 1 to ${MAX_TIMES}`).default(1),
+});
+const FAIL = z.strictObject({ reason: z.string(REASON).min(1, REASON).max(200, REASON).default('Declined') });
+const NOTHING = z.strictObject({});
+const DISPUTE = z.strictObject({
+  action: oneOf(['create', 'remind', 'resolve']).default('create'),
+  amountMinor: POSITIVE.optional(),
+  resolution: oneOf(['merchant-accepted', 'auto-accepted', 'declined']).default('merchant-accepted'),
+});
+
+/** The charge with this reference, or 404. */
+function requireCharge({ transactions }: GatewayContext, reference: string): TransactionRow {
+  return found(transactions.find({ reference }), 'no charge with this reference');
+}
+
+function refuseWhere(isWrong: boolean, row: TransactionRow, action: string): void {
+  if (isWrong) throw new ControlError(409, [`the charge is ${row.status} and cannot be ${action}`]);
+}
+
+function openDisputeOf(context: GatewayContext, row: TransactionRow): DisputeRow {
+  const open = context.disputes.list({ transactionId: row.id }).find(({ status }) => status !== 'resolved');
+  if (open === undefined) throw new ControlError(409, ['the charge has no open dispute']);
+  return open;
+}
+
+type Change = (context: GatewayContext, row: TransactionRow) => void;
+
+/** `POST /charges/{reference}/{name}`: reads the body, and answers the change. */
+const CHARGE_CHANGES: Record<string, (body: unknown) => Change> = {
+  /** Money comes, `times` times. */
+  pay: (body) => {
+    const { times, ...payment } = checked(PAY, body);
+    return (context, before) => {
+      refuseWhere(before.status === 'reversed', before, 'paid');
+      const { currency = before.paidCurrency } = payment;
+      if (before.paidCurrency !== null && currency !== before.paidCurrency) {
+        throw new ControlError(409, [`the charge has received ${before.paidCurrency} and takes no other`]);
+      }
+      let row = before;
+      for (let i = 0; i < times; i += 1) row = receive(context, row, payment);
+    };
+  },
+  fail: (body) => {
+    const { reason } = checked(FAIL, body);
+    return (context, row) => {
+      refuseWhere(row.paidAtMs !== null, row, 'failed');
+      decline(context, row, reason);
+    };
+  },
+  abandon: (body) => {
+    checked(NOTHING, body);
+    return (context, row) => {
+      refuseWhere(row.paidAtMs !== null, row, 'abandoned');
+      abandon(context, row);
+    };
+  },
+  /** What is left of the money is taken back. */
+  reverse: (body) => {
+    checked(NOTHING, body);
+    return (context, row) => {
+      refuseWhere(row.status !== 'success', row, 'reversed');
+      reverse(context, row);
+    };
+  },
+  dispute: (body) => {
+    const { action, amountMinor, resolution } = checked(DISPUTE, body);
+    return (context, row) => {
+      if (action === 'remind') emitDispute(context, 'remind', openDisputeOf(context, row));
+      else if (action === 'resolve') resolveDispute(context, openDisputeOf(context, row), resolution);
+      else {
+        refuseWhere(row.status !== 'success', row, 'disputed');
+        const left = row.received - row.givenBack;
+        const amount = amountMinor ?? left;
+        if (amount > left) throw new ControlError(400, [`amountMinor must be at most ${left}`]);
+        openDispute(context, row, amount);
+      }
+    };
+  },
+};
+
+/** `POST /refunds/{id}/{name}`: how the refund ends. */
+const REFUND_ENDS = {
+  process: 'processed',
+  fail: 'failed',
+  'needs-attention': 'needs-attention',
+} as const satisfies Record<string, RefundRow['outcome']>;
+
+/** Ends a refund that is under way, also one that a fault holds. */
+function endRefund(context: GatewayContext, id: string, status: RefundRow['outcome']): RefundRow {
+  const refund = found(context.refunds.get(Number(id)), 'no refund with this id');
+  if (refund.status !== 'pending' && refund.status !== 'processing') {
+    throw new ControlError(409, [`the refund is ${refund.status} already`]);
+  }
+  return context.database.transact(() => moveRefund(context, refund, status));
+}
 
 /** Ten years: more than any schedule lasts. */
 const LONGEST_SKIP_MS = 315_360_000_000;
@@ -54,19 +167,12 @@ function statementOf({ statement }: GatewayContext, query: URLSearchParams): unk
   const atMs = { from: momentOf(query, 'from'), before: momentOf(query, 'to') };
   const format = query.get('format') ?? 'json';
   if (format !== 'json' && format !== 'csv') throw new ControlError(400, ['format must be json or csv']);
-  const rows = statement.list({ atMs }, { by: 'atMs' });
-  const lines = rows.map(({ kind, reference, amountMinor, currency, feesMinor, ...row }) => ({
-    kind,
-    reference,
-    amountMinor,
-    currency,
-    feesMinor,
-    at: iso(row.atMs),
-  }));
-  if (format === 'json') return lines;
+  const rows = statement.list({ atMs }, { by: 'atMs' }).map((row) => ({ ...row, at: iso(row.atMs) }));
+  const cells = rows.map((row) => STATEMENT_COLUMNS.map((column) => [column, row[column]] as const));
+  if (format === 'json') return cells.map((line) => Object.fromEntries(line));
   // No value can hold a comma, a quote or a line break.
-  const text = lines.map((line) => STATEMENT_COLUMNS.map((column) => line[column]).join(','));
-  return new ControlText('text/csv;charset=UTF-8', [STATEMENT_COLUMNS.join(','), ...text, ''].join('\r\n'));
+  const lines = [STATEMENT_COLUMNS, ...cells.map((line) => line.map(([, value]) => value)), []];
+  return new ControlText('text/csv;charset=UTF-8', lines.map((line) => line.join(',')).join('\r\n'));
 }
 
 function chargeRoutes({ context }: ControlOptions): Routes {

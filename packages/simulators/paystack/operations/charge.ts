@@ -1,7 +1,4 @@
-/**
- * POST /charge, POST /charge/submit_otp, GET /charge/{reference}: direct charges by bank transfer and mobile
- * money.
- */
+/** Direct charges by bank transfer and mobile money. */
 import { digestHex } from '../../kit/seeded.ts';
 import type { GatewayContext } from '../context.ts';
 import { receive, withMoment } from '../actions/charge.ts';
@@ -21,7 +18,7 @@ import { LATE_EXPIRY_STEPS } from '../scenarios.ts';
 import type { Payer, TransactionRow, TransferAccount } from '../storage.ts';
 import { iso } from '../wire.ts';
 import { begin, requireUnused, wantedIn, type Wanted } from './new-transaction.ts';
-import { requireReference, type ApiRequest } from './operation.ts';
+import { requireReference, type Operations } from './operation.ts';
 
 const MESSAGE = 'Charge attempted';
 const GOOD_OTP = '123456';
@@ -129,42 +126,41 @@ function chargeByMobileMoney(context: GatewayContext, wanted: Wanted, params: Pa
   return row;
 }
 
-/** `/charge`: with `bank_transfer` or `mobile_money`. */
-export function createCharge(context: GatewayContext, { body }: ApiRequest) {
-  const wanted = wantedIn(context, body, 'Email address is required to create charge');
-  const transfer = objectIn(body, 'bank_transfer');
-  const mobileMoney = objectIn(body, 'mobile_money');
-  if ((transfer === undefined) === (mobileMoney === undefined)) {
-    throw invalid('One of bank_transfer or mobile_money must be passed; cards are paid on the hosted page');
-  }
-  requireUnused(context, wanted.reference);
-  const row = context.database.transact(() =>
-    transfer === undefined
-      ? chargeByMobileMoney(context, wanted, mobileMoney ?? {})
-      : chargeByTransfer(context, wanted, transfer),
-  );
-  return { message: MESSAGE, data: chargeData(context, row) };
-}
-
-/** `/charge/submit_otp`: the voucher of a customer whose provider asks for one. */
-export function submitOtp(context: GatewayContext, { body }: ApiRequest) {
-  const otp = requiredText(body, 'otp');
-  const row = requireReference(context, requiredText(body, 'reference'));
-  if (row.step !== 'send_otp') throw invalid('This charge does not wait for an OTP', 'invalid_state');
-  if (otp !== GOOD_OTP) {
-    const message = 'Provided registration token is invalid';
-    context.transactions.put(withMoment(row, 'error', message, context.now()));
-    throw invalid(message, 'invalid_otp');
-  }
-  const paid = context.database.transact(() => receive(context, row, {}));
-  return { message: MESSAGE, data: chargeData(context, paid) };
-}
-
-/** `GET /charge/{reference}`: how a charge stands, with the account of a pending transfer. */
-export function checkCharge(context: GatewayContext, { id }: ApiRequest) {
-  const row = requireReference(context, id);
-  const data = chargeData(context, row);
-  // While the customer is busy with the phone, only a check says `pending`.
-  if (row.step === 'pay_offline') data['status'] = statusWord(context, 'pending');
-  return { message: MESSAGE, data };
-}
+export const charges = {
+  charge: (context, { body }) => {
+    const wanted = wantedIn(context, body, 'Email address is required to create charge');
+    const transfer = objectIn(body, 'bank_transfer');
+    const mobileMoney = objectIn(body, 'mobile_money');
+    if ((transfer === undefined) === (mobileMoney === undefined)) {
+      throw invalid('One of bank_transfer or mobile_money must be passed; cards are paid on the hosted page');
+    }
+    requireUnused(context, wanted.reference);
+    const row = context.database.transact(() =>
+      transfer === undefined
+        ? chargeByMobileMoney(context, wanted, mobileMoney ?? {})
+        : chargeByTransfer(context, wanted, transfer),
+    );
+    return { message: MESSAGE, data: chargeData(context, row) };
+  },
+  /** The voucher of a customer whose provider asks for one. */
+  'charge/submit_otp': (context, { body }) => {
+    const otp = requiredText(body, 'otp');
+    const row = requireReference(context, requiredText(body, 'reference'));
+    if (row.step !== 'send_otp') throw invalid('This charge does not wait for an OTP', 'invalid_state');
+    if (otp !== GOOD_OTP) {
+      const message = 'Provided registration token is invalid';
+      context.transactions.put(withMoment(row, 'error', message, context.now()));
+      throw invalid(message, 'invalid_otp');
+    }
+    const paid = context.database.transact(() => receive(context, row, {}));
+    return { message: MESSAGE, data: chargeData(context, paid) };
+  },
+  /** How a charge stands, with the account of a pending transfer. */
+  'charge/check': (context, { id }) => {
+    const row = requireReference(context, id);
+    const data = chargeData(context, row);
+    // While the customer is busy with the phone, only a check says `pending`.
+    if (row.step === 'pay_offline') data['status'] = statusWord(context, 'pending');
+    return { message: MESSAGE, data };
+  },
+} satisfies Operations;

@@ -33,11 +33,7 @@ export function requireUnused(context: GatewayContext, reference: string | undef
 }
 
 /** Writes a new transaction, and plans what will happen to it by itself. */
-export function begin(
-  context: GatewayContext,
-  wanted: Wanted,
-  beginning: (id: number) => Beginning,
-): TransactionRow {
+export function begin(context: GatewayContext, wanted: Wanted, beginning: (id: number) => Beginning) {
   const id = context.transactions.nextId();
   const { reference, email, currency, requested, metadata } = wanted;
   const scenario: Scenario | undefined =

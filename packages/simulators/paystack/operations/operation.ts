@@ -1,6 +1,7 @@
 /** An operation of the API, and how it finds a transaction. */
 import type { GatewayContext } from '../context.ts';
 import { notFound } from '../errors.ts';
+import type { OperationName } from '../faults.ts';
 import type { Params } from '../params.ts';
 import type { TransactionRow } from '../storage.ts';
 import { idOf } from '../wire.ts';
@@ -16,6 +17,9 @@ export type Operation = (
   context: GatewayContext,
   request: ApiRequest,
 ) => { message: string; data?: unknown; meta?: unknown };
+
+/** Some of the operations. */
+export type Operations = Partial<Record<OperationName, Operation>>;
 
 /** The transaction with this reference; refused with the status that the faults say. */
 export function requireReference(context: GatewayContext, reference: string): TransactionRow {

@@ -63,11 +63,7 @@ function refundReference(row: RefundRow): string | null {
 }
 
 /** The data of refund.pending, refund.processing and so on. */
-export function refundEventData(
-  context: GatewayContext,
-  row: RefundRow,
-  transaction: TransactionRow,
-): Record<string, unknown> {
+export function refundEventData(context: GatewayContext, row: RefundRow, transaction: TransactionRow) {
   const { first_name, last_name, email } = customerData(transaction.email);
   const data = {
     status: statusWord(context, row.status),
@@ -89,11 +85,7 @@ export function refundEventData(
 }
 
 /** A dispute in lists and in the charge.dispute events; the reference is inside `transaction`. */
-export function disputeData(
-  context: GatewayContext,
-  row: DisputeRow,
-  transaction: TransactionRow,
-): Record<string, unknown> {
+export function disputeData(context: GatewayContext, row: DisputeRow, transaction: TransactionRow) {
   return {
     id: publicId(context, row.id),
     refund_amount: row.amount,

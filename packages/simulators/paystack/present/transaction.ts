@@ -156,11 +156,7 @@ function drifted(data: Record<string, unknown>, id: number): Record<string, unkn
 }
 
 /** The whole transaction. `absentMetadata` differs between answers. */
-export function transactionData(
-  context: GatewayContext,
-  row: TransactionRow,
-  absentMetadata: unknown = '',
-): Record<string, unknown> {
+export function transactionData(context: GatewayContext, row: TransactionRow, absentMetadata: unknown = '') {
   const hasMoney = row.paidAtMs !== null;
   const createdAt = iso(row.createdAtMs);
   const data = {
