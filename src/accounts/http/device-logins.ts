@@ -1,6 +1,6 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataAnswer, dataJson, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataJson, dataSchema, isoTime, text, count } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
@@ -19,14 +19,14 @@ const machine = textField({
   description: 'The name of the machine, shown to the person',
   example: 'adas-laptop',
 });
-const seconds = (description: string, example: number) => z.number().int().meta({ description, example });
+const seconds = (description: string, example: number) => count(description, example);
 
 const askBody = z.object({ machine }).meta({ id: 'DeviceLoginRequest' });
 const askedSchema = dataSchema(
   z.object({
-    deviceCode: z.string().meta({ description: 'Kept by the command. Shown in this answer only' }),
-    userCode: z.string().meta({ description: 'For the person to type', example: 'BCDF-GHJK' }),
-    verificationUrl: z.string().meta({ description: 'Where the person types it' }),
+    deviceCode: text('Kept by the command. Shown in this answer only'),
+    userCode: text('For the person to type', 'BCDF-GHJK'),
+    verificationUrl: text('Where the person types it'),
     expiresInSeconds: seconds('Both codes expire then', 600),
     intervalSeconds: seconds('Wait so long before each `takeDeviceLogin`', 3),
   }),
@@ -92,7 +92,7 @@ const CODE = {
 const previewSchema = dataSchema(
   z.object({
     machine: z.string().meta({ example: 'adas-laptop' }),
-    address: z.string().meta({ description: 'Where the command asked from', example: '192.0.2.7' }),
+    address: text('Where the command asked from', '192.0.2.7'),
     createdAt: isoTime('When it asked'),
     expiresAt: isoTime('The code expires then'),
   }),

@@ -4,7 +4,7 @@ import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
-import { dataSchema, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, listSchema, presenter, text } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
@@ -32,7 +32,7 @@ const websiteField = textField({
 const accountFields = {
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   name: z.string(),
-  email: z.string().meta({ description: 'Where mail about the account goes' }),
+  email: text('Where mail about the account goes'),
   websiteUrl: z.string().nullable(),
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
@@ -124,16 +124,15 @@ const keysSchema = listSchema(keyItem, 'ApiKeyList');
 const newKeySchema = dataSchema(
   z.object({
     keyId: z.string(),
-    apiKey: z.string().meta({ description: 'The key. Shown in this answer only' }),
+    apiKey: text('The key. Shown in this answer only'),
     expiresAt: isoTime('ISO 8601').nullable(),
     webhook: z
       .object({
         endpointId: z.string(),
         url: z.string(),
-        secret: z.string().optional().meta({
-          description:
-            'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
-        }),
+        secret: text(
+          'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
+        ).optional(),
       })
       .nullable(),
   }),
@@ -162,7 +161,7 @@ const request = z
     requestId: z.string(),
     at: isoTime('ISO 8601'),
     method: z.string(),
-    path: z.string().meta({ description: 'The route, without ids', example: '/api/esim/{esimId}' }),
+    path: text('The route, without ids', '/api/esim/{esimId}'),
     status: z.number().int(),
     errorCode: z.string().nullable(),
     durationMs: z.number(),
@@ -174,7 +173,7 @@ const request = z
 const requestsSchema = dataSchema(
   z.object({
     items: z.array(request),
-    nextCursor: z.string().nullable().meta({ description: 'For the next page; null on the last' }),
+    nextCursor: text('For the next page; null on the last').nullable(),
   }),
   'RequestLog',
 );

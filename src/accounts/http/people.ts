@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, text } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -59,9 +59,10 @@ const changePersonBody = z
   .object({
     name: nameField.optional(),
     role: roleField.optional(),
-    disabled: z.boolean('must be true or false').optional().meta({
-      description: 'true: signed out everywhere, and cannot sign in until it is false again',
-    }),
+    disabled: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('true: signed out everywhere, and cannot sign in until it is false again'),
   })
   .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold name, role or disabled',
@@ -83,22 +84,19 @@ const meSchema = dataSchema(
   z.object({
     ...signedIn,
     permissions: z.array(z.enum(PERMISSIONS)),
-    actions: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'The actions that your role may request' }),
+    actions: z.array(z.enum(OPERATOR_ACTIONS)).describe('The actions that your role may request'),
     temporalUi: z
       .object({
         url: z.string().meta({ example: 'https://temporal.example' }),
         namespaces: z.object({
           test: z.string().meta({ example: 'simway-test' }),
-          live: z.string().nullable().meta({ description: 'Null while live is switched off' }),
+          live: text('Null while live is switched off').nullable(),
         }),
       })
       .nullable()
-      .meta({
-        description:
-          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
-      }),
+      .describe(
+        'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
+      ),
   }),
   'Me',
 );
@@ -109,10 +107,9 @@ const person = z
     awaitsConfirmation: z
       .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
       .nullable()
-      .meta({
-        description:
-          'Access that another administrator than `askedBy` must confirm before the person can sign in',
-      }),
+      .describe(
+        'Access that another administrator than `askedBy` must confirm before the person can sign in',
+      ),
     lockedUntil: isoTime('After too many wrong passwords').nullable(),
     disabledAt: isoTime('ISO 8601').nullable(),
     createdAt: isoTime('ISO 8601'),
@@ -121,7 +118,7 @@ const person = z
 
 const HALF =
   'of the one-time password: `<firstHalf>-<secondHalf>`. Give it to the person yourself. Shown in this answer only';
-const firstHalf = z.string().meta({ description: `The first half ${HALF}` });
+const firstHalf = text(`The first half ${HALF}`);
 const oneTimeUntil = isoTime('The one-time password expires then');
 
 const peoplePageSchema = pageSchema(person, 'PersonPage');
@@ -129,7 +126,7 @@ const firstHalfSchema = dataSchema(z.object({ person, firstHalf, oneTimeUntil })
 const secondHalfSchema = dataSchema(
   z.object({
     person,
-    secondHalf: z.string().meta({ description: `The second half ${HALF}` }),
+    secondHalf: text(`The second half ${HALF}`),
     oneTimeUntil,
   }),
   'SecondHalf',
@@ -137,10 +134,7 @@ const secondHalfSchema = dataSchema(
 const personChangeSchema = dataSchema(
   z.object({
     person,
-    given: z
-      .object({ firstHalf, oneTimeUntil })
-      .nullable()
-      .meta({ description: 'Null where the change gives no access' }),
+    given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
   }),
   'PersonChange',
 );

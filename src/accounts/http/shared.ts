@@ -4,7 +4,7 @@ import type { Session } from '../../domain/callers.ts';
 import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { isCleanText, textField } from '../../platform/http/fields.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
@@ -68,9 +68,7 @@ export const memberItem = z
   })
   .meta({ id: 'Member' });
 
-export const maskedKey = z
-  .string()
-  .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' });
+export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 
 export const keyItem = z
   .object({
@@ -94,10 +92,9 @@ export const who = {
   email: z.string(),
   name: z.string(),
   role: z.enum(ROLES),
-  mustChangePassword: z.boolean().meta({
-    description:
-      'The password is a one-time password: until the person chooses another, nothing else is allowed',
-  }),
+  mustChangePassword: yesNo(
+    'The password is a one-time password: until the person chooses another, nothing else is allowed',
+  ),
 };
 
 export const signedIn = {
@@ -107,9 +104,7 @@ export const signedIn = {
 
 export const sessionSchema = dataSchema(
   z.object({
-    token: z.string().meta({
-      description: 'For `Authorization: Bearer`. Shown in this answer only',
-    }),
+    token: text('For `Authorization: Bearer`. Shown in this answer only'),
     ...signedIn,
   }),
   'NewSession',

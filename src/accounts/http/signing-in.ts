@@ -3,7 +3,7 @@ import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
@@ -97,9 +97,9 @@ const acceptInvitationBody = z
 
 const signedInSchema = dataSchema(
   z.object({
-    secondFactor: z.boolean().meta({
-      description: 'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
-    }),
+    secondFactor: yesNo(
+      'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
+    ),
   }),
   'SignedIn',
 );
@@ -107,17 +107,17 @@ const signedInSchema = dataSchema(
 const acceptedSchema = dataSchema(
   z.object({
     accountId: z.string(),
-    isSignedIn: z.boolean().meta({ description: 'false: sign in with your password' }),
+    isSignedIn: yesNo('false: sign in with your password'),
   }),
   'AcceptedInvitation',
 );
 
 const secondFactorSchema = dataSchema(
   z.object({
-    otpauthUri: z.string().meta({ description: 'For an authenticator app, as text or as a QR code' }),
-    recoveryCodes: z.array(z.string()).meta({
-      description: 'Each works once in place of a code. Shown in this answer only: keep them',
-    }),
+    otpauthUri: text('For an authenticator app, as text or as a QR code'),
+    recoveryCodes: z
+      .array(z.string())
+      .describe('Each works once in place of a code. Shown in this answer only: keep them'),
   }),
   'NewSecondFactor',
 );
@@ -141,22 +141,22 @@ const currentUserSchema = dataSchema(
       name: z.string(),
       hasSecondFactor: z.boolean(),
     }),
-    memberships: z.array(membership).meta({ description: 'The accounts that you belong to' }),
+    memberships: z.array(membership).describe('The accounts that you belong to'),
     operator: z
       .object({
         personId: z.string(),
         role: z.enum(ROLES),
-        permissions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
-        actions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
-        mustChangePassword: z.boolean().meta({
-          description: 'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
-        }),
+        permissions: z.array(z.string()).describe('As in the document of operators'),
+        actions: z.array(z.string()).describe('As in the document of operators'),
+        mustChangePassword: yesNo(
+          'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
+        ),
       })
       .nullable()
-      .meta({ description: 'What you may do as an operator of this service, if you are one' }),
+      .describe('What you may do as an operator of this service, if you are one'),
     environments: z
       .array(z.enum(ENVIRONMENTS))
-      .meta({ description: 'The values that `Simway-Environment` may have here' }),
+      .describe('The values that `Simway-Environment` may have here'),
     expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
   }),
   'CurrentUser',

@@ -1,7 +1,15 @@
 /** What changed in the catalogue. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
-import { dataAnswer, dataSchema, isoTime, presenter, type Data } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  presenter,
+  type Data,
+  text,
+  yesNo,
+} from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
@@ -33,29 +41,27 @@ const changesQuery = z.object({
 const packageChangeSchema = z
   .object({
     at: isoTime('When the change was found'),
-    kind: z.enum(CHANGE_KINDS).meta({ description: 'ADDED: on sale, for the first time or again' }),
+    kind: z.enum(CHANGE_KINDS).describe('ADDED: on sale, for the first time or again'),
     packageCode: z.string(),
-    packageName: z.string().meta({ description: 'After the change' }),
-    regionCode: z.string().meta({ description: 'After the change' }),
-    changedFields: z.array(z.enum(CHANGED_FIELDS)).meta({
-      description: 'What is different; empty for a new package. `availability`: withdrawn, or on sale again',
-    }),
+    packageName: text('After the change'),
+    regionCode: text('After the change'),
+    changedFields: z
+      .array(z.enum(CHANGED_FIELDS))
+      .describe('What is different; empty for a new package. `availability`: withdrawn, or on sale again'),
     price: z.number().nullable().meta({
       description:
         'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
       example: 12.5,
     }),
-    currency: z.enum(ACCOUNT_CURRENCIES).meta({ description: 'Of the account' }),
+    currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
   })
   .meta({ id: 'PackageChange' });
 
 const packageChangesSchema = dataSchema(
   z.object({
-    items: z.array(packageChangeSchema).meta({ description: 'Oldest first' }),
-    nextCursor: z
-      .string()
-      .meta({ description: 'For `since` of the next request, also when there is nothing new' }),
-    hasMore: z.boolean().meta({ description: 'More can be read at once' }),
+    items: z.array(packageChangeSchema).describe('Oldest first'),
+    nextCursor: text('For `since` of the next request, also when there is nothing new'),
+    hasMore: yesNo('More can be read at once'),
   }),
   'PackageChanges',
 );

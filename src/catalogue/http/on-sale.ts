@@ -53,7 +53,7 @@ const onSaleSchema = dataSchema(
           validTo: isoTime('When it found the next change; null: the package is still the same').nullable(),
         }),
       )
-      .meta({ description: 'One page, by code, as each package was at that moment' }),
+      .describe('One page, by code, as each package was at that moment'),
     pagination: paginationSchema,
   }),
   'OnSale',

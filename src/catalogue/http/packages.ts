@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
+import { money, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
@@ -46,16 +46,16 @@ const packageSchema = z
   .object({
     packageCode: z.string(),
     packageName: z.string(),
-    data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
-    validity: z.number().int().meta({ description: 'Days' }),
+    data: text('Allowance', '5 GB'),
+    validity: count('Days'),
     price: money('In the account currency'),
     currency: z.enum(ACCOUNT_CURRENCIES),
     originalPriceUSD: money('The same price in US dollars'),
-    coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
-    networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
+    coverage: z.array(z.string()).describe('Covered countries'),
+    networkProviders: z.array(z.string()).describe('Operators'),
     dataType: z.string().meta({ example: 'Data only' }),
     speed: z.string().meta({ example: '3G/4G/5G' }),
-    activation: z.string().meta({ description: 'When validity starts' }),
+    activation: text('When validity starts'),
     topUpAvailable: z.boolean(),
   })
   .meta({ id: 'Package' });
@@ -68,12 +68,12 @@ const networkSchema = z.object({
 
 const topUpPackageSchema = z
   .object({
-    packageCode: z.string().meta({ description: 'The code to send when buying' }),
+    packageCode: text('The code to send when buying'),
     name: z.string(),
     price: money('In `currencyCode`'),
     currencyCode: z.string().meta({ example: 'USD' }),
-    volume: z.number().int().meta({ description: 'Bytes; for a top-up the bytes added' }),
-    duration: z.number().int().meta({ description: 'In `durationUnit`' }),
+    volume: count('Bytes; for a top-up the bytes added'),
+    duration: count('In `durationUnit`'),
     durationUnit: z.enum(DURATION_UNITS),
     speed: z.string(),
     description: z.string(),
@@ -84,7 +84,7 @@ const topUpPackageSchema = z
 const packageDetailsSchema = z
   .object({
     ...topUpPackageSchema.shape,
-    unusedValidTime: z.number().int().meta({ description: 'Days to install before it lapses' }),
+    unusedValidTime: count('Days to install before it lapses'),
     location: z.string(),
     locationCode: z.string(),
     locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),

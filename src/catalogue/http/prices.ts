@@ -4,7 +4,14 @@ import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import type { Page } from '../../domain/page.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { dataAnswer, dataSchema, isoTime, money, type Data } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  money,
+  type Data,
+  text,
+} from '../../platform/http/answer-fields.ts';
 import { amountField, textField } from '../../platform/http/fields.ts';
 import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
@@ -36,7 +43,7 @@ const terms = {
   ngnIncrementPercent: percent('On prices in NGN, after the conversion'),
 };
 
-const version = z.string().meta({ description: 'Of these settings', example: 'initial' });
+const version = text('Of these settings', 'initial');
 
 const pricesSchema = dataSchema(
   z.object({
@@ -69,14 +76,14 @@ const packageCount = z.number().int();
 
 const pricePreviewSchema = dataSchema(
   z.object({
-    version: version.meta({ description: 'Of the settings in force: send it with `setPrices`' }),
+    version: version.describe('Of the settings in force: send it with `setPrices`'),
     before: z.object(terms),
     after: z.object(terms),
     nairaRate: z.number().nullable().meta({
       description: 'Prices in NGN are made with it. null: there is no current rate',
       example: 1534.25,
     }),
-    packages: packageCount.meta({ description: 'On sale, top-ups included' }),
+    packages: packageCount.describe('On sale, top-ups included'),
     totals: z
       .array(
         z.object({
@@ -85,14 +92,14 @@ const pricePreviewSchema = dataSchema(
           dearer: packageCount,
           cheaper: packageCount,
           unchanged: packageCount,
-          unsellable: packageCount.meta({ description: 'Without a price above zero afterwards' }),
-          belowCost: packageCount.meta({ description: 'Sold below our cost afterwards' }),
+          unsellable: packageCount.describe('Without a price above zero afterwards'),
+          belowCost: packageCount.describe('Sold below our cost afterwards'),
           largestRisePercent: percent('null: no package gets dearer').nullable(),
           largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
           lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
         }),
       )
-      .meta({ description: 'One line for each type of account and currency' }),
+      .describe('One line for each type of account and currency'),
     items: z
       .array(
         z.object({
@@ -112,7 +119,7 @@ const pricePreviewSchema = dataSchema(
           ),
         }),
       )
-      .meta({ description: 'One page of the packages whose price changes, those that change most first' }),
+      .describe('One page of the packages whose price changes, those that change most first'),
     pagination: paginationSchema,
   }),
   'PricePreview',
@@ -132,7 +139,7 @@ const pricesBody = z
 
 const pricesSetSchema = dataSchema(
   z.object({
-    outcome: z.enum(['set', 'unchanged']).meta({ description: '`unchanged`: they are in force already' }),
+    outcome: z.enum(['set', 'unchanged']).describe('`unchanged`: they are in force already'),
   }),
   'PricesSet',
 );

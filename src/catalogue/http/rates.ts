@@ -1,6 +1,13 @@
 /** Exchange rates, for operators: numbers with up to six decimals, one US dollar is this many. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime, type Data } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  type Data,
+  text,
+  yesNo,
+} from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
 import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
@@ -52,13 +59,10 @@ const ratesQuery = z.object({
   }),
 });
 
-const code = z.string().meta({ description: 'ISO 4217', example: 'NGN' });
+const code = text('ISO 4217', 'NGN');
 const rate = z.number().meta({ description: 'One US dollar is this many', example: 1534.25 });
 
-const source = z.string().meta({
-  description: 'Where it is from; `operator`: a person set it',
-  example: 'fixed',
-});
+const source = text('Where it is from; `operator`: a person set it', 'fixed');
 
 const rateId = z.string().meta({ example: '42' });
 
@@ -73,10 +77,10 @@ const ratesSchema = dataSchema(
           source,
           observedAt: isoTime('ISO 8601'),
           ageSeconds: z.number().int(),
-          isSold: z.boolean().meta({ description: 'false: older than 24 hours, so nothing is sold at it' }),
+          isSold: yesNo('false: older than 24 hours, so nothing is sold at it'),
         }),
       )
-      .meta({ description: 'The current rate of every currency' }),
+      .describe('The current rate of every currency'),
     waiting: z
       .array(
         z.object({
@@ -87,14 +91,11 @@ const ratesSchema = dataSchema(
           changePercent: percent('Of the current rate; null where there is none').nullable(),
           source,
           observedAt: isoTime('ISO 8601'),
-          proposedBy: z
-            .string()
-            .nullable()
-            .meta({ description: 'The person who set it; another one confirms it. null: a provider' }),
+          proposedBy: text('The person who set it; another one confirms it. null: a provider').nullable(),
           reason: z.string().nullable(),
         }),
       )
-      .meta({ description: 'In quarantine, of the last 24 hours, newest first, at most 200' }),
+      .describe('In quarantine, of the last 24 hours, newest first, at most 200'),
     changes: z
       .array(
         z.object({
@@ -105,19 +106,16 @@ const ratesSchema = dataSchema(
             .nullable()
             .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
           rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
-          by: z.string().meta({ description: 'Who set it, or which provider observed it' }),
-          reason: z.string().meta({ description: 'Empty: of a provider' }),
-          confirmedBy: z
-            .string()
-            .nullable()
-            .meta({ description: 'Who confirmed it; null: it needed no confirmation' }),
+          by: text('Who set it, or which provider observed it'),
+          reason: text('Empty: of a provider'),
+          confirmedBy: text('Who confirmed it; null: it needed no confirmation').nullable(),
           confirmReason: z.string().nullable(),
         }),
       )
-      .meta({ description: 'What people set or confirmed, newest first, at most 20' }),
-    history: z.array(z.object({ at: isoTime('ISO 8601'), rate, source })).meta({
-      description: 'Of `currency`, oldest first: at most 200, each the last of an equal span of time',
-    }),
+      .describe('What people set or confirmed, newest first, at most 20'),
+    history: z
+      .array(z.object({ at: isoTime('ISO 8601'), rate, source }))
+      .describe('Of `currency`, oldest first: at most 200, each the last of an equal span of time'),
   }),
   'Rates',
 );
@@ -127,7 +125,7 @@ const rateBody = z
   .meta({ id: 'SetRateRequest' });
 
 const proposed = {
-  rateId: rateId.nullable().meta({ description: 'null: as configured' }),
+  rateId: rateId.nullable().describe('null: as configured'),
   currency: code,
   before: z.number().nullable().meta({ description: 'null: there was none', example: 1500 }),
   rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
@@ -140,7 +138,7 @@ const confirmRateBody = z.object({ reason }).meta({ id: 'ConfirmRateRequest' });
 const rateConfirmedSchema = dataSchema(
   z.object({
     rateId,
-    outcome: z.enum(['confirmed', 'already']).meta({ description: '`already`: it was not in quarantine' }),
+    outcome: z.enum(['confirmed', 'already']).describe('`already`: it was not in quarantine'),
   }),
   'RateConfirmed',
 );

@@ -4,7 +4,7 @@ import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
-import { isoTime, laterText, money, answer } from '../../platform/http/answer-fields.ts';
+import { isoTime, laterText, money, answer, text, count, yesNo } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
@@ -28,14 +28,12 @@ const myEsimsQuery = z
   .refine(...eitherPageOrAfter);
 
 const packageCoverage = {
-  coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
-  networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
+  coverage: z.array(z.string()).describe('Covered countries'),
+  networkProviders: z.array(z.string()).describe('Operators'),
 };
 
 const listed = {
-  _id: z
-    .string()
-    .meta({ description: 'The value for `esimId`', example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  _id: text('The value for `esimId`', 'esim-0f8fad5bd9cb469fa16570867728950e'),
   packageCode: z.string(),
   packageName: z.string(),
   transactionId: z.string(),
@@ -43,12 +41,12 @@ const listed = {
   qrCodeUrl: laterText('URL of the QR code for installation'),
   activationCode: laterText('Manual activation string, LPA format'),
   esimStatus: z.enum(ESIM_STATUSES),
-  data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
-  totalVolume: z.number().int().meta({ description: 'Bytes' }),
-  orderUsage: z.number().int().meta({ description: 'Bytes used' }),
-  data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
+  data: text('Allowance', '5 GB'),
+  totalVolume: count('Bytes'),
+  orderUsage: count('Bytes used'),
+  data_usage_remain: z.number().int().min(0).describe('Bytes left'),
   usageAsOf: laterText('ISO 8601: when this usage was true at the supplier'),
-  validity: z.number().int().meta({ description: 'Days' }),
+  validity: count('Days'),
   activateTime: laterText('ISO 8601'),
   expiredTime: laterText('ISO 8601'),
   createdAt: isoTime('ISO 8601'),
@@ -63,14 +61,14 @@ const esimListItemSchema = z
 const esimPageSchema = z
   .object({
     esims: z.array(esimListItemSchema),
-    total: z.number().int().meta({ description: 'eSIMs that match the filter' }),
+    total: count('eSIMs that match the filter'),
     page: z.number().int(),
     limit: z.number().int(),
     totalPages: z.number().int(),
-    totalIsMinimum: z.boolean().meta({
-      description: `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
-    }),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+    totalIsMinimum: yesNo(
+      `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
+    ),
+    nextCursor: text('For `after`: the next page; empty at the end'),
   })
   .meta({ id: 'EsimPage' });
 
@@ -80,17 +78,17 @@ export const esimSchema = z
     orderNo: laterText('Order number'),
     esimTranNo: laterText('eSIM transaction number'),
     imsi: laterText('IMSI'),
-    msisdn: z.string().nullable().meta({ description: 'Phone number, if it has one' }),
+    msisdn: text('Phone number, if it has one').nullable(),
     ac: laterText('Activation value: the same LPA string as `activationCode`'),
     shortUrl: laterText('Short URL'),
     smdpAddress: laterText('SM-DP+ address'),
     matchingId: laterText('Matching id'),
     eid: laterText('EID of the device it is installed in'),
     smdpStatus: laterText('Install state of the profile'),
-    activeType: z.string().meta({ description: 'What starts the validity' }),
+    activeType: text('What starts the validity'),
     durationUnit: z.string().meta({ example: 'DAY' }),
-    totalDuration: z.number().int().meta({ description: 'In `durationUnit`' }),
-    validity_usage_remain: z.number().int().meta({ description: 'Validity left, in `durationUnit`' }),
+    totalDuration: count('In `durationUnit`'),
+    validity_usage_remain: count('Validity left, in `durationUnit`'),
     pin: z.string().nullable(),
     puk: z.string().nullable(),
     apn: laterText('Access point name'),

@@ -9,51 +9,52 @@ import type { EsimCondition, InstallView } from '../installing.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { esimId } from './shared.ts';
-import { answer } from '../../platform/http/answer-fields.ts';
+import { answer, text, count } from '../../platform/http/answer-fields.ts';
 
 const defineRoute = routesFor<EsimCases>();
 const TAG = 'eSIMs';
 
 /** Empty unless the eSIM can still be installed. */
 const whenReady = (description: string, example: string) =>
-  z.string().meta({ description: `${description}; empty unless \`installState\` is READY`, example });
+  text(`${description}; empty unless \`installState\` is READY`, example);
 
 const idField = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' });
 
 const condition = {
   esimStatus: z.enum(ESIM_STATUSES),
-  smdpStatus: z.string().meta({ description: 'Install state of the profile; empty until known' }),
-  usageAsOf: z.string().meta({
-    description: 'ISO 8601: how old state, usage and validity are; empty until known',
-    example: '2026-01-31T09:30:00.000Z',
-  }),
+  smdpStatus: text('Install state of the profile; empty until known'),
+  usageAsOf: text(
+    'ISO 8601: how old state, usage and validity are; empty until known',
+    '2026-01-31T09:30:00.000Z',
+  ),
 };
 
 const installSchema = z
   .object({
     esimId: idField,
-    installState: z.enum(INSTALL_STATES).meta({
-      description:
+    installState: z
+      .enum(INSTALL_STATES)
+      .describe(
         'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
-    }),
-    installUrl: z.string().meta({
-      description: 'Public page for the traveller, until it is revoked. A secret',
-      example: 'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
-    }),
+      ),
+    installUrl: text(
+      'Public page for the traveller, until it is revoked. A secret',
+      'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
+    ),
     activationCode: whenReady('LPA string', 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F'),
     smdpAddress: whenReady('SM-DP+ address', 'rsp.example.com'),
     matchingId: whenReady('Matching id', 'K2-1A2B3C-4D5E6F'),
     qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
     iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
     androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
-    apn: z.string().meta({ description: 'Access point name; empty until known' }),
+    apn: text('Access point name; empty until known'),
     ...condition,
-    totalVolume: z.number().int().meta({ description: 'Bytes' }),
-    orderUsage: z.number().int().meta({ description: 'Bytes used' }),
-    data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
-    validity_usage_remain: z.number().int().meta({ description: 'Validity left, in `durationUnit`' }),
+    totalVolume: count('Bytes'),
+    orderUsage: count('Bytes used'),
+    data_usage_remain: z.number().int().min(0).describe('Bytes left'),
+    validity_usage_remain: count('Validity left, in `durationUnit`'),
     durationUnit: z.string().meta({ example: 'DAY' }),
-    expiredTime: z.string().meta({ description: 'ISO 8601; empty until known' }),
+    expiredTime: text('ISO 8601; empty until known'),
   })
   .meta({ id: 'EsimInstall' });
 
@@ -61,8 +62,8 @@ const diagnosisSchema = z
   .object({
     esimId: idField,
     code: z.enum(DIAGNOSIS_CODES),
-    summary: z.string().meta({ description: 'What is wrong, in one sentence' }),
-    nextStep: z.string().meta({ description: 'What the traveller can do' }),
+    summary: text('What is wrong, in one sentence'),
+    nextStep: text('What the traveller can do'),
     ...condition,
   })
   .meta({ id: 'EsimDiagnosis' });

@@ -1,7 +1,14 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { dataAnswer, dataSchema, isoTime, money, presenter } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  money,
+  presenter,
+  text,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
@@ -19,7 +26,7 @@ const entriesQuery = z.object({
     .string()
     .refine((text) => text === '' || ENTRY_ID.test(text), 'must be the nextCursor of a page')
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before; empty means the first' }),
+    .describe('The `nextCursor` of the page before; empty means the first'),
   limit: wholeNumberField({
     min: 1,
     max: MAX_PAGE_LIMIT,
@@ -33,26 +40,26 @@ const entriesQuery = z.object({
 
 const entrySchema = z
   .object({
-    id: z.string().meta({ description: 'Counts the entries of this wallet', example: 'entry-42' }),
+    id: text('Counts the entries of this wallet', 'entry-42'),
     at: isoTime('When the balance changed'),
-    kind: z.enum(WALLET_ENTRY_KINDS).meta({
-      description:
+    kind: z
+      .enum(WALLET_ENTRY_KINDS)
+      .describe(
         'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
-        'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
-        'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
-    }),
+          'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
+          'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
+      ),
     amount: money('What was added; below zero: taken').meta({ example: -3790.4 }),
     currency: z.enum(ACCOUNT_CURRENCIES),
     balanceAfter: money('The available balance after this entry'),
-    holdStatus: z.enum(HOLD_STATUSES).nullable().meta({
-      description:
-        'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
-    }),
-    transactionId: z
-      .string()
+    holdStatus: z
+      .enum(HOLD_STATUSES)
       .nullable()
-      .meta({ description: 'The purchase or funding', example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    packageName: z.string().nullable().meta({ description: 'Of the purchase' }),
+      .describe(
+        'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
+      ),
+    transactionId: text('The purchase or funding', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11').nullable(),
+    packageName: text('Of the purchase').nullable(),
     description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
   })
   .meta({ id: 'WalletEntry' });
@@ -60,13 +67,13 @@ const entrySchema = z
 const entriesSchema = dataSchema(
   z.object({
     items: z.array(entrySchema),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+    nextCursor: text('For `after`: the next page; empty at the end'),
     hasMore: z.boolean(),
   }),
   'WalletEntries',
 );
 
-const csvSchema = z.string().meta({ description: `The columns ${CSV_COLUMNS.join(', ')}` });
+const csvSchema = text(`The columns ${CSV_COLUMNS.join(', ')}`);
 
 const walletEntriesRoute = defineRoute({
   ...READ,

@@ -5,7 +5,14 @@
 import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { isId } from '../../domain/ids.ts';
-import { dataAnswer, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  isoTime,
+  listSchema,
+  presenter,
+  text,
+  count,
+} from '../../platform/http/answer-fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
@@ -31,7 +38,7 @@ const key = keyItem.omit({ environment: true, websiteUrl: true }).meta({ id: 'Ac
 const endpoint = z
   .object({
     endpointId: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    host: z.string().meta({ description: 'Of its URL', example: 'shop.example' }),
+    host: text('Of its URL', 'shop.example'),
     events: z.array(z.string()),
     enabled: z.boolean(),
     disabledReason: z.enum(DISABLED_REASONS).nullable(),
@@ -46,10 +53,10 @@ const message = z
     messageId: z.string().meta({ example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427' }),
     event: z.string(),
     endpointId: z.string(),
-    host: z.string().meta({ description: 'Of the endpoint’s URL' }),
-    transactionId: z.string().nullable().meta({ description: 'Null for events without one' }),
+    host: text('Of the endpoint’s URL'),
+    transactionId: text('Null for events without one').nullable(),
     status: z.enum(MESSAGE_STATUSES),
-    attempts: z.number().int().meta({ description: 'Attempts so far' }),
+    attempts: count('Attempts so far'),
     nextAttemptAt: isoTime('While PENDING').nullable(),
     createdAt: isoTime('ISO 8601'),
     closedAt: isoTime('When it was delivered or failed').nullable(),
@@ -59,11 +66,11 @@ const message = z
           attempt: z.number().int(),
           at: isoTime('When it began'),
           milliseconds: z.number().int(),
-          outcome: z.string().meta({ description: '`answered`, or why there was no complete answer' }),
-          status: z.number().int().nullable().meta({ description: 'HTTP status of the answer' }),
+          outcome: text('`answered`, or why there was no complete answer'),
+          status: count('HTTP status of the answer').nullable(),
         }),
       )
-      .meta({ description: `The last ${MAX_ATTEMPTS}, oldest first` }),
+      .describe(`The last ${MAX_ATTEMPTS}, oldest first`),
   })
   .meta({ id: 'AccountMessage' });
 
@@ -76,7 +83,7 @@ const messagesQuery = z.object({
     .string()
     .refine(isMessageId, 'must be the id of a message')
     .optional()
-    .meta({ description: 'Only this one, also when it was delivered' }),
+    .describe('Only this one, also when it was delivered'),
   ...cursorFields(isMessageId, 'Messages'),
 });
 

@@ -13,6 +13,8 @@ import {
   money,
   presenter,
   answer,
+  text,
+  count,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -57,10 +59,12 @@ const changeBody = z
       description: 'Required with the plan ENTERPRISE, and only valid there',
       example: 2_000,
     }).optional(),
-    disabled: z.boolean('must be true or false').optional().meta({
-      description:
+    disabled: z
+      .boolean('must be true or false')
+      .optional()
+      .describe(
         'true: keys and members of the account are refused within 5 s, in both environments, until it is false again. What was begun goes on',
-    }),
+      ),
     reason: textField({
       max: MAX_REASON_CHARACTERS,
       description: 'Why: kept on record',
@@ -80,9 +84,7 @@ const listed = z.object({
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   type: z.enum(ACCOUNT_TYPES),
   name: z.string().meta({ example: 'Merchant Travel Ltd' }),
-  email: z
-    .string()
-    .meta({ description: 'Where mail about the account goes', example: 'ada@merchant.example' }),
+  email: text('Where mail about the account goes', 'ada@merchant.example'),
   websiteUrl: z.string().nullable(),
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
@@ -92,7 +94,6 @@ const listed = z.object({
   createdAt: isoTime('ISO 8601'),
 });
 
-const count = (description: string) => z.number().int().meta({ description, example: 2 });
 const accountPageSchema = pageSchema(listed.meta({ id: 'ListedAccount' }), 'AccountPage');
 
 const accountSchema = dataSchema(
@@ -100,12 +101,12 @@ const accountSchema = dataSchema(
     ...listed.shape,
     onHold: money('What of the wallet’s money waits for deliveries'),
     owed: money('What a bank took back after the wallet had spent it'),
-    keys: count('API keys of this environment that work'),
-    members: count('Users who belong to it'),
-    endpoints: count('Webhook endpoints of this environment'),
-    openPurchases: count('Not closed yet'),
-    openFundings: count('Not closed yet'),
-    stuck: count('Lines of the stuck list'),
+    keys: count('API keys of this environment that work', 2),
+    members: count('Users who belong to it', 2),
+    endpoints: count('Webhook endpoints of this environment', 2),
+    openPurchases: count('Not closed yet', 2),
+    openFundings: count('Not closed yet', 2),
+    stuck: count('Lines of the stuck list', 2),
   }),
   'AccountOverview',
 );
@@ -115,8 +116,8 @@ const transaction = z
     transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
     type: z.enum(TRANSACTION_TYPES),
     status: z.enum(PURCHASE_STATUSES),
-    reason: z.string().nullable().meta({ description: 'Why, when FAILED' }),
-    packageName: z.string().nullable().meta({ description: 'Null for a funding' }),
+    reason: text('Why, when FAILED').nullable(),
+    packageName: text('Null for a funding').nullable(),
     amount: money('The price; of a funding, what the wallet is to get'),
     currency: z.enum(ACCOUNT_CURRENCIES),
     createdAt: isoTime('When it was opened'),

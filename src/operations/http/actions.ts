@@ -6,7 +6,15 @@ import type { Role } from '../../domain/operator-roles.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
-import { amountJson, dataAnswer, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import {
+  amountJson,
+  dataAnswer,
+  dataSchema,
+  isoTime,
+  money,
+  text,
+  yesNo,
+} from '../../platform/http/answer-fields.ts';
 import { type Answer, type ErrorAnswer, STATUS_OF } from '../../platform/http/errors.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
@@ -48,14 +56,10 @@ const actionsSchema = dataSchema(
     status: z.enum(PURCHASE_STATUSES),
     state: z.enum(PURCHASE_SITUATIONS),
     attentionReason: word,
-    fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available in the present state' }),
-    yours: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'The available actions that your role may perform' }),
-    replay: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'Steps that `replay` would run now, in order' }),
-    made: z.array(record).meta({ description: 'Past actions, oldest first, including refused ones' }),
+    fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available in the present state'),
+    yours: z.array(z.enum(OPERATOR_ACTIONS)).describe('The available actions that your role may perform'),
+    replay: z.array(z.enum(OPERATOR_ACTIONS)).describe('Steps that `replay` would run now, in order'),
+    made: z.array(record).describe('Past actions, oldest first, including refused ones'),
   }),
   'Actions',
 );
@@ -79,16 +83,17 @@ const actionBody = z
       max: MAX_PACKAGE_CODE_CHARACTERS,
       description: 'deliver-other: what to deliver; without it the cheapest equal package',
     }).optional(),
-    goodwill: flag.optional().meta({ description: 'Refund although the eSIM was delivered' }),
+    goodwill: flag.optional().describe('Refund although the eSIM was delivered'),
     outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-dispute: how it ended' }).optional(),
     disputeId: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
       description: 'settle-dispute: which dispute, by the gateway’s id; needed where several are open',
     }).optional(),
-    override: flag.optional().meta({
-      description:
+    override: flag
+      .optional()
+      .describe(
         'settle-dispute: enter an outcome that differs from the gateway’s. Always needs a second person.',
-    }),
+      ),
     actionKey: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
       description:
@@ -104,23 +109,20 @@ const actionBody = z
 /** The effect that an action would have now. */
 export const actionEffectSchema = dataSchema(
   z.object({
-    outcome: z.enum(['would-do', 'refused', 'done', 'waits-for-approval']).meta({
-      description: '`done`, `waits-for-approval`: requested before',
-    }),
-    what: z.string().meta({ description: 'What would be done, or why not' }),
+    outcome: z
+      .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
+      .describe('`done`, `waits-for-approval`: requested before'),
+    what: text('What would be done, or why not'),
     refusal: z.enum(ACTION_REFUSALS).nullable(),
     amount: money('Null where no money moves').nullable(),
     currency: currency.nullable(),
-    needsSecondPerson: z
-      .boolean()
-      .nullable()
-      .meta({ description: 'Whether another person must approve it, by the limits as they are used up now' }),
+    needsSecondPerson: yesNo(
+      'Whether another person must approve it, by the limits as they are used up now',
+    ).nullable(),
     entries: z
       .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
-      .meta({ description: 'Ledger entries that would be booked' }),
-    refunds: z
-      .array(z.object(amountOf))
-      .meta({ description: 'What the gateway would be asked to send back' }),
+      .describe('Ledger entries that would be booked'),
+    refunds: z.array(z.object(amountOf)).describe('What the gateway would be asked to send back'),
   }),
   'ActionEffect',
 );
@@ -130,7 +132,7 @@ const actionDoneSchema = dataSchema(
     outcome: z.literal('done'),
     actionId: z.string(),
     did: z.string(),
-    again: z.boolean().meta({ description: 'true: already done earlier; nothing was done now' }),
+    again: yesNo('true: already done earlier; nothing was done now'),
   }),
   'ActionDone',
 );
@@ -151,8 +153,8 @@ const actionRefusedSchema = z
     error: z.object({
       code: z.literal('ACTION_REFUSED'),
       message: z.string(),
-      refusal: z.enum(ACTION_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
-      fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available now' }),
+      refusal: z.enum(ACTION_REFUSALS).describe('docs/OPERATIONS.md says what each means'),
+      fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available now'),
     }),
     statusCode: z.literal(409),
   })

@@ -1,6 +1,6 @@
 /** The audit log. */
 import { z } from 'zod';
-import { amountJson, dataAnswer, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataAnswer, isoTime, money, text } from '../../platform/http/answer-fields.ts';
 import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import {
@@ -80,14 +80,8 @@ const auditLine = z
     at: isoTime('ISO 8601'),
     by: z.string().meta({ example: 'ada@operator.example' }),
     action: z.string().meta({ example: 'account.change' }),
-    subject: z.string().meta({
-      description: 'An id; of a refused request its method and path',
-      example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-    }),
-    detail: z
-      .string()
-      .nullable()
-      .meta({ description: 'What was done, or why it was refused', example: 'plan: STANDARD → PREMIUM' }),
+    subject: text('An id; of a refused request its method and path', 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7'),
+    detail: text('What was done, or why it was refused', 'plan: STANDARD → PREMIUM').nullable(),
     amount: money('Null where no money moves').nullable(),
     currency: z.string().nullable().meta({ example: 'NGN' }),
     reason: z.string().nullable().meta({ example: 'Signed the contract, ticket 4711' }),

@@ -12,6 +12,9 @@ import {
   isoTime,
   money,
   answer,
+  text,
+  count,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, textField } from '../../platform/http/fields.ts';
 import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
@@ -45,7 +48,7 @@ const asked = {
   filter: z
     .object(filterFields, 'must be an object')
     .refine((filter) => Object.keys(filter).length > 0, 'must name at least one filter')
-    .meta({ description: 'Which part of the stuck list; at least one field' }),
+    .describe('Which part of the stuck list; at least one field'),
   maxRows: countField({
     min: 1,
     max: MAX_JOB_ROWS,
@@ -89,7 +92,7 @@ const rowFields = {
   class: z.enum(CLASSES),
   amount: money('Null where no money moves, or the amount is not known before').nullable(),
   currency: currency.nullable(),
-  preview: z.string().meta({ description: 'What the action would do, or why it is not possible' }),
+  preview: text('What the action would do, or why it is not possible'),
 };
 
 const planSchema = dataSchema(
@@ -97,15 +100,13 @@ const planSchema = dataSchema(
     items: z.array(
       z.object({
         ...rowFields,
-        isPossible: z.boolean().meta({ description: 'false: it would not be part of the batch repair' }),
+        isPossible: yesNo('false: it would not be part of the batch repair'),
       }),
     ),
-    totals: z.array(total).meta({ description: 'What would move, for each currency' }),
-    matches: z.number().int().meta({ description: 'Items that the filter finds, before `maxRows`' }),
-    isCut: z.boolean().meta({ description: 'true: the stuck list is truncated' }),
-    temporalAsked: z
-      .boolean()
-      .meta({ description: 'false: Temporal did not answer; `workflow-gone` items are missing' }),
+    totals: z.array(total).describe('What would move, for each currency'),
+    matches: count('Items that the filter finds, before `maxRows`'),
+    isCut: yesNo('true: the stuck list is truncated'),
+    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
   }),
   'BatchRepairPreview',
 );
@@ -129,7 +130,7 @@ const batchRepair = {
     currency: z.string().optional(),
   }),
   status: z.enum(JOB_STATUSES),
-  isStopping: z.boolean().meta({ description: 'What is not begun is skipped' }),
+  isStopping: yesNo('What is not begun is skipped'),
   reason: z.string(),
   evidence: z.string().nullable(),
   by: z.string(),
@@ -147,16 +148,15 @@ const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 const batchRepairSchema = dataSchema(
   z.object({
     ...batchRepair,
-    totals: z.array(total).meta({ description: 'What is to move, for each currency' }),
+    totals: z.array(total).describe('What is to move, for each currency'),
     items: z.array(
       z.object({
         row: z.number().int(),
         ...rowFields,
-        status: z.enum(JOB_ROW_STATUSES).meta({
-          description:
-            'UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun',
-        }),
-        detail: z.string().nullable().meta({ description: 'What was done, or why not' }),
+        status: z
+          .enum(JOB_ROW_STATUSES)
+          .describe('UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun'),
+        detail: text('What was done, or why not').nullable(),
         closedAt: isoTime('When it ended').nullable(),
       }),
     ),

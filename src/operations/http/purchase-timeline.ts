@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PAYMENT_PURPOSES } from '../../domain/states.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { amountJson, dataAnswer, dataSchema, money } from '../../platform/http/answer-fields.ts';
+import { amountJson, dataAnswer, dataSchema, money, text } from '../../platform/http/answer-fields.ts';
 import { anyId, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
@@ -34,7 +34,7 @@ const purchaseTimelineSchema = dataSchema(
     status: word,
     reason: word,
     accountId: word,
-    batchId: word.meta({ description: 'The batch that it belongs to; also the id of its workflow' }),
+    batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
     paymentMethod: word,
     amount: money('The price, or what a wallet is funded with').nullable(),
     currency: currency.nullable(),
@@ -78,30 +78,26 @@ const purchaseTimelineSchema = dataSchema(
           currency,
         }),
       )
-      .meta({ description: 'The ledger entries, oldest first' }),
+      .describe('The ledger entries, oldest first'),
     disputes: z
       .array(
         z.object({
-          disputeId: z.string().meta({ description: 'The gateway’s id' }),
+          disputeId: text('The gateway’s id'),
           reference: z.string(),
           ...amountOf,
           gatewayState: word,
           gatewayStatus: word,
-          outcome: word.meta({ description: 'What a person stated; null while it is open' }),
+          outcome: word.describe('What a person stated; null while it is open'),
           checkedAt: time.nullable(),
           openedAt: time,
           settledAt: time.nullable(),
         }),
       )
-      .meta({
-        description: 'The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one',
-      }),
+      .describe('The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one'),
     supplier: z
       .object({
-        costUsd: z
-          .number()
-          .meta({ description: 'What the supplier charges, in US dollars, with four decimals' }),
-        checkedAt: time.nullable().meta({ description: 'When the eSIM was last checked there' }),
+        costUsd: z.number().describe('What the supplier charges, in US dollars, with four decimals'),
+        checkedAt: time.nullable().describe('When the eSIM was last checked there'),
         attempts: z.number().int(),
         orderNo: word,
         esimId: z.string(),
@@ -132,9 +128,9 @@ const purchaseTimelineSchema = dataSchema(
         }),
       )
       .nullable()
-      .meta({ description: 'null: Temporal did not answer' }),
+      .describe('null: Temporal did not answer'),
     stuck: z.array(stuckItem),
-    fits: z.array(z.string()).meta({ description: 'Available actions' }),
+    fits: z.array(z.string()).describe('Available actions'),
     timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
   }),
   'PurchaseTimeline',

@@ -1,6 +1,6 @@
 /** Retrying what can be retried, and events that nothing matches. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, doneSchema } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, doneSchema, text } from '../../platform/http/answer-fields.ts';
 import { anyId, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
@@ -13,16 +13,11 @@ const ACTIONS_TAG = 'Actions';
 const replayBody = z
   .object({
     reason,
-    dryRun: flag.default(false).meta({
-      description: 'true: changes nothing and answers what would be done',
-    }),
+    dryRun: flag.default(false).describe('true: changes nothing and answers what would be done'),
   })
   .meta({ id: 'ReplayRequest' });
 
-const statusWords = z
-  .string()
-  .nullable()
-  .meta({ description: 'Status and state; null if it is not a purchase or funding' });
+const statusWords = text('Status and state; null if it is not a purchase or funding').nullable();
 
 const replaySchema = dataSchema(
   z.object({

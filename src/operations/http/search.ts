@@ -1,6 +1,6 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
@@ -26,11 +26,11 @@ const found = z
   .object({
     kind: z.enum(FOUND_KINDS),
     id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS' }),
+    title: text('For people', 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS'),
     account: z
       .object({ accountId: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'Whose it is; null: it belongs to no account' }),
+      .describe('Whose it is; null: it belongs to no account'),
     foundBy: z
       .enum(FOUND_BY)
       .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
@@ -40,7 +40,7 @@ const found = z
 const searchSchema = dataSchema(
   z.object({
     items: z.array(found),
-    isCut: z.boolean().meta({ description: `There are more than ${MAX_FOUND}` }),
+    isCut: yesNo(`There are more than ${MAX_FOUND}`),
   }),
   'SearchResult',
 );

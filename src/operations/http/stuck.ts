@@ -1,6 +1,6 @@
 /** The stuck list. */
 import { z } from 'zod';
-import { dataSchema, answer } from '../../platform/http/answer-fields.ts';
+import { dataSchema, answer, yesNo } from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
@@ -28,10 +28,8 @@ const stuckPageSchema = dataSchema(
   z.object({
     items: z.array(stuckItem),
     pagination: paginationSchema,
-    isCut: z.boolean().meta({ description: 'true: the list is truncated' }),
-    temporalAsked: z.boolean().meta({
-      description: 'false: Temporal did not answer; `workflow-gone` items are missing',
-    }),
+    isCut: yesNo('true: the list is truncated'),
+    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
   }),
   'StuckPage',
 );

@@ -11,9 +11,15 @@ export const money = (description: string) => z.number().meta({ description, exa
 export const isoTime = (description: string) =>
   z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
 
+export const text = (description: string, example?: string) => z.string().meta({ description, example });
+
+export const count = (description: string, example?: number) =>
+  z.number().int().meta({ description, example });
+
+export const yesNo = (description: string) => z.boolean().describe(description);
+
 /** Empty until known. */
-export const laterText = (description: string) =>
-  z.string().meta({ description: `${description}; empty until known` });
+export const laterText = (description: string) => text(`${description}; empty until known`);
 
 /** The age of summed usage, as text. */
 export const oldestUsage = z.string().meta({
@@ -24,7 +30,7 @@ export const oldestUsage = z.string().meta({
 
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
-  .meta({ description: 'What happened when' });
+  .describe('What happened when');
 
 /** Two decimals, four for the supplier's unit. Made from text, so that nothing is rounded. */
 export function amountJson(amount: Money): JsonNumber {

@@ -31,9 +31,7 @@ export const afterField = (isCursor: IsCursor) =>
     .string()
     .refine((text) => text === '' || isCursor(text), WRONG_CURSOR)
     .optional()
-    .meta({
-      description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
-    });
+    .describe('The `nextCursor` of the page before, in place of `page`; empty means the first');
 
 /** What `refine` takes. */
 export const eitherPageOrAfter: [
@@ -50,7 +48,7 @@ export const cursorFields = (isCursor: IsCursor, what: string) => ({
     .string()
     .refine(isCursor, WRONG_CURSOR)
     .optional()
-    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
+    .describe('Continues behind an earlier page: its `nextCursor`'),
   limit: wholeNumberField({
     min: 1,
     max: MAX_PAGE_LIMIT,
@@ -65,7 +63,7 @@ export const searchField = (description: string) =>
     .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
     .refine(isCleanText, 'must not contain control characters or broken Unicode')
     .optional()
-    .meta({ description });
+    .describe(description);
 
 export const paginationSchema = z
   .object({
@@ -85,7 +83,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item, id: string) {
 
 /** The same for a list that has cursors alone. */
 export function cursorPageSchema<Item extends z.ZodType>(item: Item, id: string) {
-  const nextCursor = z.string().nullable().meta({ description: 'For `after`; null at the end' });
+  const nextCursor = z.string().nullable().describe('For `after`; null at the end');
   return dataSchema(z.object({ items: z.array(item), nextCursor }), id);
 }
 

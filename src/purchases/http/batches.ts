@@ -12,6 +12,8 @@ import {
   answer,
   dataAnswer,
   presenter,
+  text,
+  count,
 } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { type Wire } from '../../platform/http/json.ts';
@@ -67,7 +69,7 @@ const batchBody = z
       })
       .min(1, ROWS)
       .max(MAX_JOB_ROWS, ROWS)
-      .meta({ description: `1 to ${MAX_JOB_ROWS}, one eSIM each` }),
+      .describe(`1 to ${MAX_JOB_ROWS}, one eSIM each`),
     maxTotalPrice: z
       .object(
         {
@@ -82,7 +84,7 @@ const batchBody = z
         'must be an object',
       )
       .optional()
-      .meta({ description: 'Nothing is ordered where the rows cost more' }),
+      .describe('Nothing is ordered where the rows cost more'),
   })
   .meta({ id: 'BatchRequest' });
 
@@ -91,7 +93,7 @@ const batchQuery = z.object(pageFields);
 const counts = z
   .object({
     rows: z.number().int(),
-    queued: z.number().int().meta({ description: 'Not begun' }),
+    queued: count('Not begun'),
     processing: z.number().int(),
     succeeded: z.number().int(),
     failed: z.number().int(),
@@ -100,12 +102,12 @@ const counts = z
 
 const batch = {
   batchId: z.string().meta({ example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(BATCH_STATUSES).meta({ description: 'COMPLETED: every row has ended' }),
+  status: z.enum(BATCH_STATUSES).describe('COMPLETED: every row has ended'),
   counts,
   totalPrice: money('What all rows cost together, by the prices of the order'),
   currency: z.enum(ACCOUNT_CURRENCIES),
   createdAt: isoTime('When it was ordered'),
-  completedAt: z.string().meta({ description: 'ISO 8601; empty until it is completed' }),
+  completedAt: text('ISO 8601; empty until it is completed'),
 };
 
 const batchSummary = z.object(batch).meta({ id: 'Batch' });
@@ -113,18 +115,18 @@ const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
 const row = z
   .object({
-    row: z.number().int().meta({ description: 'In the order of the request, from 0' }),
+    row: count('In the order of the request, from 0'),
     reference: z.string(),
     packageCode: z.string(),
-    transactionId: z.string().meta({ description: 'Empty while nothing was bought' }),
-    status: z.enum(BATCH_ROW_STATUSES).meta({ description: 'QUEUED: not begun. Otherwise the purchase’s' }),
-    reason: z.string().meta({ description: 'Why, when FAILED; empty otherwise' }),
-    esimId: z.string().meta({ description: 'Empty while nothing was bought' }),
-    email: z.string().meta({ description: 'Empty if none was given, or 30 days after sending' }),
+    transactionId: text('Empty while nothing was bought'),
+    status: z.enum(BATCH_ROW_STATUSES).describe('QUEUED: not begun. Otherwise the purchase’s'),
+    reason: text('Why, when FAILED; empty otherwise'),
+    esimId: text('Empty while nothing was bought'),
+    email: text('Empty if none was given, or 30 days after sending'),
     emailStatus: z
       .enum([...EMAIL_STATUSES, ''])
-      .meta({ description: 'NOT_SENT: nothing to install. Empty: no e-mail requested' }),
-    emailSentAt: z.string().meta({ description: 'ISO 8601; empty until it is sent' }),
+      .describe('NOT_SENT: nothing to install. Empty: no e-mail requested'),
+    emailSentAt: text('ISO 8601; empty until it is sent'),
   })
   .meta({ id: 'BatchRow' });
 
@@ -135,10 +137,10 @@ const batchDetailsSchema = dataSchema(
 
 const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 
-const batchCsvSchema = z.string().meta({
-  description: 'RFC 4180: a line of names, then one line for each row',
-  example: 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
-});
+const batchCsvSchema = text(
+  'RFC 4180: a line of names, then one line for each row',
+  'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
+);
 
 function presentBatch({ totalPrice, completedAt, ...view }: BatchView): Wire<z.output<typeof batchSummary>> {
   const { currency } = totalPrice;

@@ -48,7 +48,7 @@ const buyBody = z
       .string('must be a string')
       .min(1, 'must not be empty')
       .optional()
-      .meta({ description: 'Buy at the price of this quote' }),
+      .describe('Buy at the price of this quote'),
   })
   .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
     path: ['maxPriceCurrency'],

@@ -17,7 +17,7 @@ const oneName = (description: string) =>
     .string('must be a string')
     .nullish()
     .transform((text) => text ?? undefined)
-    .meta({ description });
+    .describe(description);
 
 // An id that cannot exist is well-formed here and simply not found.
 const confirmBody = z

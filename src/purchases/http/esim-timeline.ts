@@ -1,7 +1,7 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
 import { esimId } from '../../esims/http/shared.ts';
-import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
@@ -17,20 +17,17 @@ const timelineSchema = dataSchema(
           .object({
             at: isoTime('When it happened'),
             source: z.enum(TIMELINE_SOURCES),
-            what: z.string().meta({ description: 'Machine-readable event name', example: 'usage-threshold' }),
+            what: text('Machine-readable event name', 'usage-threshold'),
             description: z.string().meta({ example: '80% of the data is used' }),
-            transactionId: z
-              .string()
-              .nullable()
-              .meta({ description: 'Of the purchase or top-up it is about' }),
-            messageId: z.string().nullable().meta({ description: 'Of the webhook message' }),
+            transactionId: text('Of the purchase or top-up it is about').nullable(),
+            messageId: text('Of the webhook message').nullable(),
           })
           .meta({ id: 'EsimTimelineItem' }),
       )
-      .meta({ description: 'Oldest first' }),
-    isComplete: z.boolean().meta({
-      description: 'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
-    }),
+      .describe('Oldest first'),
+    isComplete: yesNo(
+      'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
+    ),
   }),
   'EsimTimeline',
 );

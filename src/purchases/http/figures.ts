@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, oldestUsage, answer } from '../../platform/http/answer-fields.ts';
+import { money, oldestUsage, answer, text, count } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
@@ -28,7 +28,7 @@ const destinationsQuery = z.object({
 });
 
 const destinationSchema = regionSchema
-  .extend({ purchases: z.number().int().meta({ description: 'Delivered purchases, top-ups included' }) })
+  .extend({ purchases: count('Delivered purchases, top-ups included') })
   .meta({ id: 'Destination' });
 
 /**
@@ -67,23 +67,23 @@ const dayRange = (maxDays: number) =>
     }).optional(),
   });
 
-const count = z.number().int().min(0);
+const counted = z.number().int().min(0);
 
-const countsOf = <Name extends string>(names: readonly Name[]) => z.object(recordOf(names, () => count));
+const countsOf = <Name extends string>(names: readonly Name[]) => z.object(recordOf(names, () => counted));
 
 const purchaseCounts = countsOf(PURCHASE_STATUSES).meta({ id: 'PurchaseCounts' });
 
 const statisticsSchema = z
   .object({
-    from: z.string().meta({ description: 'First UTC day', example: '2026-01-02' }),
-    to: z.string().meta({ description: 'Last UTC day', example: '2026-01-31' }),
+    from: text('First UTC day', '2026-01-02'),
+    to: text('Last UTC day', '2026-01-31'),
     purchases: z
       .object({
-        total: count,
+        total: counted,
         byStatus: purchaseCounts,
         byPaymentMethod: z.object(recordOf(PAYMENT_METHODS, () => purchaseCounts)),
       })
-      .meta({ description: 'Opened on these days, by their present status' }),
+      .describe('Opened on these days, by their present status'),
     spend: z
       .array(
         z.object({
@@ -91,12 +91,12 @@ const statisticsSchema = z
           amount: money('Charged for these purchases and kept'),
         }),
       )
-      .meta({ description: 'Without money on hold, given back, or at risk in a dispute' }),
+      .describe('Without money on hold, given back, or at risk in a dispute'),
     esims: z
-      .object({ total: count, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
-      .meta({ description: 'Ordered on these days, by their present status' }),
-    boughtBytes: count.meta({ description: 'Data of the delivered purchases, top-ups included' }),
-    usedBytes: count.meta({ description: 'What these eSIMs have used, as last known' }),
+      .object({ total: counted, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
+      .describe('Ordered on these days, by their present status'),
+    boughtBytes: counted.describe('Data of the delivered purchases, top-ups included'),
+    usedBytes: counted.describe('What these eSIMs have used, as last known'),
     usageAsOf: oldestUsage,
   })
   .meta({ id: 'Statistics' });
@@ -142,45 +142,36 @@ function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): R
 }
 
 const figures = {
-  purchases: count.meta({ description: 'Delivered purchases, top-ups included' }),
-  failed: count.meta({ description: 'Purchases that failed' }),
+  purchases: counted.describe('Delivered purchases, top-ups included'),
+  failed: counted.describe('Purchases that failed'),
   spent: money('Charged for these purchases and kept'),
-  dataBytes: count.meta({ description: 'Data of the delivered purchases, in bytes' }),
-  usedBytes: count.meta({
-    description: 'What the eSIMs that were ordered on this day have used until now, in bytes',
-  }),
+  dataBytes: counted.describe('Data of the delivered purchases, in bytes'),
+  usedBytes: counted.describe('What the eSIMs that were ordered on this day have used until now, in bytes'),
 };
 
 const spendingSchema = z
   .object({
-    from: z.string().meta({ description: 'First UTC day', example: '2026-01-02' }),
-    to: z.string().meta({ description: 'Last UTC day', example: '2026-01-31' }),
-    currency: z.enum(ACCOUNT_CURRENCIES).meta({ description: 'Of the account' }),
+    from: text('First UTC day', '2026-01-02'),
+    to: text('Last UTC day', '2026-01-31'),
+    currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
     usageAsOf: oldestUsage,
     total: z.object(figures).meta({ description: 'Of all these days', id: 'SpendingTotal' }),
     days: z
-      .array(
-        z
-          .object({ day: z.string().meta({ description: 'UTC day', example: '2026-01-31' }), ...figures })
-          .meta({ id: 'SpendingDay' }),
-      )
-      .meta({ description: 'Every day, oldest first, also those without a purchase' }),
+      .array(z.object({ day: text('UTC day', '2026-01-31'), ...figures }).meta({ id: 'SpendingDay' }))
+      .describe('Every day, oldest first, also those without a purchase'),
     topDestinations: z
       .array(
         z
           .object({
             regionCode: z.string().meta({ example: 'NG' }),
-            regionName: z.string().meta({
-              description: 'The code where the region is no longer sold',
-              example: 'Nigeria',
-            }),
-            purchases: count.meta({ description: 'Delivered purchases, top-ups included' }),
+            regionName: text('The code where the region is no longer sold', 'Nigeria'),
+            purchases: counted.describe('Delivered purchases, top-ups included'),
           })
           .meta({ id: 'SpendingDestination' }),
       )
-      .meta({
-        description: `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
-      }),
+      .describe(
+        `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
+      ),
   })
   .meta({ id: 'Spending' });
 

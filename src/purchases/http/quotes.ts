@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
-import { dataAnswer, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
@@ -26,21 +26,18 @@ const quoteBody = z
 
 const quoteSchema = dataSchema(
   z.object({
-    quoteId: z.string().meta({
-      description: 'Send it as `quoteId` when you buy; valid once',
-      example: 'quote-3b241101e2bb4255896c79a3f0f2d1c7',
-    }),
+    quoteId: text('Send it as `quoteId` when you buy; valid once', 'quote-3b241101e2bb4255896c79a3f0f2d1c7'),
     packageCode: z.string(),
     packageName: z.string(),
     packageType: z.enum(PACKAGE_TYPES),
-    esimId: z.string().meta({ description: 'Empty for BASE' }),
+    esimId: text('Empty for BASE'),
     price: money('What buy charges with this quote'),
     currency: z.enum(ACCOUNT_CURRENCIES),
     originalPriceUSD: money('The same price in US dollars'),
     charge: z
       .object({ amount: money('To be paid'), currency: z.string() })
       .optional()
-      .meta({ description: 'Present if the payment method charges another currency' }),
+      .describe('Present if the payment method charges another currency'),
     createdAt: isoTime('ISO 8601'),
     expiresAt: isoTime('Buy must be sent before'),
   }),

@@ -1,6 +1,6 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, text } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import { READ, type Route, routesFor } from '../../platform/http/route.ts';
@@ -29,8 +29,8 @@ const searchSchema = dataSchema(
           foundBy: z
             .enum(FOUND_BY)
             .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
-          title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days' }),
-          status: z.string().meta({ description: 'Empty for a batch and a quote', example: 'SUCCESS' }),
+          title: text('For people', 'Nigeria 1GB 7Days'),
+          status: text('Empty for a batch and a quote', 'SUCCESS'),
         })
         .meta({ id: 'FoundItem' }),
     ),

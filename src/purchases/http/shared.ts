@@ -10,7 +10,7 @@ import {
   presentFundingStatus,
   presentPayment,
 } from '../../payments/http/shared.ts';
-import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
+import { laterText, money, timeline, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
@@ -43,15 +43,16 @@ export const esimId = z
   .string('must be a string')
   .nullish()
   .transform((text) => text ?? undefined)
-  .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' });
+  .describe('Required for TOPUP: the `_id` of the eSIM to top up');
 
 const purchaseFields = {
   transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(PURCHASE_STATUSES).meta({
-    description:
+  status: z
+    .enum(PURCHASE_STATUSES)
+    .describe(
       'PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.',
-  }),
-  reason: z.string().optional().meta({ description: 'Why, when FAILED', example: 'PACKAGE_UNAVAILABLE' }),
+    ),
+  reason: text('Why, when FAILED', 'PACKAGE_UNAVAILABLE').optional(),
 };
 
 const basePurchase = {
@@ -73,30 +74,30 @@ const basePurchase = {
       matchingId: z.string(),
     })
     .optional()
-    .meta({ description: 'On SUCCESS' }),
+    .describe('On SUCCESS'),
 };
 
 const topUpPurchase = {
   ...purchaseFields,
-  message: z.string().optional().meta({ description: 'On SUCCESS' }),
+  message: text('On SUCCESS').optional(),
   package: z.object({
     packageCode: z.string(),
     name: z.string(),
     price: money('What is charged'),
     currencyCode: z.enum(ACCOUNT_CURRENCIES),
-    volume: z.number().int().meta({ description: 'Bytes added' }),
+    volume: count('Bytes added'),
     duration: z.number().int(),
   }),
   ...paymentFields,
   esimDetails: z
     .object({
       iccid: z.string(),
-      totalVolume: z.number().int().meta({ description: 'New total, bytes' }),
-      dataRemaining: z.number().int().meta({ description: 'Bytes left, right after the top-up' }),
+      totalVolume: count('New total, bytes'),
+      dataRemaining: count('Bytes left, right after the top-up'),
       usageAsOf: laterText('ISO 8601: when that was true at the supplier'),
     })
     .optional()
-    .meta({ description: 'On SUCCESS' }),
+    .describe('On SUCCESS'),
 };
 
 export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });

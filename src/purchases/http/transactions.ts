@@ -10,6 +10,9 @@ import {
   money,
   presenter,
   answer,
+  text,
+  count,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
@@ -75,19 +78,19 @@ const transactionsQuery = z
 const transactionItemSchema = z
   .object({
     transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    type: z.enum(TRANSACTION_TYPES).meta({
-      description: 'BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet',
-    }),
+    type: z
+      .enum(TRANSACTION_TYPES)
+      .describe('BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet'),
     status: z.enum(PURCHASE_STATUSES),
-    reason: z.string().nullable().meta({ description: 'Why, when FAILED', example: 'PAYMENT_EXPIRED' }),
+    reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').nullable(),
     paymentMethod: z.enum(PAYMENT_METHODS),
     amount: money('The price; of a funding, what the wallet is to get'),
     currency: z.enum(ACCOUNT_CURRENCIES),
-    packageCode: z.string().nullable().meta({ description: 'null for a funding', example: 'SIM-OK' }),
+    packageCode: text('null for a funding', 'SIM-OK').nullable(),
     packageName: z.string().nullable(),
-    dataBytes: z.number().int().nullable().meta({ description: 'The data of the package, in bytes' }),
+    dataBytes: count('The data of the package, in bytes').nullable(),
     esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
-    iccid: z.string().nullable().meta({ description: 'null until it is known' }),
+    iccid: text('null until it is known').nullable(),
     createdAt: isoTime('When it was opened'),
     closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
   })
@@ -97,10 +100,10 @@ const transactionPageSchema = dataSchema(
   z.object({
     items: z.array(transactionItemSchema),
     pagination: paginationSchema,
-    totalIsMinimum: z.boolean().meta({
-      description: `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
-    }),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
+    totalIsMinimum: yesNo(
+      `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
+    ),
+    nextCursor: text('For `after`: the next page; empty at the end'),
   }),
   'TransactionPage',
 );

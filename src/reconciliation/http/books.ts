@@ -11,6 +11,9 @@ import {
   dataSchema,
   isoTime,
   money,
+  text,
+  count,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { environmentField, opsRoutesFor, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -29,8 +32,8 @@ import {
 import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
-const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
-const count = z.number().int();
+const currency = text('`USD4`: the supplier’s unit', 'NGN');
+const int = z.number().int();
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 const sides = { currency, debit: money('In `currency`'), credit: money('In `currency`') };
 
@@ -42,7 +45,7 @@ const trialBalanceSchema = dataSchema(
         kind: z.string(),
         class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
         ...sides,
-        accounts: count.meta({ description: 'How many ledger accounts the line sums' }),
+        accounts: count('How many ledger accounts the line sums'),
       }),
     ),
     totals: z.array(z.object({ ...sides, isBalanced: z.boolean() })),
@@ -75,7 +78,7 @@ const dailyQuery = z
 
 const earned = {
   currency,
-  deliveries: count,
+  deliveries: int,
   sold: money('In `currency`'),
   corrected: money('Taken off or added after the sale'),
   revenue: money('Sold and corrected'),
@@ -86,7 +89,7 @@ const earned = {
 };
 
 const packageType = z.enum(['BASE', 'TOPUP']).nullable();
-const totals = z.array(z.object(earned)).meta({ description: 'One for each currency' });
+const totals = z.array(z.object(earned)).describe('One for each currency');
 
 const dailySchema = dataSchema(
   z.object({
@@ -100,7 +103,7 @@ const merchantsSchema = dataSchema(
   z.object({
     lines: z.array(
       z.object({
-        accountId: z.string().nullable().meta({ description: 'null: booked without a purchase or funding' }),
+        accountId: text('null: booked without a purchase or funding').nullable(),
         email: z.string().nullable(),
         packageType,
         ...earned,
@@ -118,7 +121,7 @@ const waitingSchema = dataSchema(
         waitsFor: z.enum(WAITS_FOR),
         amount: money('In `currency`'),
         currency,
-        items: count.meta({ description: 'How many it is the sum of' }),
+        items: count('How many it is the sum of'),
         oldestAt: isoTime('ISO 8601'),
       }),
     ),
@@ -126,7 +129,7 @@ const waitingSchema = dataSchema(
   'WaitingMoney',
 );
 
-const csvSchema = z.string().meta({ description: 'RFC 4180, with a heading' });
+const csvSchema = text('RFC 4180, with a heading');
 const CSV = 'text/csv';
 
 /** A report as JSON, or as CSV where Accept asks for it. */
@@ -237,8 +240,8 @@ const ledgerQuery = z.object({
 
 const ledgerSchema = dataSchema(
   z.object({
-    isAccount: z.boolean().meta({ description: 'false: of one purchase or funding' }),
-    accounts: z.array(z.string()).meta({ description: 'The ledger accounts that `id` names' }),
+    isAccount: yesNo('false: of one purchase or funding'),
+    accounts: z.array(z.string()).describe('The ledger accounts that `id` names'),
     lines: z.array(
       z.object({
         at: isoTime('When it was booked'),

@@ -9,6 +9,7 @@ import {
   isoTime,
   money,
   answer,
+  text,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
@@ -18,8 +19,8 @@ import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import type { ListedDifference } from '../store/reconciliation.ts';
 
-const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
-const count = z.number().int();
+const currency = text('`USD4`: the supplier’s unit', 'NGN');
+const int = z.number().int();
 const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 const TAG = 'Reconciliation';
 const facts = z.record(z.string(), z.string()).nullable();
@@ -40,7 +41,7 @@ const differencesQuery = z.object({
     .string()
     .regex(/^[A-Z]{3}4?$/, 'must be a currency code of three capital letters, or USD4')
     .optional()
-    .meta({ description: 'Only money of this currency' }),
+    .describe('Only money of this currency'),
   transactionId: textField({ max: 50, description: 'Only those of one purchase or funding' }).optional(),
 });
 
@@ -52,15 +53,12 @@ const difference = z
     transactionId: z.string().nullable(),
     amount: money('Theirs less ours'),
     currency,
-    ours: facts.meta({ description: 'null: we know nothing about it' }),
-    theirs: facts.meta({ description: 'null: they know nothing about it' }),
+    ours: facts.describe('null: we know nothing about it'),
+    theirs: facts.describe('null: they know nothing about it'),
     firstSeenAt: isoTime('ISO 8601'),
     lastSeenAt: isoTime('ISO 8601'),
     closedAt: isoTime('Null: it is open').nullable(),
-    closedBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'The person; null: it is open, or a run found it gone' }),
+    closedBy: text('The person; null: it is open, or a run found it gone').nullable(),
     closeReason: z.string().nullable(),
   })
   .meta({ id: 'Difference' });
@@ -101,10 +99,10 @@ const reconciledSchema = dataSchema(
         runId: z.string(),
         from: isoTime('ISO 8601'),
         to: isoTime('ISO 8601'),
-        compared: z.record(z.string(), count).meta({ description: 'How many of each there were' }),
-        opened: count,
-        closed: count,
-        open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count })),
+        compared: z.record(z.string(), int).describe('How many of each there were'),
+        opened: int,
+        closed: int,
+        open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count: int })),
       })
       .nullable(),
   }),

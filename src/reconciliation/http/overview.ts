@@ -8,6 +8,8 @@ import {
   dataSchema,
   isoTime,
   money,
+  count,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -19,11 +21,7 @@ const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
 
 const figure = {
   count: z.number().int().meta({ example: 12 }),
-  oldestAgeSeconds: z
-    .number()
-    .int()
-    .nullable()
-    .meta({ description: 'How old the oldest is; null: there are none', example: 4_000 }),
+  oldestAgeSeconds: count('How old the oldest is; null: there are none', 4_000).nullable(),
 };
 
 const classes = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
@@ -34,18 +32,16 @@ const overviewSchema = dataSchema(
       ...figure,
       classes: z
         .array(z.object({ class: z.enum(classes), ...figure }))
-        .meta({ description: 'Those that have any, the one with the oldest first' }),
-      isCut: z.boolean().meta({ description: 'There are more than 10,000, and no more were counted' }),
-      temporalAsked: z.boolean().meta({
-        description: 'false: Temporal did not answer; `workflow-gone` items are missing',
-      }),
+        .describe('Those that have any, the one with the oldest first'),
+      isCut: yesNo('There are more than 10,000, and no more were counted'),
+      temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
     }),
-    approvals: z.object(figure).meta({ description: 'Actions and batch repairs that await a second person' }),
+    approvals: z.object(figure).describe('Actions and batch repairs that await a second person'),
     rates: z
       .object(figure)
       .nullable()
-      .meta({ description: 'Exchange rates that await confirmation; null: not for your role' }),
-    differences: z.object(figure).nullable().meta({ description: 'Open ones; null: not for your role' }),
+      .describe('Exchange rates that await confirmation; null: not for your role'),
+    differences: z.object(figure).nullable().describe('Open ones; null: not for your role'),
     waiting: z
       .object({
         asOf: isoTime('Up to a minute ago'),
@@ -59,7 +55,7 @@ const overviewSchema = dataSchema(
         ),
       })
       .nullable()
-      .meta({ description: 'Money that waits, as in `getWaitingMoney`; null: not for your role' }),
+      .describe('Money that waits, as in `getWaitingMoney`; null: not for your role'),
   }),
   'Overview',
 );

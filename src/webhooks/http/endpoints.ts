@@ -1,7 +1,7 @@
 /** Webhook endpoints of an account. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
+import { isoTime, presenter, answer, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
@@ -33,14 +33,12 @@ const eventsField = z
   .min(1, 'must name at least one event')
   .max(WEBHOOK_EVENTS.length, `must name at most ${WEBHOOK_EVENTS.length} events`)
   .transform((named) => WEBHOOK_EVENTS.filter((event) => named.includes(event)))
-  .meta({ description: 'The events to send' });
+  .describe('The events to send');
 
 const createEndpointBody = z
   .object({
     url: urlField,
-    events: eventsField.optional().meta({
-      description: `The events to send; default: ${DEFAULT_EVENTS.join(', ')}`,
-    }),
+    events: eventsField.optional().describe(`The events to send; default: ${DEFAULT_EVENTS.join(', ')}`),
   })
   .meta({ id: 'CreateWebhookEndpointRequest' });
 
@@ -48,10 +46,10 @@ const updateEndpointBody = z
   .object({
     url: urlField.optional(),
     events: eventsField.optional(),
-    enabled: z.boolean('must be true or false').optional().meta({
-      description:
-        'false: nothing is sent until it is enabled again. true: also enables one that we disabled',
-    }),
+    enabled: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('false: nothing is sent until it is enabled again. true: also enables one that we disabled'),
   })
   .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold url, events or enabled',
@@ -81,17 +79,18 @@ const endpoint = {
   url: z.string(),
   events: z.array(z.enum(events)),
   enabled: z.boolean(),
-  disabledReason: z.enum(DISABLED_REASONS).nullable().meta({
-    description: 'BY_OWNER: you did. GONE: it answered 410. FAILING: nothing but failures for 5 days.',
-  }),
+  disabledReason: z
+    .enum(DISABLED_REASONS)
+    .nullable()
+    .describe('BY_OWNER: you did. GONE: it answered 410. FAILING: nothing but failures for 5 days.'),
   failingSince: isoTime('The first failure since the last success').nullable(),
   createdAt: isoTime('ISO 8601'),
   updatedAt: isoTime('ISO 8601'),
 };
 
-const secret = z.string().meta({
-  description: 'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
-});
+const secret = text(
+  'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
+);
 
 export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
@@ -101,9 +100,7 @@ const deletedSchema = z
   .object({ id: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedWebhookEndpoint' });
 
-const recoveredSchema = z
-  .object({ recovered: z.number().int().meta({ description: 'Resent messages' }) })
-  .meta({ id: 'WebhookRecovery' });
+const recoveredSchema = z.object({ recovered: count('Resent messages') }).meta({ id: 'WebhookRecovery' });
 
 const presentEndpoint = presenter(endpointSchema);
 const presentSecret = presenter(newEndpointSchema);

@@ -1,6 +1,6 @@
 /** The feed of events. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
@@ -28,14 +28,12 @@ const feedQuery = z.object({
 
 const eventSchema = z
   .object({
-    id: z.string().meta({
-      description: 'The `webhook-id` of its messages. Recognise repeats by it',
-      example: 'evt-3f2504e04f8941d39a0c0305e82c3301',
-    }),
+    id: text(
+      'The `webhook-id` of its messages. Recognise repeats by it',
+      'evt-3f2504e04f8941d39a0c0305e82c3301',
+    ),
     event: z.enum(events),
-    data: z
-      .record(z.string(), z.union([z.string(), z.number()]))
-      .meta({ description: 'As in the webhook of this event' }),
+    data: z.record(z.string(), z.union([z.string(), z.number()])).describe('As in the webhook of this event'),
     timestamp: isoTime('When it happened'),
   })
   .meta({ id: 'Event' });
@@ -43,11 +41,11 @@ const eventSchema = z
 const feedSchema = dataSchema(
   z.object({
     items: z.array(eventSchema),
-    nextCursor: z.string().meta({
-      description: 'Store it once you have processed the page, and send it as `after`. Always present',
-      example: 'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
-    }),
-    hasMore: z.boolean().meta({ description: 'Whether to ask for the next page at once' }),
+    nextCursor: text(
+      'Store it once you have processed the page, and send it as `after`. Always present',
+      'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
+    ),
+    hasMore: yesNo('Whether to ask for the next page at once'),
   }),
   'EventFeed',
 );

@@ -1,7 +1,7 @@
 /** Messages to webhook endpoints, and their attempts. */
 import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
+import { isoTime, presenter, answer, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
@@ -14,7 +14,7 @@ const defineRoute = routesFor<WebhookCases>();
 const TAG = 'Webhooks';
 
 /** An id that cannot exist matches nothing, as it finds nothing in a path. */
-const idFilter = (description: string) => z.string().optional().meta({ description });
+const idFilter = (description: string) => text(description).optional();
 
 const messagesQuery = z.object({
   ...pageFields,
@@ -32,7 +32,7 @@ const messagePageSchema = pageSchema(messageSchema, 'WebhookMessagePage');
 const messageDetailSchema = z
   .object({
     ...message,
-    body: z.string().meta({ description: 'The body, byte for byte as it is signed and sent' }),
+    body: text('The body, byte for byte as it is signed and sent'),
   })
   .meta({ id: 'WebhookMessageDetail' });
 
@@ -43,33 +43,29 @@ const header = z.object({
 
 const attemptSchema = z
   .object({
-    attempt: z.number().int().meta({ description: 'Counted from 1' }),
+    attempt: count('Counted from 1'),
     at: isoTime('When it began'),
-    milliseconds: z.number().int().meta({ description: 'How long it took' }),
-    outcome: z.string().meta({
-      description: '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
-      example: 'answered',
-    }),
-    status: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'HTTP status of the answer; only 2xx counts as delivered' }),
-    answer: z.string().meta({ description: 'The first kibibyte of the answer, as text' }),
+    milliseconds: count('How long it took'),
+    outcome: text(
+      '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
+      'answered',
+    ),
+    status: count('HTTP status of the answer; only 2xx counts as delivered').nullable(),
+    answer: text('The first kibibyte of the answer, as text'),
     answerHeaders: z
       .array(header)
       .nullable()
-      .meta({
-        description: `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
-      }),
+      .describe(
+        `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
+      ),
     request: z
       .object({
         method: z.literal('POST'),
         url: z.string().meta({ example: 'https://shop.example/hooks' }),
-        headers: z.array(header).meta({ description: 'Of the signatures only the beginning' }),
-        body: z.string().meta({ description: 'Byte for byte as it is signed and sent' }),
+        headers: z.array(header).describe('Of the signatures only the beginning'),
+        body: text('Byte for byte as it is signed and sent'),
       })
-      .meta({ description: 'What was sent' }),
+      .describe('What was sent'),
   })
   .meta({ id: 'WebhookAttempt' });
 
