@@ -1,10 +1,10 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataAnswer, dataJson, dataSchema, isoTime, text, count } from '../../platform/http/answer-fields.ts';
+import { dataAnswer, dataSchema, isoTime, text, count } from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { routesWith } from './answers.ts';
 import { presentSession, sessionSchema } from './shared.ts';
 
 const TAG = 'Signing in';
@@ -40,37 +40,6 @@ const takeBody = z
   .meta({ id: 'TakeDeviceLoginRequest' });
 const waitingSchema = dataSchema(z.object({ status: z.literal('waits') }), 'DeviceLoginWaits');
 
-/** It has two answers. */
-const takeRoute = routesFor<OperatorAccessCases>()({
-  method: 'POST',
-  path: `${PATH}/token`,
-  key: 'login',
-  scope: undefined,
-  isPolled: true,
-  body: takeBody,
-  errors: ['NOT_FOUND'],
-  responses: {
-    201: { description: 'A session of the person who let it in', schema: sessionSchema },
-    202: { description: 'Nobody has let it in yet', schema: waitingSchema },
-  },
-  docs: {
-    operationId: 'takeDeviceLogin',
-    tag: TAG,
-    summary: 'Take the session that a person let in',
-    description:
-      'Works once. The session ends with that of the person who let it in. Refused with `RATE_LIMIT_EXCEEDED` where it is asked more often ' +
-      'than the interval, and with `NOT_FOUND` for a code that is wrong, was used or has expired.',
-  },
-  async handle({ cases, body }) {
-    const opened = await cases.deviceLogins.redeem(body.deviceCode);
-    if (!opened) return dataAnswer({ status: 'waits' }, 202);
-    return {
-      status: 201,
-      body: dataJson(sessionSchema, { token: opened.token, ...presentSession(opened.session) }),
-    };
-  },
-});
-
 const codeBody = z
   .object({
     userCode: textField({
@@ -81,7 +50,6 @@ const codeBody = z
   })
   .meta({ id: 'DeviceLoginCode' });
 const CODE = {
-  method: 'POST',
   // Every role has it; with a one-time password nothing is permitted.
   permission: 'see',
   takesSecret: true,
@@ -100,9 +68,7 @@ const previewSchema = dataSchema(
 );
 
 export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
-  forCommands.answering({
-    method: 'POST',
-    path: PATH,
+  forCommands.post(PATH, {
     body: askBody,
     answer: [201, 'Show the code, and wait for the person', askedSchema],
     operationId: 'askForDeviceLogin',
@@ -112,10 +78,27 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
       'this address.',
     handle: ({ cases, clientAddress, body }) => cases.deviceLogins.ask({ ...body, address: clientAddress }),
   }),
-  takeRoute,
-  forPeople.answering({
+  forCommands.post(`${PATH}/token`, {
+    isPolled: true,
+    body: takeBody,
+    errors: ['NOT_FOUND'],
+    answer: {
+      201: { description: 'A session of the person who let it in', schema: sessionSchema },
+      202: { description: 'Nobody has let it in yet', schema: waitingSchema },
+    },
+    operationId: 'takeDeviceLogin',
+    summary: 'Take the session that a person let in',
+    description:
+      'Works once. The session ends with that of the person who let it in. Refused with `RATE_LIMIT_EXCEEDED` where it is asked more often ' +
+      'than the interval, and with `NOT_FOUND` for a code that is wrong, was used or has expired.',
+    async handle({ cases, body }) {
+      const opened = await cases.deviceLogins.redeem(body.deviceCode);
+      if (!opened) return dataAnswer({ status: 'waits' }, 202);
+      return dataAnswer({ token: opened.token, ...presentSession(opened.session) }, 201);
+    },
+  }),
+  forPeople.post(`${PATH}/preview`, {
     ...CODE,
-    path: `${PATH}/preview`,
     answer: [200, 'Who asks', previewSchema],
     operationId: 'previewDeviceLogin',
     summary: 'Read which machine asks with a code',
@@ -126,9 +109,8 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
       return { machine: name, address, createdAt, expiresAt };
     },
   }),
-  forPeople.doing({
+  forPeople.post(`${PATH}/approve`, {
     ...CODE,
-    path: `${PATH}/approve`,
     answer: 'The command is let in',
     operationId: 'approveDeviceLogin',
     summary: 'Let a command in as yourself',

@@ -4,9 +4,16 @@ import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
-import { dataSchema, isoTime, listSchema, presenter, text } from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, listSchema, text } from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
-import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
+import {
+  choiceField,
+  idParameter,
+  textField,
+  timeField,
+  wholeNumberField,
+} from '../../platform/http/fields.ts';
 import {
   DEFAULT_FEED_LIMIT,
   MAX_ACCOUNT_NAME_CHARACTERS,
@@ -15,10 +22,8 @@ import {
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { idParameter } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
-import { routesWith } from './answers.ts';
 import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
@@ -191,19 +196,16 @@ const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
 
-const userId = idParameter('user', 'The `userId` of a member', 'No such member');
-const invitationId = idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation');
-const keyId = idParameter('key', 'The `keyId` of a key', 'No such key');
-
-const forMember = routesWith<AccountCases, 'member'>('member', 'Account');
-
-/** Without our own id of the row. */
-const presentRequest = presenter(request);
+const forMember = routesWith<AccountCases, 'member'>('member', 'Account', {
+  params: {
+    userId: idParameter('user', 'The `userId` of a member', 'No such member'),
+    invitationId: idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation'),
+    keyId: idParameter('key', 'The `keyId` of a key', 'No such key'),
+  },
+});
 
 export const ownAccountRoutes: readonly Route<AccountCases>[] = [
-  forMember.answering({
-    method: 'GET',
-    path: '/account',
+  forMember.get('/account', {
     memberPermission: 'read',
     answer: [200, 'The account', accountSchema],
     operationId: 'getAccount',
@@ -211,9 +213,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'The account that `Simway-Account` names. Both environments share it.',
     handle: ({ cases, member }) => cases.read(member),
   }),
-  forMember.answering({
-    method: 'PATCH',
-    path: '/account',
+  forMember.patch('/account', {
     memberPermission: 'members',
     body: changeAccountBody,
     answer: [200, 'The account after the change', accountSchema],
@@ -223,9 +223,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
     handle: ({ cases, member, environment, body }) => cases.change(member, environment, body),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: MEMBERS,
+  forMember.get(MEMBERS, {
     memberPermission: 'read',
     answer: [200, 'All members', membersSchema],
     operationId: 'listMembers',
@@ -233,33 +231,24 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'Who may act for the account, and as what.',
     handle: async ({ cases, member }) => ({ items: await cases.listMembers(member) }),
   }),
-  forMember.answering({
-    method: 'PATCH',
-    path: `${MEMBERS}/{userId}`,
+  forMember.patch(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
-    params: { userId },
     body: changeMemberBody,
     answer: [200, 'The member after the change', memberSchema],
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
-    handle: ({ cases, member, params, body }) =>
-      cases.changeMember(member, params['userId'] ?? '', body.role),
+    handle: ({ cases, member, params, body }) => cases.changeMember(member, params.userId, body.role),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${MEMBERS}/{userId}`,
+  forMember.delete(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
-    params: { userId },
     answer: 'Removed',
     operationId: 'removeMember',
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
-    handle: ({ cases, member, params }) => cases.removeMember(member, params['userId'] ?? ''),
+    handle: ({ cases, member, params }) => cases.removeMember(member, params.userId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: INVITATIONS,
+  forMember.get(INVITATIONS, {
     memberPermission: 'read',
     answer: [200, 'Open invitations', invitationsSchema],
     operationId: 'listInvitations',
@@ -267,9 +256,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'Those that were not accepted yet. Expired ones are left out.',
     handle: async ({ cases, member }) => ({ items: await cases.listInvitations(member) }),
   }),
-  forMember.answering({
-    method: 'POST',
-    path: INVITATIONS,
+  forMember.post(INVITATIONS, {
     memberPermission: 'members',
     body: inviteBody,
     answer: [201, 'A mail with a link is on its way', invitationSchema],
@@ -279,20 +266,15 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
     handle: ({ cases, member, body, context }) => cases.invite(member, body, context),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${INVITATIONS}/{invitationId}`,
+  forMember.delete(`${INVITATIONS}/{invitationId}`, {
     memberPermission: 'members',
-    params: { invitationId },
     answer: 'Its link works no more',
     operationId: 'withdrawInvitation',
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
-    handle: ({ cases, member, params }) => cases.withdrawInvitation(member, params['invitationId'] ?? ''),
+    handle: ({ cases, member, params }) => cases.withdrawInvitation(member, params.invitationId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: KEYS,
+  forMember.get(KEYS, {
     memberPermission: 'keys',
     answer: [200, 'All keys of this environment, the newest first', keysSchema],
     operationId: 'listKeys',
@@ -301,9 +283,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
     handle: async ({ cases, member, environment }) => ({ items: await cases.listKeys(member, environment) }),
   }),
-  forMember.answering({
-    method: 'POST',
-    path: KEYS,
+  forMember.post(KEYS, {
     memberPermission: 'keys',
     body: createKeyBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
@@ -315,21 +295,15 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'works at once, and only from the addresses that you name.',
     handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${KEYS}/{keyId}`,
+  forMember.delete(`${KEYS}/{keyId}`, {
     memberPermission: 'keys',
-    params: { keyId },
     answer: 'Revoked',
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
-    handle: ({ cases, member, environment, params }) =>
-      cases.revokeKey(member, environment, params['keyId'] ?? ''),
+    handle: ({ cases, member, environment, params }) => cases.revokeKey(member, environment, params.keyId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: '/account/requests',
+  forMember.get('/account/requests', {
     memberPermission: 'requests',
     query: requestsQuery,
     answer: [200, 'One page, the newest first', requestsSchema],
@@ -343,8 +317,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       const before = typeof cursor === 'bigint' ? cursor : undefined;
       const found = await cases.listRequests(member, environment, { before, limit, requestId });
       const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
-      const items = found.items.map(presentRequest);
-      return { items, nextCursor };
+      return { items: found.items, nextCursor };
     },
   }),
 ];

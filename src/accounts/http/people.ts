@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
 import { dataSchema, isoTime, text } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { idParameter } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { routesWith } from './answers.ts';
 import {
   allowed,
   codeField,
@@ -141,20 +139,15 @@ const personChangeSchema = dataSchema(
 
 const forSignIn = routesWith<OperatorAccessCases, 'login'>('login', 'Signing in');
 const forOneself = routesWith<OperatorAccessCases, 'session'>('session', 'Signing in');
-const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People');
+const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People', {
+  params: { personId: idParameter('user', 'The `personId` of a person', 'No such person') },
+});
 
 const PEOPLE = '/ops/people';
-const ONE = `${PEOPLE}/{personId}`;
-
-const personId = idParameter('user', 'The `personId` of a person', 'No such person');
-
-/** An item of the list is what it shows. */
-const asItIs = (item: Wire<z.output<typeof person>>) => item;
+const ONE = `${PEOPLE}/{personId}` as const;
 
 export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
-  forSignIn.answering({
-    method: 'POST',
-    path: '/ops/sessions',
+  forSignIn.post('/ops/sessions', {
     body: signInBody,
     answer: [201, 'Signed in', sessionSchema],
     operationId: 'signIn',
@@ -167,9 +160,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       return { token, ...presentSession(session) };
     },
   }),
-  forOneself.doing({
-    method: 'DELETE',
-    path: '/ops/sessions/current',
+  forOneself.delete('/ops/sessions/current', {
     permission: 'own',
     answer: 'Signed out',
     operationId: 'signOut',
@@ -177,25 +168,20 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description: 'Ends this session at once. Your other sessions stay open.',
     handle: ({ cases, session, browser }) => cases.sessions.signOut(session, browser),
   }),
-  forOneself.answering({
-    method: 'GET',
-    path: '/ops/me',
+  forOneself.get('/ops/me', {
     permission: 'own',
     answer: [200, 'Who is signed in', meSchema],
     operationId: 'getMe',
     summary: 'Read who is signed in',
     description:
       'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
-    handle: ({ cases, session }) =>
-      Promise.resolve({
-        ...presentSession(session),
-        ...allowed(session.person.role),
-        temporalUi: cases.temporalUi,
-      }),
+    handle: ({ cases, session }) => ({
+      ...presentSession(session),
+      ...allowed(session.person.role),
+      temporalUi: cases.temporalUi,
+    }),
   }),
-  forOneself.doing({
-    method: 'POST',
-    path: '/ops/me/password',
+  forOneself.post('/ops/me/password', {
     permission: 'own',
     body: changePasswordBody,
     answer: 'Changed',
@@ -204,20 +190,16 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
     handle: ({ cases, session, browser, body }) => cases.sessions.changePassword(session, body, browser),
   }),
-  forAdmins.answering({
-    method: 'GET',
-    path: PEOPLE,
+  forAdmins.get(PEOPLE, {
     permission: 'people',
     query: peopleQuery,
     answer: [200, 'One page, oldest first', peoplePageSchema],
     operationId: 'listPeople',
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',
-    handle: async ({ cases, query }) => presentPage(await cases.people.list(query), asItIs).data,
+    handle: async ({ cases, query }) => presentPage(await cases.people.list(query)),
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: PEOPLE,
+  forAdmins.post(PEOPLE, {
     permission: 'people',
     body: createPersonBody,
     answer: [201, 'It awaits confirmation', firstHalfSchema],
@@ -228,11 +210,8 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       'second. It is valid for 72 hours and only lets the person choose another.',
     handle: ({ cases, session, body }) => cases.people.create(session, body),
   }),
-  forAdmins.answering({
-    method: 'PATCH',
-    path: ONE,
+  forAdmins.patch(ONE, {
     permission: 'people',
-    params: { personId },
     body: changePersonBody,
     answer: [200, 'The person after the change', personChangeSchema],
     operationId: 'changePerson',
@@ -242,28 +221,22 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
       'role or disable yourself.',
     async handle({ cases, session, params, body }) {
-      const { person: changed, given } = await cases.people.change(session, params['personId'] ?? '', body);
+      const { person: changed, given } = await cases.people.change(session, params.personId, body);
       return { person: changed, given: given ?? null };
     },
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: `${ONE}/reset-password`,
+  forAdmins.post(`${ONE}/reset-password`, {
     permission: 'people',
-    params: { personId },
     answer: [200, 'It awaits confirmation', firstHalfSchema],
     operationId: 'resetPassword',
     summary: 'Reset a person’s password',
     description:
       'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
       'own password instead of resetting it.',
-    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params['personId'] ?? ''),
+    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params.personId),
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: `${ONE}/confirm`,
+  forAdmins.post(`${ONE}/confirm`, {
     permission: 'people',
-    params: { personId },
     body: confirmBody,
     answer: [200, 'The person can sign in', secondHalfSchema],
     operationId: 'confirmAccess',
@@ -271,7 +244,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description:
       'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
       'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
-    handle: ({ cases, session, params, body }) =>
-      cases.people.confirm(session, params['personId'] ?? '', body.role),
+    handle: ({ cases, session, params, body }) => cases.people.confirm(session, params.personId, body.role),
   }),
 ];

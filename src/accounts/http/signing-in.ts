@@ -4,12 +4,12 @@ import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
 import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { UserCases, UserDescription } from '../users/users.ts';
-import { routesWith } from './answers.ts';
 import {
   allowed,
   codeField,
@@ -165,7 +165,7 @@ const currentUserSchema = dataSchema(
 const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
 const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');
 
-function presentCurrentUser(found: UserDescription): Wire<z.output<typeof currentUserSchema>['data']> {
+function presentCurrentUser(found: UserDescription): View<z.output<typeof currentUserSchema>['data']> {
   const { session, memberships, environments } = found;
   const { operator } = session;
   return {
@@ -194,9 +194,7 @@ function presentCurrentUser(found: UserDescription): Wire<z.output<typeof curren
 const SECOND_FACTOR = '/auth/me/second-factor';
 
 export const authRoutes: readonly Route<UserCases>[] = [
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/users',
+  forAnybody.post('/auth/users', {
     body: signUpBody,
     answer: [202, 'A mail with a link is on its way', mailSentSchema],
     operationId: 'signUp',
@@ -208,9 +206,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       sandboxMail: await cases.signUp(body, { ...browser, ...context }),
     }),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/users/confirm',
+  forAnybody.post('/auth/users/confirm', {
     body: confirmUserBody,
     errors: ['UNAUTHORIZED'],
     answer: [200, 'The account exists, and you are signed in', signedInSchema],
@@ -221,9 +217,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
     handle: ({ cases, browser, body }) => cases.confirmUser(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/sessions',
+  forAnybody.post('/auth/sessions', {
     body: userSignInBody,
     errors: ['UNAUTHORIZED', 'FORBIDDEN'],
     answer: [200, 'Signed in, or a code is needed next', signedInSchema],
@@ -235,9 +229,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'address, a wrong password and a user who is locked out.',
     handle: ({ cases, browser, body }) => cases.signIn(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/sessions/second-factor',
+  forAnybody.post('/auth/sessions/second-factor', {
     body: codeBody,
     errors: ['UNAUTHORIZED'],
     answer: [200, 'Signed in', signedInSchema],
@@ -250,27 +242,21 @@ export const authRoutes: readonly Route<UserCases>[] = [
       secondFactor: false,
     }),
   }),
-  forUser.doing({
-    method: 'DELETE',
-    path: '/auth/sessions/current',
+  forUser.delete('/auth/sessions/current', {
     answer: 'Signed out',
     operationId: 'signOutUser',
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
     handle: ({ cases, session, browser }) => cases.signOut(session, browser),
   }),
-  forUser.answering({
-    method: 'GET',
-    path: '/auth/me',
+  forUser.get('/auth/me', {
     answer: [200, 'Who is signed in', currentUserSchema],
     operationId: 'getCurrentUser',
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
     handle: async ({ cases, session }) => presentCurrentUser(await cases.describe(session)),
   }),
-  forUser.doing({
-    method: 'POST',
-    path: '/auth/me/password',
+  forUser.post('/auth/me/password', {
     body: changeOwnPasswordBody,
     takesSecret: true,
     answer: 'Changed',
@@ -280,9 +266,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
     handle: ({ cases, session, browser, body }) => cases.changePassword(session, body, browser),
   }),
-  forUser.answering({
-    method: 'POST',
-    path: SECOND_FACTOR,
+  forUser.post(SECOND_FACTOR, {
     body: ownPasswordBody,
     takesSecret: true,
     answer: [200, 'Not in use yet: confirm it', secondFactorSchema],
@@ -292,9 +276,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
     handle: ({ cases, session, browser, body }) => cases.addSecondFactor(session, body.password, browser),
   }),
-  forUser.doing({
-    method: 'POST',
-    path: `${SECOND_FACTOR}/confirm`,
+  forUser.post(`${SECOND_FACTOR}/confirm`, {
     body: firstCodeBody,
     answer: 'In use from now on',
     operationId: 'confirmSecondFactor',
@@ -303,9 +285,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
     handle: ({ cases, session, browser, body }) => cases.confirmSecondFactor(session, body.code, browser),
   }),
-  forUser.doing({
-    method: 'DELETE',
-    path: SECOND_FACTOR,
+  forUser.delete(SECOND_FACTOR, {
     body: removeSecondFactorBody,
     takesSecret: true,
     answer: 'Removed',
@@ -316,9 +296,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'Recovery codes stop working.',
     handle: ({ cases, session, browser, body }) => cases.removeSecondFactor(session, body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/password-resets',
+  forAnybody.post('/auth/password-resets', {
     body: requestResetBody,
     answer: [202, 'A mail is on its way, if there is such a user', mailSentSchema],
     operationId: 'requestPasswordReset',
@@ -329,9 +307,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       sandboxMail: await cases.requestPasswordReset(body.email, { ...browser, ...context }),
     }),
   }),
-  forAnybody.doing({
-    method: 'POST',
-    path: '/auth/password-resets/confirm',
+  forAnybody.post('/auth/password-resets/confirm', {
     body: confirmResetBody,
     answer: 'Changed: sign in with it',
     operationId: 'confirmPasswordReset',
@@ -340,9 +316,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
     handle: ({ cases, browser, body }) => cases.resetPassword(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/invitations/accept',
+  forAnybody.post('/auth/invitations/accept', {
     body: acceptInvitationBody,
     answer: [200, 'You belong to the account', acceptedSchema],
     operationId: 'acceptInvitation',

@@ -1,6 +1,7 @@
 /** The exchange rate, without a key. */
 import { z } from 'zod';
-import { decimalJson, type Wire } from '../../platform/http/json.ts';
+import { decimalJson } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import { type Route, routesFor } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 import { answer } from '../../platform/http/answer-fields.ts';
@@ -19,7 +20,7 @@ const exchangeRateSchema = z
   })
   .meta({ id: 'ExchangeRate' });
 
-function presentExchangeRate(rate: string): Wire<z.output<typeof exchangeRateSchema>> {
+function presentExchangeRate(rate: string): View<z.output<typeof exchangeRateSchema>> {
   return {
     success: true,
     message: 'Current exchange rate',

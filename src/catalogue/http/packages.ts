@@ -1,20 +1,32 @@
 /** Packages of a region, top-ups of a package, and one of them. */
 import { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
+import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { money, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { type MissingFields, type RawInput, READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import type { PricedPackage } from '../prices.ts';
 import { DURATION_UNITS, type LocationNetwork, REGION_TYPES, snapshotOf, validityDays } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<CatalogueCases>();
 const TAG = 'Catalogue';
+const routes = merchantRoutes<CatalogueCases>(TAG);
+const openRoutes = routesWith<CatalogueCases, 'optional'>('optional', TAG, {
+  params: {
+    packageCode: {
+      description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
+      example: 'SIM-OK',
+      isPossible: (code) => code.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(code),
+      notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
+    },
+  },
+});
 
 const packageType = choiceField(PACKAGE_TYPES, {
   description: 'BASE makes a new eSIM, TOPUP adds data to one',
@@ -94,29 +106,24 @@ const packageDetailsSchema = z
 const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
 
 const packagesRoute = (cache: RenderCache) =>
-  defineRoute({
-    ...READ,
-    path: '/api/esim/packages',
+  routes.get('/api/esim/packages', {
     shapes: ['base', 'top-up'],
     pickShape: (raw) => (isTopUpList(raw) ? 'top-up' : 'base'),
     query: packagesQuery,
     missing: missingForPackages,
     errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
     hasETag: true,
-    responses: {
+    answer: {
       200: {
         description: 'BASE: packages in the account currency. TOPUP: top-ups that fit the package',
         schema: packageList,
       },
     },
-    docs: {
-      operationId: 'listPackages',
-      tag: TAG,
-      summary: 'List packages of a region, or top-ups of a package',
-      description:
-        'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
-        'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
-    },
+    operationId: 'listPackages',
+    summary: 'List packages of a region, or top-ups of a package',
+    description:
+      'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
+      'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
     handle({ cases, environment, principal, query }) {
       const { account } = principal;
       const { regionCode, packageCode = '', currency, regionType } = query;
@@ -148,32 +155,17 @@ function missingForPackages(raw: RawInput): MissingFields | undefined {
 }
 
 const packageDetailsRoute = (cache: RenderCache) =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/esim/packages/{packageCode}',
-    key: 'optional',
-    scope: undefined,
+  openRoutes.get('/api/esim/packages/{packageCode}', {
     shapes: ['top-up'],
-    params: {
-      packageCode: {
-        description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
-        example: 'SIM-OK',
-        isPossible: (text) => text.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(text),
-        notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
-      },
-    },
     query: packageDetailsQuery,
     errors: ['EXCHANGE_RATE_UNAVAILABLE'],
     hasETag: true,
-    responses: { 200: { description: 'The package', schema: packageDetailsSchema } },
-    docs: {
-      operationId: 'getPackage',
-      tag: TAG,
-      summary: 'Read one package',
-      description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
-    },
+    answer: { 200: { description: 'The package', schema: packageDetailsSchema } },
+    operationId: 'getPackage',
+    summary: 'Read one package',
+    description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
     handle({ cases, environment, principal, params, query }) {
-      const packageCode = params['packageCode'] ?? '';
+      const packageCode = params.packageCode;
       const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;
       const cacheKey = ['package', account?.type, currency, packageType, packageCode];
@@ -183,7 +175,7 @@ const packageDetailsRoute = (cache: RenderCache) =>
     },
   });
 
-function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
+function presentPackage(view: PricedPackage): View<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;
   return {
     packageCode: item.packageCode,
@@ -202,14 +194,14 @@ function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema
   };
 }
 
-function presentTopUp(view: PricedPackage): Wire<z.output<typeof topUpPackageSchema>> {
+function presentTopUp(view: PricedPackage): View<z.output<typeof topUpPackageSchema>> {
   return {
     ...presentOffer(view),
     locationNetworkList: view.item.networks.map(presentNetwork),
   };
 }
 
-function presentPackageDetails(view: PricedPackage): Wire<z.output<typeof packageDetailsSchema>> {
+function presentPackageDetails(view: PricedPackage): View<z.output<typeof packageDetailsSchema>> {
   const { item } = view;
   return {
     ...presentOffer(view),

@@ -2,35 +2,17 @@
 import { z } from 'zod';
 import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import type { Page } from '../../domain/page.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import {
-  dataAnswer,
-  dataSchema,
-  isoTime,
-  money,
-  type Data,
-  text,
-} from '../../platform/http/answer-fields.ts';
+import { dataSchema, isoTime, money, percent, text, usd } from '../../platform/http/answer-fields.ts';
 import { amountField, textField } from '../../platform/http/fields.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases } from '../operator-pricing.ts';
-import type { CataloguePreview, PricingTermsRequest } from '../price-settings.ts';
-import type { PricingChange } from '../store/pricing-settings.ts';
-import {
-  costJson,
-  percent,
-  percentJson,
-  percentOrNull,
-  priceOrNull,
-  rateOrNull,
-  reason,
-} from './pricing-fields.ts';
+import type { PricingTermsRequest } from '../price-settings.ts';
+import { rateOrNull, reason } from './pricing-fields.ts';
 
-const defineOpsRoute = opsRoutesFor<PricingCases>();
-const TAG = 'Rates and prices';
+const routes = operatorRoutes<PricingCases>('Rates and prices');
 
 /** Hundredths of a percent; the table's own limit. */
 const MAX_PERCENT = 100_000n;
@@ -106,7 +88,7 @@ const pricePreviewSchema = dataSchema(
           packageCode: z.string(),
           name: z.string(),
           packageType: z.enum(PACKAGE_TYPES),
-          costUsd: money('Our cost in US dollars, four decimals'),
+          costUsd: usd('Our cost in US dollars, four decimals', 12.5),
           prices: z.array(
             z.object({
               accountType: z.enum(ACCOUNT_TYPES),
@@ -144,123 +126,64 @@ const pricesSetSchema = dataSchema(
   'PricesSet',
 );
 
-const pricesRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/prices',
-  permission: 'pricing',
-  query: pricesQuery,
-  responses: { 200: { description: 'One page, newest first', schema: pricesSchema } },
-  docs: {
-    operationId: 'listPrices',
-    tag: TAG,
-    summary: 'List markups, newest first',
-    description:
-      'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
-  },
-  handle: async ({ cases, query }) => dataAnswer(presentPrices(await cases.listPrices(query))),
-});
-
 const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
   userMarkupBps: Number(body.userMarkupPercent),
   merchantMarkupBps: Number(body.merchantMarkupPercent),
   ngnIncrementBps: Number(body.ngnIncrementPercent),
 });
 
-const previewRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/prices/preview',
-  permission: 'pricing',
-  query: pricesQuery,
-  body: previewBody,
-  responses: { 200: { description: 'What would change; nothing was saved', schema: pricePreviewSchema } },
-  docs: {
+export const priceRoutes: readonly Route<PricingCases>[] = [
+  routes.get('/ops/prices', {
+    permission: 'pricing',
+    query: pricesQuery,
+    answer: [200, 'One page, newest first', pricesSchema],
+    operationId: 'listPrices',
+    summary: 'List markups, newest first',
+    description:
+      'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
+    async handle({ cases, query }) {
+      const { items, pagination } = presentPage(await cases.listPrices(query));
+      const isFirst = (index: number) => query.page === 1 && index === 0;
+      return {
+        items: items.map(({ id, ...terms }, index) => ({ ...terms, version: id, isInForce: isFirst(index) })),
+        pagination,
+      };
+    },
+  }),
+  routes.post('/ops/prices/preview', {
+    permission: 'pricing',
+    query: pricesQuery,
+    body: previewBody,
+    answer: [200, 'What would change; nothing was saved', pricePreviewSchema],
     operationId: 'previewPrices',
-    tag: TAG,
     summary: 'Preview new markups over the whole catalogue',
     description:
       'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
-  },
-  handle: async ({ cases, query: { page, limit }, body }) =>
-    dataAnswer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit }))),
-});
-
-const setPricesRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/prices',
-  permission: 'pricing',
-  query: environmentQuery,
-  body: pricesBody,
-  errors: ['PRICES_CHANGED'],
-  responses: { 200: { description: 'Prices use them within a second', schema: pricesSetSchema } },
-  docs: {
+    async handle({ cases, query: { page, limit }, body }) {
+      const preview = await cases.previewPrices(termsOf(body), { page, limit });
+      const { items, pagination } = presentPage(preview.changes);
+      return {
+        ...preview,
+        version: preview.before.id,
+        nairaRate: rateOrNull(preview.rates.get('NGN')?.micros),
+        items: items.map(({ cost, ...item }) => ({ ...item, costUsdE4: cost })),
+        pagination,
+      };
+    },
+  }),
+  routes.post('/ops/prices', {
+    permission: 'pricing',
+    body: pricesBody,
+    errors: ['PRICES_CHANGED'],
+    answer: [200, 'Prices use them within a second', pricesSetSchema],
     operationId: 'setPrices',
-    tag: TAG,
     summary: 'Save new markups',
     description:
       'Refused where the settings in force are not those of the preview. Open purchases keep their quoted price.',
-  },
-  async handle({ cases, session, body }) {
-    const { version, reason } = body;
-    const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
-    return dataAnswer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
-  },
-});
-
-function presentPrices(page: Page<PricingChange>): Data<typeof pricesSchema> {
-  const isFirstPage = page.page === 1;
-  const { items, pagination } = presentPage(page, presentSettings).data;
-  return {
-    items: items.map((item, index) => ({ ...item, isInForce: isFirstPage && index === 0 })),
-    pagination,
-  };
-}
-
-const presentSettings = ({ id, by, reason, validFrom, ...terms }: PricingChange) => ({
-  version: id,
-  ...presentTerms(terms),
-  by,
-  reason,
-  validFrom,
-});
-
-const presentTerms = ({ userMarkupBps, merchantMarkupBps, ngnIncrementBps }: PricingTermsRequest) => ({
-  userMarkupPercent: percentJson(userMarkupBps),
-  merchantMarkupPercent: percentJson(merchantMarkupBps),
-  ngnIncrementPercent: percentJson(ngnIncrementBps),
-});
-
-function presentPreview({
-  before,
-  after,
-  rates,
-  packages,
-  totals,
-  changes,
-}: CataloguePreview): Data<typeof pricePreviewSchema> {
-  return {
-    version: before.id,
-    before: presentTerms(before),
-    after: presentTerms(after),
-    nairaRate: rateOrNull(rates.get('NGN')?.micros),
-    packages,
-    totals: totals.map(({ largestRiseBps, largestFallBps, lowestMarginBps, ...total }) => ({
-      ...total,
-      largestRisePercent: percentOrNull(largestRiseBps),
-      largestFallPercent: percentOrNull(largestFallBps),
-      lowestMarginPercent: percentOrNull(lowestMarginBps),
-    })),
-    ...presentPage(changes, ({ packageCode, name, packageType, cost, prices }) => ({
-      ...{ packageCode, name, packageType },
-      costUsd: costJson(cost),
-      prices: prices.map(({ accountType, currency, beforeMinor, afterMinor, ...price }) => ({
-        ...{ accountType, currency },
-        before: priceOrNull(beforeMinor),
-        after: priceOrNull(afterMinor),
-        changePercent: percentOrNull(price.changeBps),
-        marginPercent: percentOrNull(price.marginBps),
-      })),
-    })).data,
-  };
-}
-
-export const priceRoutes: readonly Route<PricingCases>[] = [pricesRoute, previewRoute, setPricesRoute];
+    async handle({ cases, session, body }) {
+      const { version, reason } = body;
+      const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
+      return { outcome: outcome === 'set' ? 'set' : 'unchanged' } as const;
+    },
+  }),
+];

@@ -1,22 +1,21 @@
 /** eSIM orders: the list and one of them. What is not known yet is an empty string. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
-import { isoTime, laterText, money, answer, text, count, yesNo } from '../../platform/http/answer-fields.ts';
+import { isoTime, laterText, money, text, count, yesNo } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { fromRow, type View } from '../../platform/http/present.ts';
+import { type Route } from '../../platform/http/route.ts';
 import { type EsimView, remainingUnits, usageAsOf } from '../esim-view.ts';
-import type { EsimPage } from '../read-esims.ts';
 import { MAX_FOUND } from '../store/list-esims.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimId } from './shared.ts';
 
-const defineRoute = routesFor<EsimCases>();
-const ESIMS = 'eSIMs';
+const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 
 const myEsimsQuery = z
   .object({
@@ -100,113 +99,60 @@ export const esimSchema = z
   })
   .meta({ id: 'Esim' });
 
-const myEsimsRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/my-esims',
-  shapes: ['base'],
-  query: myEsimsQuery,
-  responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
-  docs: {
+export function presentEsim(esim: EsimView): View<z.output<typeof esimSchema>> {
+  const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
+  return {
+    ...fromRow(esim),
+    _id: esim.id,
+    activationCode: esim.ac,
+    esimStatus: esim.status,
+    isActive: esim.status === 'ACTIVE',
+    data: esim.snapshot.data,
+    packageDetails: esim.snapshot,
+    totalVolume,
+    orderUsage,
+    data_usage_remain: Math.max(0, totalVolume - orderUsage),
+    usageAsOf: usageAsOf(esim) ?? '',
+    validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
+    validity_usage_remain: remainingUnits(esim),
+    activateTime: esim.activate_time ?? '',
+    expiredTime: esim.expired_time ?? '',
+  };
+}
+
+export const esimRoutes: readonly Route<EsimCases>[] = [
+  routes.get('/api/esim/my-esims', {
+    shapes: ['base'],
+    query: myEsimsQuery,
+    answer: [200, 'One page, newest first', esimPageSchema],
     operationId: 'listEsims',
-    tag: ESIMS,
     summary: 'List your eSIMs',
     description:
       'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
       'however many come in meanwhile.',
-  },
-  async handle({ cases, principal, query }) {
-    const { page, limit, status } = query;
-    const [search, after] = [query.search || undefined, query.after || undefined];
-    const found = await cases.listEsims(principal, { page, limit, status, search, after });
-    return answer(presentEsimPage(found));
-  },
-});
-
-const esimRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/{esimId}',
-  shapes: ['base'],
-  params: { esimId },
-  errors: ['NOT_YOUR_ESIM'],
-  responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
-  docs: {
+    async handle({ cases, principal, query }) {
+      const { page, limit, status } = query;
+      const [search, after] = [query.search || undefined, query.after || undefined];
+      const { items, next, ...found } = await cases.listEsims(principal, {
+        ...{ page, limit, status, search, after },
+      });
+      return {
+        ...found,
+        esims: items.map(presentEsim),
+        totalPages: Math.ceil(found.total / found.limit),
+        nextCursor: next ?? '',
+      };
+    },
+  }),
+  routes.get('/api/esim/{esimId}', {
+    shapes: ['base'],
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The eSIM order', esimSchema],
     operationId: 'getEsim',
-    tag: ESIMS,
     summary: 'Read one of your eSIMs',
     description:
       'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentEsim(await cases.getEsim(principal, params['esimId'] ?? ''))),
-});
-
-/** The subset of my-esims. */
-function presentEsimListItem(esim: EsimView): Wire<z.output<typeof esimListItemSchema>> {
-  const { coverage, networkProviders } = esim.snapshot;
-  return { ...presentListed(esim), packageDetails: { coverage, networkProviders } };
-}
-
-/** The full shape of eSIM details. */
-export function presentEsim(esim: EsimView): Wire<z.output<typeof esimSchema>> {
-  const { coverage, networkProviders, dataType, speed } = esim.snapshot;
-  return {
-    ...presentListed(esim),
-    orderNo: esim.order_no,
-    esimTranNo: esim.esim_tran_no,
-    imsi: esim.imsi,
-    msisdn: esim.msisdn,
-    ac: esim.ac,
-    shortUrl: esim.short_url,
-    smdpAddress: esim.smdp_address,
-    matchingId: esim.matching_id,
-    eid: esim.eid,
-    smdpStatus: esim.smdp_status,
-    activeType: esim.active_type,
-    durationUnit: esim.duration_unit,
-    totalDuration: esim.total_duration,
-    validity_usage_remain: remainingUnits(esim),
-    pin: esim.pin,
-    puk: esim.puk,
-    apn: esim.apn,
-    smsStatus: esim.sms_status,
-    dataType: esim.data_type,
-    packageDetails: { coverage, networkProviders, dataType, speed },
-    isActive: esim.status === 'ACTIVE',
-    updatedAt: esim.updated_at.toISOString(),
-  };
-}
-
-function presentListed(esim: EsimView) {
-  const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
-  return {
-    _id: esim.id,
-    packageCode: esim.package_code,
-    packageName: esim.package_name,
-    transactionId: esim.transaction_id,
-    iccid: esim.iccid,
-    qrCodeUrl: esim.qr_code_url,
-    activationCode: esim.ac,
-    esimStatus: esim.status,
-    data: esim.snapshot.data,
-    totalVolume,
-    orderUsage,
-    data_usage_remain: Math.max(0, totalVolume - orderUsage),
-    usageAsOf: usageAsOf(esim)?.toISOString() ?? '',
-    validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
-    activateTime: esim.activate_time?.toISOString() ?? '',
-    expiredTime: esim.expired_time?.toISOString() ?? '',
-    createdAt: esim.created_at.toISOString(),
-    price: moneyJson(esim.price_minor),
-    currency: esim.currency,
-  };
-}
-
-/** The flat page of my-esims. */
-const presentEsimPage = ({ items, next, ...page }: EsimPage): Wire<z.output<typeof esimPageSchema>> => ({
-  ...page,
-  esims: items.map(presentEsimListItem),
-  totalPages: Math.ceil(page.total / page.limit),
-  nextCursor: next ?? '',
-});
-
-export const esimRoutes: readonly Route<EsimCases>[] = [myEsimsRoute, esimRoute];
+    handle: async ({ cases, principal, params }) =>
+      presentEsim(await cases.getEsim(principal, params.esimId)),
+  }),
+];

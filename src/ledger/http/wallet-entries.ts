@@ -1,24 +1,25 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import {
-  dataAnswer,
+  answer,
+  CSV,
+  csvAnswer,
   dataSchema,
   isoTime,
   money,
-  presenter,
   text,
 } from '../../platform/http/answer-fields.ts';
 import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { presenter } from '../../platform/http/present.ts';
+import { type Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
-import { CSV_COLUMNS, MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
+import { CSV_COLUMNS, MAX_CSV_ENTRIES } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 
-const defineRoute = routesFor<WalletCases>();
-const CSV = 'text/csv';
+const routes = merchantRoutes<WalletCases>('Wallet');
 const ENTRY_ID = /^entry-\d{1,15}$/;
 
 const entriesQuery = z.object({
@@ -49,7 +50,7 @@ const entrySchema = z
           'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
           'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
       ),
-    amount: money('What was added; below zero: taken').meta({ example: -3790.4 }),
+    amount: money('What was added; below zero: taken', -3790.4),
     currency: z.enum(ACCOUNT_CURRENCIES),
     balanceAfter: money('The available balance after this entry'),
     holdStatus: z
@@ -75,48 +76,29 @@ const entriesSchema = dataSchema(
 
 const csvSchema = text(`The columns ${CSV_COLUMNS.join(', ')}`);
 
-const walletEntriesRoute = defineRoute({
-  ...READ,
-  path: '/api/wallet/entries',
-  keyErrors: 'wallet',
-  query: entriesQuery,
-  responses: {
-    200: { description: 'Newest first', schema: entriesSchema, alsoAs: { [CSV]: csvSchema } },
-  },
-  docs: {
-    operationId: 'listWalletEntries',
-    tag: 'Wallet',
-    summary: 'List every change of the balance',
-    description:
-      'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
-      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
-  },
-  async handle({ cases, principal, query, visitor }) {
-    const { limit, from, to, kind } = query;
-    const command = { after: placeOf(query.after), from, to, kind };
-    if (visitor.preferredType('application/json', CSV) === CSV) {
-      const headers = {
-        'Content-Type': `${CSV}; charset=utf-8`,
-        'Content-Disposition': 'attachment; filename="wallet-entries.csv"',
-      };
-      return { status: 200, body: await cases.exportWalletEntries(principal, command), headers };
-    }
-    const { entries, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
-    const nextCursor = hasMore ? (entries.at(-1)?.id ?? '') : '';
-    return dataAnswer({ items: entries.map(presentEntry), nextCursor, hasMore });
-  },
-});
-
 /** An entry's number. */
 function placeOf(after: string | undefined): bigint | undefined {
   return after ? BigInt(after.slice('entry-'.length)) : undefined;
 }
 
-const presentEntry = ({ amountMinor, balanceAfterMinor, ...entry }: WalletEntry) =>
-  presenter(entrySchema)({
-    ...entry,
-    amount: moneyJson(amountMinor),
-    balanceAfter: moneyJson(balanceAfterMinor),
-  });
-
-export const walletEntriesRoutes: readonly Route<WalletCases>[] = [walletEntriesRoute];
+export const walletEntriesRoutes: readonly Route<WalletCases>[] = [
+  routes.get('/api/wallet/entries', {
+    keyErrors: 'wallet',
+    query: entriesQuery,
+    answer: { 200: { description: 'Newest first', schema: entriesSchema, alsoAs: { [CSV]: csvSchema } } },
+    operationId: 'listWalletEntries',
+    summary: 'List every change of the balance',
+    description:
+      'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
+      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
+    async handle({ cases, principal, query, visitor }) {
+      const { limit, from, to, kind } = query;
+      const command = { after: placeOf(query.after), from, to, kind };
+      if (visitor.preferredType('application/json', CSV) === CSV)
+        return csvAnswer('wallet-entries', await cases.exportWalletEntries(principal, command));
+      const { entries: items, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
+      const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';
+      return answer(presenter(entriesSchema)({ success: true, data: { items, nextCursor, hasMore } }));
+    },
+  }),
+];

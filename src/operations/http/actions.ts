@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import { mayPerform, OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Role } from '../../domain/operator-roles.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import {
-  amountJson,
+  type Data,
   dataAnswer,
   dataSchema,
   isoTime,
@@ -23,31 +22,27 @@ import {
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { operatorRoutes, transactionId } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
-import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_REFUSALS, type ActionOutcome } from '../rules.ts';
 import type { EffectPreview } from '../store/actions.ts';
 import {
-  ABOUT_ONE,
   amountOf,
-  type Body,
   currency,
   currencyCode,
   flag,
+  moneyFields,
   ONE,
   presentActionRecord,
   reason,
   record,
   side,
-  withCurrency,
   word,
 } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
-const ACTIONS_TAG = 'Actions';
+const routes = operatorRoutes<OperatorCases>('Actions', { transactionId });
 
 const actionsSchema = dataSchema(
   z.object({
@@ -169,85 +164,12 @@ export const ACTION_RESPONSES = {
   },
 };
 
-const actionsRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'GET',
-  path: `${ONE}/actions`,
-  permission: 'see',
-  responses: { 200: { description: 'Available actions and past ones', schema: actionsSchema } },
-  docs: {
-    operationId: 'listActions',
-    tag: ACTIONS_TAG,
-    summary: 'List available actions and past ones',
-    description:
-      'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
-  },
-  async handle({ cases, session, params }) {
-    const id = params['transactionId'] ?? '';
-    noteTransaction(id);
-    const actions = await cases.listActions(id);
-    return dataAnswer(presentActions(actions, session.person.role));
-  },
-});
-
-const actionRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'POST',
-  path: `${ONE}/actions`,
-  permission: 'action',
-  body: actionBody,
-  responses: ACTION_RESPONSES,
-  docs: {
-    operationId: 'performAction',
-    tag: ACTIONS_TAG,
-    summary: 'Take an action',
-    description:
-      'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
-      'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
-  },
-  async handle({ cases, session, params, body, context }) {
-    const request = requestedAction(params['transactionId'] ?? '', body);
-    noteTransaction(request.transactionId);
-    return actionAnswer(await cases.makeAction(session, request, context));
-  },
-});
-
 function requestedAction(
-  transactionId: string,
+  id: string,
   { amount: amountMinor, currency, override: overrides, ...asked }: z.output<typeof actionBody>,
 ) {
   const amount = amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
-  return { ...asked, transactionId, amount, overrides };
-}
-
-const actionPreviewRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'POST',
-  path: `${ONE}/actions/preview`,
-  permission: 'action',
-  body: actionBody,
-  responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
-  docs: {
-    operationId: 'previewAction',
-    tag: ACTIONS_TAG,
-    summary: 'Preview an action',
-    description:
-      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
-      'outcome may differ.',
-  },
-  async handle({ cases, session, params, body, context }) {
-    const request = requestedAction(params['transactionId'] ?? '', body);
-    noteTransaction(request.transactionId);
-    return dataAnswer(presentEffect(await cases.previewAction(session, request, context)));
-  },
-});
-
-function presentActions(
-  { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
-  role: Role,
-): Body<typeof actionsSchema>['data'] {
-  const yours = preview.fits.filter((action) => mayPerform(role, action));
-  return { ...preview, yours, made: made.map(presentActionRecord) };
+  return { ...asked, transactionId: id, amount, overrides };
 }
 
 const NO_EFFECT = {
@@ -260,25 +182,11 @@ const NO_EFFECT = {
 };
 
 /** The effect that an action would have now. Throws TRANSACTION_NOT_FOUND. */
-export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSchema>['data'] {
+export function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
   const { outcome } = effect;
   switch (outcome) {
     case 'would-do':
-      return {
-        ...NO_EFFECT,
-        outcome,
-        what: effect.did,
-        amount: effect.amount && amountJson(effect.amount),
-        currency: effect.amount?.currency ?? null,
-        needsSecondPerson: effect.needsSecondPerson,
-        entries: effect.entries.map(({ account, currency, debitMinor, creditMinor }) => ({
-          account,
-          debit: amountJson({ amountMinor: debitMinor, currency }),
-          credit: amountJson({ amountMinor: creditMinor, currency }),
-          currency,
-        })),
-        refunds: effect.refunds.map(({ amountMinor, currency }) => withCurrency(amountMinor, currency)),
-      };
+      return { ...NO_EFFECT, ...effect, ...moneyFields(effect.amount), what: effect.did };
     case 'refused':
       if (effect.code === 'NOT_FOUND') throw new DomainError('TRANSACTION_NOT_FOUND', effect.detail);
       return { ...NO_EFFECT, outcome, what: effect.detail, refusal: effect.code };
@@ -327,4 +235,49 @@ function refused(
   return { status, code, body: toJson({ success: false, error, statusCode: status }) };
 }
 
-export const actionRoutes: readonly Route<OperatorCases>[] = [actionsRoute, actionRoute, actionPreviewRoute];
+export const actionRoutes: readonly Route<OperatorCases>[] = [
+  routes.get(`${ONE}/actions`, {
+    permission: 'see',
+    answer: [200, 'Available actions and past ones', actionsSchema],
+    operationId: 'listActions',
+    summary: 'List available actions and past ones',
+    description:
+      'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
+    async handle({ cases, session, params }) {
+      noteTransaction(params.transactionId);
+      const { preview, made } = await cases.listActions(params.transactionId);
+      const yours = preview.fits.filter((action) => mayPerform(session.person.role, action));
+      return { ...preview, yours, made: made.map(presentActionRecord) };
+    },
+  }),
+  routes.post(`${ONE}/actions`, {
+    permission: 'action',
+    body: actionBody,
+    answer: ACTION_RESPONSES,
+    operationId: 'performAction',
+    summary: 'Take an action',
+    description:
+      'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
+      'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
+    async handle({ cases, session, params, body, context }) {
+      const request = requestedAction(params.transactionId, body);
+      noteTransaction(request.transactionId);
+      return actionAnswer(await cases.makeAction(session, request, context));
+    },
+  }),
+  routes.post(`${ONE}/actions/preview`, {
+    permission: 'action',
+    body: actionBody,
+    answer: [200, 'What it would do now', actionEffectSchema],
+    operationId: 'previewAction',
+    summary: 'Preview an action',
+    description:
+      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
+      'outcome may differ.',
+    async handle({ cases, session, params, body, context }) {
+      const request = requestedAction(params.transactionId, body);
+      noteTransaction(request.transactionId);
+      return presentEffect(await cases.previewAction(session, request, context));
+    },
+  }),
+];

@@ -1,8 +1,7 @@
 /** The audit log. */
 import { z } from 'zod';
-import { amountJson, dataAnswer, isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, text } from '../../platform/http/answer-fields.ts';
 import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
 import {
   DEFAULT_FEED_LIMIT,
   MAX_AUDIT_ACTION_CHARACTERS,
@@ -10,14 +9,15 @@ import {
   MAX_EMAIL_CHARACTERS,
   MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { AuditCursor, AuditLine } from '../audit-log.ts';
+import type { AuditCursor } from '../audit-log.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
+import { moneyFields } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
+const routes = operatorRoutes<OperatorCases>('Audit');
 const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(action-[0-9a-f]{32}))$/;
 
 const encodeCursor = ({ atMicros, id }: AuditCursor): string =>
@@ -92,29 +92,23 @@ const auditLine = z
 
 const auditSchema = cursorPageSchema(auditLine, 'AuditLog');
 
-const auditRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/audit',
-  permission: 'audit',
-  query: auditQuery,
-  responses: { 200: { description: 'One page, newest first', schema: auditSchema } },
-  docs: {
+export const auditRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/audit', {
+    permission: 'audit',
+    query: auditQuery,
+    answer: [200, 'One page, newest first', auditSchema],
     operationId: 'listAudit',
-    tag: 'Audit',
     summary: 'Read the audit log',
     description:
       'Changes of accounts, keys, members and people, sign-ins and refusals, whichever the environment, and the operator actions of the environment ' +
       'that is named. Lines never change, except that an action that waits gets its outcome. No line holds a secret.',
-  },
-  async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
-    const filters = { actor, action, subject, from, to };
-    const { items, next } = await cases.readAudit({ ...filters, after, limit });
-    return dataAnswer({ items: items.map(presentLine), nextCursor: next ? encodeCursor(next) : null });
-  },
-});
-
-function presentLine({ amount, ...line }: AuditLine): Wire<z.output<typeof auditLine>> {
-  return { ...line, amount: amount && amountJson(amount), currency: amount?.currency ?? null };
-}
-
-export const auditRoutes: readonly Route<OperatorCases>[] = [auditRoute];
+    async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
+      const filters = { actor, action, subject, from, to };
+      const { items, next } = await cases.readAudit({ ...filters, after, limit });
+      return {
+        items: items.map((line) => ({ ...line, ...moneyFields(line.amount) })),
+        nextCursor: next ? encodeCursor(next) : null,
+      };
+    },
+  }),
+];

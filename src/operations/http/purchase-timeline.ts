@@ -2,30 +2,26 @@
 import { z } from 'zod';
 import { PAYMENT_PURPOSES } from '../../domain/states.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { amountJson, dataAnswer, dataSchema, money, text } from '../../platform/http/answer-fields.ts';
-import { anyId, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { type Data, dataSchema, money, text, usd } from '../../platform/http/answer-fields.ts';
+import { anyId, operatorRoutes } from '../../platform/http/ops-route.ts';
+import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import type { Timeline } from '../timeline.ts';
 import {
   amountOf,
-  amountOrNull,
-  type Body,
   currency,
   ONE,
   presentActionRecord,
-  presentStuckItem,
   record,
   side,
   stuckItem,
   time,
-  withCurrency,
   word,
 } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
-const TAG = 'Purchases';
+const routes = operatorRoutes<OperatorCases>('Purchases', { transactionId: anyId });
 
 const purchaseTimelineSchema = dataSchema(
   z.object({
@@ -96,7 +92,7 @@ const purchaseTimelineSchema = dataSchema(
       .describe('The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one'),
     supplier: z
       .object({
-        costUsd: z.number().describe('What the supplier charges, in US dollars, with four decimals'),
+        costUsd: usd('What the supplier charges, in US dollars, with four decimals'),
         checkedAt: time.nullable().describe('When the eSIM was last checked there'),
         attempts: z.number().int(),
         orderNo: word,
@@ -136,102 +132,40 @@ const purchaseTimelineSchema = dataSchema(
   'PurchaseTimeline',
 );
 
-const timelineRoute = defineOpsRoute({
-  method: 'GET',
-  path: ONE,
-  permission: 'see',
-  params: { transactionId: anyId },
-  query: environmentQuery,
-  responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
-  docs: {
+const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema> => ({
+  ...timeline,
+  payments: timeline.payments.map((payment) => ({
+    ...fromRow(payment),
+    amountMinor: payment.charge_minor,
+    currency: payment.charge_currency,
+    bookedAmountMinor: payment.received_minor + payment.vouched_minor,
+    bookedCurrency: payment.has_money ? (payment.other_currency ?? payment.charge_currency) : null,
+  })),
+  refunds: timeline.refunds.map((refund) => ({ ...fromRow(refund), askedAt: refund.sent_at })),
+  entries: timeline.entries.map(({ amount_minor, ...entry }) => ({
+    ...fromRow(entry),
+    ...sidesOf(amount_minor),
+    operation: entry.kind,
+  })),
+  disputes: timeline.disputes.map(fromRow),
+  messages: timeline.messages.map((message) => ({ ...fromRow(message), messageId: message.id })),
+  actions: timeline.actions.map(presentActionRecord),
+  workflows: timeline.workflows ?? null,
+});
+
+export const purchaseTimelineRoutes: readonly Route<OperatorCases>[] = [
+  routes.get(ONE, {
+    permission: 'see',
+    answer: [200, 'Everything that happened', purchaseTimelineSchema],
     operationId: 'getPurchaseTimeline',
-    tag: TAG,
     summary: 'Read what happened to a purchase or a funding',
     description:
       'How it stands, its money, the vendors’ side, and a timeline of everything that happened, ours and theirs. No activation code, PIN ' +
       'or PUK is in it.',
-  },
-  async handle({ cases, params }) {
-    const timeline = await cases.readTimeline(params['transactionId'] ?? '');
-    noteTransaction(timeline.transactionId);
-    return dataAnswer(presentPurchaseTimeline(timeline));
-  },
-});
-
-type TimelineJson = Body<typeof purchaseTimelineSchema>['data'];
-
-/** Names each field of a row, so that no secret goes out. */
-function presentPurchaseTimeline(timeline: Timeline): TimelineJson {
-  const { transactionId, purpose, status, reason, accountId, paymentMethod, currency, hold } = timeline;
-  const { attention, package: item, supplier, fits, payments, refunds, messages, workflows } = timeline;
-  return {
-    ...{ transactionId, purpose, status, reason, accountId, paymentMethod, attention, fits },
-    batchId: timeline.batchId,
-    package: item,
-    supplier: supplier && presentSupplier(supplier),
-    timeline: timeline.timeline,
-    amount: amountOrNull(timeline.amountMinor, currency),
-    currency,
-    hold: hold && { status: hold.status, ...withCurrency(hold.amountMinor, hold.currency) },
-    payments: payments.map((payment) => ({
-      reference: payment.reference,
-      method: payment.method,
-      status: payment.status,
-      gatewayStatus: payment.gateway_status,
-      gatewayId: payment.gateway_id,
-      ...withCurrency(payment.charge_minor, payment.charge_currency),
-      bookedAmount: amountJson({
-        amountMinor: payment.received_minor + payment.vouched_minor,
-        currency: payment.charge_currency,
-      }),
-      bookedCurrency: payment.has_money ? (payment.other_currency ?? payment.charge_currency) : null,
-      checkedAt: payment.checked_at,
-      expiresAt: payment.expires_at,
-      createdAt: payment.created_at,
-    })),
-    refunds: refunds.map((refund) => ({
-      refundKey: refund.refund_key,
-      status: refund.status,
-      gatewayStatus: refund.gateway_status,
-      ...withCurrency(refund.amount_minor, refund.currency),
-      createdAt: refund.created_at,
-      askedAt: refund.sent_at,
-    })),
-    entries: timeline.entries.map(({ at, kind, operation_key, account, currency: code, amount_minor }) => {
-      const { debitMinor, creditMinor } = sidesOf(amount_minor);
-      return {
-        ...{ at, operation: kind, operationKey: operation_key, account, currency: code },
-        debit: amountJson({ amountMinor: debitMinor, currency: code }),
-        credit: amountJson({ amountMinor: creditMinor, currency: code }),
-      };
-    }),
-    disputes: timeline.disputes.map((dispute) => ({
-      disputeId: dispute.dispute_id,
-      reference: dispute.reference,
-      ...withCurrency(dispute.amount_minor, dispute.currency),
-      gatewayState: dispute.gateway_state,
-      gatewayStatus: dispute.gateway_status,
-      outcome: dispute.outcome,
-      checkedAt: dispute.checked_at,
-      openedAt: dispute.opened_at,
-      settledAt: dispute.settled_at,
-    })),
-    messages: messages.map(({ id, event, status, attempts, host, created_at, closed_at }) => ({
-      ...{ messageId: id, event, status, attempts, host },
-      createdAt: created_at,
-      closedAt: closed_at,
-    })),
-    actions: timeline.actions.map(presentActionRecord),
-    workflows:
-      workflows?.map(({ workflowId, type, status, startedAt, closedAt }) => ({
-        ...{ workflowId, type, status, startedAt, closedAt },
-      })) ?? null,
-    stuck: timeline.stuck.map(presentStuckItem),
-  };
-}
-
-function presentSupplier({ costUsdE4, ...supplier }: NonNullable<Timeline['supplier']>) {
-  return { ...supplier, costUsd: amountJson({ amountMinor: costUsdE4, currency: 'USD4' }) };
-}
-
-export const purchaseTimelineRoutes: readonly Route<OperatorCases>[] = [timelineRoute];
+    async handle({ cases, params }) {
+      const timeline = await cases.readTimeline(params.transactionId);
+      noteTransaction(timeline.transactionId);
+      return presentTimeline(timeline);
+    },
+  }),
+];

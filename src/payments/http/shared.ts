@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
 import { isoTime, money, timeline, text } from '../../platform/http/answer-fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
@@ -54,7 +55,7 @@ const funding = {
 export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
 export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStatus' });
 
-type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;
+type PaymentFields = View<z.output<z.ZodObject<typeof paymentFields>>>;
 
 /**
  * How to pay `view.payment`, or nothing once that is over; `price` in the currency that the answer names
@@ -84,7 +85,7 @@ function presentInstructions(instructions: PaymentInstructions): PaymentFields {
   return { bankAccounts: [{ bankName, accountNumber, accountName, expiryDate: expiresAt.toISOString() }] };
 }
 
-export function presentFunding(view: FundingView): Wire<z.output<typeof fundingSchema>> {
+export function presentFunding(view: FundingView): View<z.output<typeof fundingSchema>> {
   return {
     transactionId: view.transactionId,
     status: view.status,
@@ -96,6 +97,6 @@ export function presentFunding(view: FundingView): Wire<z.output<typeof fundingS
 }
 
 /** The funding as it now stands, with its timeline. */
-export function presentFundingStatus(view: FundingView): Wire<z.output<typeof fundingStatusSchema>> {
+export function presentFundingStatus(view: FundingView): View<z.output<typeof fundingStatusSchema>> {
   return { ...presentFunding(view), timeline: view.timeline };
 }

@@ -1,11 +1,17 @@
 /** What many answers share: the envelope, fields with their schemas, and how they are written. */
 import { z } from 'zod';
-import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Answer } from './errors.ts';
-import { decimalJson, toJson, type JsonNumber, type Wire } from './json.ts';
+import { toJson } from './json.ts';
+import { numberIn, type View } from './present.ts';
 
-/** An amount; presenters write it as a literal with two decimals (json.ts). */
-export const money = (description: string) => z.number().meta({ description, example: 12.5 });
+/** An amount; written as a literal with two decimals, of USD4 with four. */
+export const money = (description: string, example = 12.5) => numberIn('Minor', { description, example });
+
+/** US dollars with the four decimals of the supplier's unit. */
+export const usd = (description: string, example?: number) => numberIn('E4', { description, example });
+
+/** With two decimals. */
+export const percent = (description: string, example = 2.5) => numberIn('Bps', { description, example });
 
 /** ISO 8601, UTC, with milliseconds. */
 export const isoTime = (description: string) =>
@@ -32,24 +38,13 @@ export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
   .describe('What happened when');
 
-/** Two decimals, four for the supplier's unit. Made from text, so that nothing is rounded. */
-export function amountJson(amount: Money): JsonNumber {
-  return decimalJson(formatAmount(amount));
-}
-
 /** The general envelope around one thing. */
 export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
   return z.object({ success: z.literal(true), data }).meta({ id });
 }
 
-/** What a presenter returns for the inside of the envelope. */
-export type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
-
-/** The body that such a schema describes. */
-export const dataJson = <Data>(
-  _schema: z.ZodType<{ readonly success: true; readonly data: Data }>,
-  data: Wire<Data>,
-): string => toJson({ success: true, data });
+/** What is written inside such an envelope. */
+export type Data<Schema extends z.ZodType<{ data: unknown }>> = View<z.output<Schema>['data']>;
 
 /** The same around a list that is short enough to be whole. */
 export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
@@ -64,11 +59,14 @@ export const answer = (body: object, status = 200): Answer => ({ status, body: t
 /** In the general envelope. */
 export const dataAnswer = (data: object, status?: number): Answer => answer({ success: true, data }, status);
 
-/** Presents the documented fields and no others. */
-export function presenter<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
-  type Fields = Wire<z.output<z.ZodObject<Shape>>>;
-  return (value: Fields): Fields =>
-    Object.fromEntries(
-      Object.keys(shape).map((name) => [name, value[name as keyof Fields]]),
-    ) as unknown as Fields;
-}
+export const CSV = 'text/csv';
+
+/** A file for spreadsheets. */
+export const csvAnswer = (name: string, body: string): Answer => ({
+  status: 200,
+  body,
+  headers: {
+    'Content-Type': `${CSV}; charset=utf-8`,
+    'Content-Disposition': `attachment; filename="${name}.csv"`,
+  },
+});

@@ -87,24 +87,17 @@ export function cursorPageSchema<Item extends z.ZodType>(item: Item, id: string)
   return dataSchema(z.object({ items: z.array(item), nextCursor }), id);
 }
 
-/** A page as its envelope, each item by its own presenter. */
-export function presentPage<View, Item>(
-  { items, total, page, limit }: Page<View>,
-  present: (view: View) => Item,
-) {
+export function presentPage<Item>({ items, total, page, limit }: Page<Item>) {
   const totalPages = Math.ceil(total / limit);
   return {
-    success: true,
-    data: {
-      items: items.map(present),
-      pagination: {
-        currentPage: page,
-        totalPages,
-        totalItems: total,
-        itemsPerPage: limit,
-        hasNextPage: page < totalPages,
-        hasPrevPage: page > 1,
-      },
+    items,
+    pagination: {
+      currentPage: page,
+      totalPages,
+      totalItems: total,
+      itemsPerPage: limit,
+      hasNextPage: page < totalPages,
+      hasPrevPage: page > 1,
     },
-  } as const;
+  };
 }

@@ -1,12 +1,13 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { esimId } from '../../esims/http/shared.ts';
-import { dataAnswer, dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { type Route } from '../../platform/http/route.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
+const routes = merchantRoutes<PurchaseCases>('eSIMs', { esimId });
 
 const timelineSchema = dataSchema(
   z.object({
@@ -32,23 +33,17 @@ const timelineSchema = dataSchema(
   'EsimTimeline',
 );
 
-const timelineRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/{esimId}/timeline',
-  params: { esimId },
-  errors: ['NOT_YOUR_ESIM'],
-  responses: { 200: { description: 'The timeline', schema: timelineSchema } },
-  docs: {
+export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [
+  routes.get('/api/esim/{esimId}/timeline', {
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The timeline', timelineSchema],
     operationId: 'getEsimTimeline',
-    tag: 'eSIMs',
     summary: 'Read what happened to an eSIM',
     description:
       'Its purchase and top-ups, delivery, install link, use, usage thresholds, expiry, and the webhooks that were sent about it.',
-  },
-  async handle({ cases, principal, params }) {
-    const { lines, ...found } = await cases.getEsimTimeline(principal, params['esimId'] ?? '');
-    return dataAnswer({ ...found, items: lines });
-  },
-});
-
-export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [timelineRoute];
+    async handle({ cases, principal, params }) {
+      const { lines, ...found } = await cases.getEsimTimeline(principal, params.esimId);
+      return { ...found, items: lines };
+    },
+  }),
+];

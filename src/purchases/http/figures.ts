@@ -1,20 +1,19 @@
 /** What sells, and an account's own figures. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, oldestUsage, answer, text, count } from '../../platform/http/answer-fields.ts';
+import { money, oldestUsage, text, count } from '../../platform/http/answer-fields.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
-import { MAX_SPENDING_DAYS, type Spending } from '../figures/spending.ts';
-import { MAX_STATISTICS_DAYS, recordOf, type Statistics } from '../figures/statistics.ts';
+import { type Route } from '../../platform/http/route.ts';
+import { MAX_SPENDING_DAYS } from '../figures/spending.ts';
+import { MAX_STATISTICS_DAYS, recordOf } from '../figures/statistics.ts';
 import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
 import type { FiguresCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<FiguresCases>();
-const TAG = 'Statistics';
+const routes = merchantRoutes<FiguresCases>('Statistics');
 const DEFAULT_DESTINATIONS = 10;
 const MAX_DESTINATIONS = 50;
 
@@ -36,18 +35,13 @@ const destinationSchema = regionSchema
  * days.
  */
 const destinationsRoute = (cache: RenderCache) =>
-  defineRoute({
-    ...READ,
-    path: '/api/esim/top-destinations',
+  routes.get('/api/esim/top-destinations', {
     query: destinationsQuery,
-    responses: { 200: { description: 'Most purchases first', schema: z.array(destinationSchema) } },
-    docs: {
-      operationId: 'listTopDestinations',
-      tag: TAG,
-      summary: 'List the regions that sell most',
-      description:
-        'Regions on sale by delivered purchases of all accounts in this environment, today and the 29 days before (UTC). Up to a minute old.',
-    },
+    answer: { 200: { description: 'Most purchases first', schema: z.array(destinationSchema) } },
+    operationId: 'listTopDestinations',
+    summary: 'List the regions that sell most',
+    description:
+      'Regions on sale by delivered purchases of all accounts in this environment, today and the 29 days before (UTC). Up to a minute old.',
     async handle({ cases, environment, query }) {
       const { limit } = query;
       const { status, body } = await cache.answer(
@@ -101,46 +95,6 @@ const statisticsSchema = z
   })
   .meta({ id: 'Statistics' });
 
-const statisticsRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/statistics',
-  query: dayRange(MAX_STATISTICS_DAYS),
-  responses: { 200: { description: 'The figures', schema: statisticsSchema } },
-  docs: {
-    operationId: 'getStatistics',
-    tag: TAG,
-    summary: 'Read your own figures',
-    description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
-  },
-  handle: async ({ cases, principal, query }) =>
-    answer(presentStatistics(await cases.getStatistics(principal, query))),
-});
-
-function presentStatistics(view: Statistics): Wire<z.output<typeof statisticsSchema>> {
-  const { from, to, purchases, spend, esims, boughtBytes, usedBytes, usageAsOf } = view;
-  const { byPaymentMethod } = purchases;
-  return {
-    from,
-    to,
-    purchases: {
-      total: Number(purchases.total),
-      byStatus: numbers(purchases.byStatus),
-      byPaymentMethod: recordOf(PAYMENT_METHODS, (method) => numbers(byPaymentMethod[method])),
-    },
-    spend: spend.map(({ currency, amountMinor }) => ({ currency, amount: moneyJson(amountMinor) })),
-    esims: { total: Number(esims.total), byStatus: numbers(esims.byStatus) },
-    boughtBytes: Number(boughtBytes),
-    usedBytes: Number(usedBytes),
-    usageAsOf: usageAsOf?.toISOString() ?? '',
-  };
-}
-
-function numbers<Name extends string>(counts: Readonly<Record<Name, bigint>>): Record<Name, number> {
-  return Object.fromEntries(
-    Object.entries<bigint>(counts).map(([name, value]) => [name, Number(value)]),
-  ) as Record<Name, number>;
-}
-
 const figures = {
   purchases: counted.describe('Delivered purchases, top-ups included'),
   failed: counted.describe('Purchases that failed'),
@@ -175,50 +129,29 @@ const spendingSchema = z
   })
   .meta({ id: 'Spending' });
 
-const spendingRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/spending',
-  query: dayRange(MAX_SPENDING_DAYS),
-  responses: { 200: { description: 'The figures', schema: spendingSchema } },
-  docs: {
-    operationId: 'getSpending',
-    tag: 'Statistics',
-    summary: 'Read your spending by day, and your top destinations',
-    description:
-      'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
-  },
-  handle: async ({ cases, principal, query }) =>
-    answer(presentSpending(await cases.getSpending(principal, query))),
+/** Where the age of the usage is not known, its text is empty. */
+const withAge = <Figures extends { readonly usageAsOf: Date | null }>(figures: Figures) => ({
+  ...figures,
+  usageAsOf: figures.usageAsOf ?? '',
 });
-
-function presentSpending({
-  total,
-  days,
-  usageAsOf,
-  topDestinations,
-  ...about
-}: Spending): Wire<z.output<typeof spendingSchema>> {
-  return {
-    ...about,
-    usageAsOf: usageAsOf?.toISOString() ?? '',
-    total: presentFigures(total),
-    days: days.map(({ day, ...counted }) => ({ day, ...presentFigures(counted) })),
-    topDestinations: topDestinations.map((one) => ({ ...one, purchases: Number(one.purchases) })),
-  };
-}
-
-function presentFigures({ purchases, failed, spentMinor, dataBytes, usedBytes }: Spending['total']) {
-  return {
-    purchases: Number(purchases),
-    failed: Number(failed),
-    spent: moneyJson(spentMinor),
-    dataBytes: Number(dataBytes),
-    usedBytes: Number(usedBytes),
-  };
-}
 
 export const figuresRoutes = (cache: RenderCache): readonly Route<FiguresCases>[] => [
   destinationsRoute(cache),
-  statisticsRoute,
-  spendingRoute,
+  routes.get('/api/esim/statistics', {
+    query: dayRange(MAX_STATISTICS_DAYS),
+    answer: [200, 'The figures', statisticsSchema],
+    operationId: 'getStatistics',
+    summary: 'Read your own figures',
+    description: 'About the purchases and eSIMs that your account opened on these days, as they stand now.',
+    handle: async ({ cases, principal, query }) => withAge(await cases.getStatistics(principal, query)),
+  }),
+  routes.get('/api/esim/spending', {
+    query: dayRange(MAX_SPENDING_DAYS),
+    answer: [200, 'The figures', spendingSchema],
+    operationId: 'getSpending',
+    summary: 'Read your spending by day, and your top destinations',
+    description:
+      'A figure belongs to the UTC day on which its purchase or eSIM was ordered, as it stands now: a later refund lowers that day.',
+    handle: async ({ cases, principal, query }) => withAge(await cases.getSpending(principal, query)),
+  }),
 ];

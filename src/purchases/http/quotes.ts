@@ -1,16 +1,17 @@
 /** Prices frozen for a while. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
-import { dataAnswer, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import { type Data, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
 import { choiceField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
+import { fromRow } from '../../platform/http/present.ts';
+import { type Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { esimId, missingTarget, packageCode, packageType, PRICE_ERRORS, topUpTarget } from './shared.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
+const routes = merchantRoutes<PurchaseCases>('Purchases');
 
 const quoteBody = z
   .object({
@@ -44,48 +45,34 @@ const quoteSchema = dataSchema(
   'Quote',
 );
 
-const quoteRoute = defineRoute({
-  ...CHANGE,
-  path: '/api/esim/quotes',
-  body: quoteBody,
-  missing: missingTarget,
-  errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES'],
-  responses: { 201: { description: 'The quote', schema: quoteSchema } },
-  docs: {
+function presentQuote(quote: QuoteRow): Data<typeof quoteSchema> {
+  const { charge } = quote;
+  const isConverted = charge !== null && charge.currency !== quote.currency;
+  return {
+    ...fromRow(quote),
+    quoteId: quote.id,
+    esimId: quote.esim_id ?? '',
+    originalPriceUSDMinor: quote.price_usd_minor,
+    charge: isConverted ? { ...charge, amountMinor: BigInt(charge.amountMinor) } : undefined,
+  };
+}
+
+export const quoteRoutes: readonly Route<PurchaseCases>[] = [
+  routes.post('/api/esim/quotes', {
+    body: quoteBody,
+    missing: missingTarget,
+    errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES'],
+    answer: [201, 'The quote', quoteSchema],
     operationId: 'createQuote',
-    tag: 'Purchases',
     summary: 'Freeze a price for 15 minutes',
     description:
       'Nothing is bought or held. Send `quoteId` with buy before `expiresAt`: the price and the exchange rate are those of the quote, whatever they are by then. ' +
       'A quote buys once; if that purchase fails, it can be used again while it lasts.',
-  },
-  async handle({ cases, principal, body, idempotency }) {
-    const { packageCode, packageType, paymentMethod } = body;
-    const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
-    const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
-    const quote = await cases.createQuote(principal, command);
-    return dataAnswer(presentQuote(quote), 201);
-  },
-});
-
-function presentQuote(quote: QuoteRow): Wire<z.output<typeof quoteSchema>>['data'] {
-  const { charge } = quote;
-  const isConverted = charge !== null && charge.currency !== quote.currency;
-  return {
-    quoteId: quote.id,
-    packageCode: quote.package_code,
-    packageName: quote.package_name,
-    packageType: quote.package_type,
-    esimId: quote.esim_id ?? '',
-    price: moneyJson(quote.price_minor),
-    currency: quote.currency,
-    originalPriceUSD: moneyJson(quote.price_usd_minor),
-    ...(isConverted
-      ? { charge: { amount: moneyJson(BigInt(charge.amountMinor)), currency: charge.currency } }
-      : {}),
-    createdAt: quote.created_at,
-    expiresAt: quote.expires_at,
-  };
-}
-
-export const quoteRoutes: readonly Route<PurchaseCases>[] = [quoteRoute];
+    async handle({ cases, principal, body, idempotency }) {
+      const { packageCode, packageType, paymentMethod } = body;
+      const esimId = packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined;
+      const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
+      return presentQuote(await cases.createQuote(principal, command));
+    },
+  }),
+];

@@ -12,7 +12,8 @@ import {
 } from '../../payments/http/shared.ts';
 import { laterText, money, timeline, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
@@ -132,7 +133,7 @@ export function topUpTarget(esimId: string): string {
 /** What a transaction id names, as it now stands, with its timeline. */
 export function presentTransaction(
   view: TransactionView,
-): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
+): View<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
   if ('funding' in view) return presentFundingStatus(view.funding);
   const timeline = view.purchase.timeline;
   return view.purchase.package_type === 'BASE'
@@ -140,7 +141,7 @@ export function presentTransaction(
     : { ...presentTopUpPurchase(view.purchase), timeline };
 }
 
-export function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof basePurchaseSchema>> {
+export function presentBasePurchase(view: PurchaseView): View<z.output<typeof basePurchaseSchema>> {
   const { esim, currency } = view;
   return {
     ...presentOutcome(view),
@@ -166,7 +167,7 @@ export function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof ba
   };
 }
 
-export function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPurchaseSchema>> {
+export function presentTopUpPurchase(view: PurchaseView): View<z.output<typeof topUpPurchaseSchema>> {
   const { top_up_total_volume_bytes: totalVolume, top_up_remaining_bytes: remaining } = view;
   return {
     ...presentOutcome(view),

@@ -1,21 +1,11 @@
 /** Every purchase and funding of the account, and one of them. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import {
-  dataAnswer,
-  dataSchema,
-  isoTime,
-  money,
-  presenter,
-  answer,
-  text,
-  count,
-  yesNo,
-} from '../../platform/http/answer-fields.ts';
-import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
+import { count, dataSchema, isoTime, money, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -24,38 +14,20 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { type Route } from '../../platform/http/route.ts';
 import { MAX_COUNTED } from '../list-transactions.ts';
-import { type ListedTransaction, TRANSACTION_TYPES } from '../store/list-transactions.ts';
+import { TRANSACTION_TYPES } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { presentTransaction, statusSchema } from './shared.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
-const TAG = 'Purchases';
-
-const transactionRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/transactions/{transactionId}',
-  params: {
-    transactionId: {
-      description: 'The `transactionId` that buy or fund returned',
-      example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
-      isPossible: (text) => isId('transaction', text),
-      notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
-    },
-  },
-  responses: {
-    200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
-  },
-  docs: {
-    operationId: 'getTransaction',
-    tag: TAG,
-    summary: 'Read a purchase or a funding',
-    description:
-      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentTransaction(await cases.getTransaction(principal, params['transactionId'] ?? ''))),
+const routes = merchantRoutes<PurchaseCases>('Purchases', {
+  transactionId: idParameter(
+    'transaction',
+    'The `transactionId` that buy or fund returned',
+    'Transaction not found',
+    'TRANSACTION_NOT_FOUND',
+    '7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+  ),
 });
 
 const transactionsQuery = z
@@ -108,36 +80,33 @@ const transactionPageSchema = dataSchema(
   'TransactionPage',
 );
 
-const transactionsRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/transactions',
-  query: transactionsQuery,
-  responses: { 200: { description: 'One page, newest first', schema: transactionPageSchema } },
-  docs: {
+export const transactionRoutes: readonly Route<PurchaseCases>[] = [
+  routes.get('/api/esim/transactions', {
+    query: transactionsQuery,
+    answer: [200, 'One page, newest first', transactionPageSchema],
     operationId: 'listTransactions',
-    tag: 'Purchases',
     summary: 'List your purchases and fundings',
     description:
       'Every purchase and every funding of the wallet, newest first. `page` reaches the newest ' +
       `${MAX_COUNTED.toLocaleString('en')}; \`after\` reaches all.`,
-  },
-  async handle({ cases, principal, query }) {
-    const { search, after, ...filters } = query;
-    const found = await cases.listTransactions(principal, {
-      ...filters,
-      search: search || undefined,
-      after: after || undefined,
-    });
-    const { totalIsMinimum, next } = found;
-    return dataAnswer({ ...presentPage(found, presentItem).data, totalIsMinimum, nextCursor: next ?? '' });
-  },
-});
-
-const presentItem = ({ amountMinor, dataBytes, ...item }: ListedTransaction) =>
-  presenter(transactionItemSchema)({
-    ...item,
-    amount: moneyJson(amountMinor),
-    dataBytes: dataBytes === null ? null : Number(dataBytes),
-  });
-
-export const transactionRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute, transactionRoute];
+    async handle({ cases, principal, query }) {
+      const { search, after, ...filters } = query;
+      const found = await cases.listTransactions(principal, {
+        ...filters,
+        search: search || undefined,
+        after: after || undefined,
+      });
+      const { totalIsMinimum, next } = found;
+      return { ...presentPage(found), totalIsMinimum, nextCursor: next ?? '' };
+    },
+  }),
+  routes.get('/api/esim/transactions/{transactionId}', {
+    answer: [200, 'The purchase result, or the funding, as it now stands', statusSchema],
+    operationId: 'getTransaction',
+    summary: 'Read a purchase or a funding',
+    description:
+      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
+    handle: async ({ cases, principal, params }) =>
+      presentTransaction(await cases.getTransaction(principal, params.transactionId)),
+  }),
+];

@@ -1,23 +1,13 @@
 /** What needs attention now, in figures. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
-import {
-  amountJson,
-  type Data,
-  dataAnswer,
-  dataSchema,
-  isoTime,
-  money,
-  count,
-  yesNo,
-} from '../../platform/http/answer-fields.ts';
-import { environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { dataSchema, isoTime, money, count, yesNo } from '../../platform/http/answer-fields.ts';
+import { operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
-import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
-const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
+const routes = operatorRoutes<ReconciliationCases>('Purchases');
 
 const figure = {
   count: z.number().int().meta({ example: 12 }),
@@ -60,33 +50,15 @@ const overviewSchema = dataSchema(
   'Overview',
 );
 
-const overviewRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/overview',
-  permission: 'see',
-  query: environmentQuery,
-  responses: { 200: { description: 'Figures', schema: overviewSchema } },
-  docs: {
+export const overviewRoutes: readonly Route<ReconciliationCases>[] = [
+  routes.get('/ops/overview', {
+    permission: 'see',
+    answer: [200, 'Figures', overviewSchema],
     operationId: 'getOverview',
-    tag: 'Purchases',
     summary: 'Read what needs attention now',
     description:
       'How much is stuck by class, which money waits, how many differences are open, how many actions and rates await approval, each ' +
       'with the age of the oldest.',
-  },
-  handle: async ({ cases, session }) => dataAnswer(presentOverview(await cases.readOverview(session))),
-});
-
-function presentOverview({ waiting, ...overview }: Overview): Data<typeof overviewSchema> {
-  return {
-    ...overview,
-    waiting: waiting && {
-      asOf: waiting.asOf,
-      lines: waiting.lines.map(({ waitsFor, count, oldestAgeSeconds, ...amount }) => ({
-        ...{ waitsFor, currency: amount.currency, amount: amountJson(amount), count, oldestAgeSeconds },
-      })),
-    },
-  };
-}
-
-export const overviewRoutes: readonly Route<ReconciliationCases>[] = [overviewRoute];
+    handle: ({ cases, session }) => cases.readOverview(session),
+  }),
+];

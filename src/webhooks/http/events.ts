@@ -1,14 +1,15 @@
 /** The feed of events. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
 import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { type Route } from '../../platform/http/route.ts';
 import type { WebhookCases } from '../use-cases.ts';
 import { events } from './shared.ts';
 
-const defineRoute = routesFor<WebhookCases>();
+const routes = merchantRoutes<WebhookCases>('Webhooks');
 
 const feedQuery = z.object({
   after: textField({
@@ -38,6 +39,8 @@ const eventSchema = z
   })
   .meta({ id: 'Event' });
 
+type EventBody = Omit<z.output<typeof eventSchema>, 'id'>;
+
 const feedSchema = dataSchema(
   z.object({
     items: z.array(eventSchema),
@@ -50,28 +53,21 @@ const feedSchema = dataSchema(
   'EventFeed',
 );
 
-const feedRoute = defineRoute({
-  ...READ,
-  path: '/api/events',
-  query: feedQuery,
-  errors: ['CURSOR_EXPIRED'],
-  responses: { 200: { description: 'One page, oldest first', schema: feedSchema } },
-  docs: {
+export const feedRoutes: readonly Route<WebhookCases>[] = [
+  routes.get('/api/events', {
+    query: feedQuery,
+    errors: ['CURSOR_EXPIRED'],
+    answer: [200, 'One page, oldest first', feedSchema],
     operationId: 'listEvents',
-    tag: 'Webhooks',
     summary: 'Pull your events',
     description:
       'Every event of this environment, whether or not an endpoint asks for it, with the ids of the webhooks, for 30 days. Process a page, ' +
       'store `nextCursor`, ask again with it: no event is left out, also if you stop in between. Events that happen together have an ' +
       'arbitrary order, which stays.',
-  },
-  async handle({ cases, principal, query }) {
-    const { events: found, ...page } = await cases.listEvents(principal, query);
-    return dataAnswer({
-      items: found.map(({ id, body }) => ({ id, ...(parseJson(body) as object) })),
-      ...page,
-    });
-  },
-});
-
-export const feedRoutes: readonly Route<WebhookCases>[] = [feedRoute];
+    async handle({ cases, principal, query }) {
+      const { events: found, ...page } = await cases.listEvents(principal, query);
+      const items = found.map(({ id, body }) => ({ id, ...(parseJson(body) as EventBody) }));
+      return { items, ...page };
+    },
+  }),
+];

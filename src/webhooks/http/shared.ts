@@ -1,6 +1,6 @@
 /** What the routes about endpoints, messages and events share. */
 import { z } from 'zod';
-import { isoTime, presenter, text, count } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, count } from '../../platform/http/answer-fields.ts';
 import { pageFields } from '../../platform/http/page.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import { MESSAGE_STATUSES } from '../rules.ts';
@@ -27,4 +27,3 @@ export const message = {
 };
 
 export const messageSchema = z.object(message).meta({ id: 'WebhookMessage' });
-export const presentMessage = presenter(messageSchema);
