@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { dataAnswer, dataSchema, isoTime, text, count } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
+import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
 import { presentSession, sessionSchema } from './shared.ts';
@@ -19,7 +20,6 @@ const machine = textField({
   description: 'The name of the machine, shown to the person',
   example: 'adas-laptop',
 });
-const seconds = (description: string, example: number) => count(description, example);
 
 const askBody = z.object({ machine }).meta({ id: 'DeviceLoginRequest' });
 const askedSchema = dataSchema(
@@ -27,8 +27,8 @@ const askedSchema = dataSchema(
     deviceCode: text('Kept by the command. Shown in this answer only'),
     userCode: text('For the person to type', 'BCDF-GHJK'),
     verificationUrl: text('Where the person types it'),
-    expiresInSeconds: seconds('Both codes expire then', 600),
-    intervalSeconds: seconds('Wait so long before each `takeDeviceLogin`', 3),
+    expiresInSeconds: count('Both codes expire then', 600),
+    intervalSeconds: count('Wait so long before each `takeDeviceLogin`', 3),
   }),
   'DeviceLogin',
 );
@@ -103,11 +103,7 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
     operationId: 'previewDeviceLogin',
     summary: 'Read which machine asks with a code',
     description: 'At most 10 codes a minute can be tried.',
-    async handle({ cases, body }) {
-      const found = await cases.deviceLogins.preview(body.userCode);
-      const { machine: name, address, created_at: createdAt, expires_at: expiresAt } = found;
-      return { machine: name, address, createdAt, expiresAt };
-    },
+    handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
   }),
   forPeople.post(`${PATH}/approve`, {
     ...CODE,

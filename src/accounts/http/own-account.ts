@@ -5,23 +5,16 @@ import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
 import { dataSchema, isoTime, listSchema, text } from '../../platform/http/answer-fields.ts';
-import { routesWith } from '../../platform/http/define-routes.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import {
-  choiceField,
-  idParameter,
-  textField,
-  timeField,
-  wholeNumberField,
-} from '../../platform/http/fields.ts';
-import {
-  DEFAULT_FEED_LIMIT,
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_ALLOWED_ADDRESSES,
-  MAX_PAGE_LIMIT,
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
+import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
 import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
@@ -148,12 +141,7 @@ const REQUESTS_LIST = 'requests';
 
 const requestsQuery = z.object({
   cursor: cursorField(REQUESTS_LIST, { description: 'The `nextCursor` of an earlier answer' }).optional(),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Requests per page',
-  }),
+  limit: limitField('Requests per page'),
   requestId: textField({
     max: MAX_REQUEST_ID_CHARACTERS,
     description: 'Only requests with this `X-Request-Id`',

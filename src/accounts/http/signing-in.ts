@@ -6,10 +6,9 @@ import { ROLES } from '../../domain/operator-roles.ts';
 import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import type { View } from '../../platform/http/present.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { UserCases, UserDescription } from '../users/users.ts';
+import type { UserCases } from '../users/users.ts';
 import {
   allowed,
   codeField,
@@ -165,32 +164,6 @@ const currentUserSchema = dataSchema(
 const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
 const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');
 
-function presentCurrentUser(found: UserDescription): View<z.output<typeof currentUserSchema>['data']> {
-  const { session, memberships, environments } = found;
-  const { operator } = session;
-  return {
-    user: session.user,
-    memberships: memberships.map(({ account, role }) => ({
-      accountId: account.id,
-      accountName: account.name,
-      currency: account.currency,
-      plan: account.plan,
-      role,
-      permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
-    })),
-    operator: operator
-      ? {
-          personId: operator.person.personId,
-          role: operator.person.role,
-          ...allowed(operator.person.role),
-          mustChangePassword: operator.mustChangePassword,
-        }
-      : null,
-    environments,
-    expiresAt: session.expiresAt,
-  };
-}
-
 const SECOND_FACTOR = '/auth/me/second-factor';
 
 export const authRoutes: readonly Route<UserCases>[] = [
@@ -254,7 +227,22 @@ export const authRoutes: readonly Route<UserCases>[] = [
     operationId: 'getCurrentUser',
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
-    handle: async ({ cases, session }) => presentCurrentUser(await cases.describe(session)),
+    async handle({ cases, session }) {
+      const { memberships, environments } = await cases.describe(session);
+      const { operator } = session;
+      return {
+        ...session,
+        memberships: memberships.map(({ account, role }) => ({
+          ...account,
+          accountId: account.id,
+          accountName: account.name,
+          role,
+          permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
+        })),
+        operator: operator ? { ...operator, ...operator.person, ...allowed(operator.person.role) } : null,
+        environments,
+      };
+    },
   }),
   forUser.post('/auth/me/password', {
     body: changeOwnPasswordBody,

@@ -1,9 +1,9 @@
 /** What changed in the catalogue. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { dataSchema, isoTime, money, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { DEFAULT_CHANGES_LIMIT, MAX_CHANGES_LIMIT } from '../../platform/http/limits.ts';
 import { type Route } from '../../platform/http/route.ts';

@@ -1,14 +1,14 @@
 /** Packages of a region, top-ups of a package, and one of them. */
 import { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
-import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
 import { money, text, count } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
-import type { View } from '../../platform/http/present.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import type { View } from '../../platform/http/present.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import type { PricedPackage } from '../prices.ts';

@@ -1,7 +1,7 @@
 /** Where packages are sold. */
 import { z } from 'zod';
-import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { type Route } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 import { regionSchema } from './shared.ts';

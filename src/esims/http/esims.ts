@@ -1,11 +1,11 @@
 /** eSIM orders: the list and one of them. What is not known yet is an empty string. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
 import { isoTime, laterText, money, text, count, yesNo } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
 import { fromRow, type View } from '../../platform/http/present.ts';

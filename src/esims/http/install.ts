@@ -1,6 +1,5 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ESIM_STATUSES } from '../../domain/states.ts';
 import { type Route } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
@@ -10,6 +9,7 @@ import type { EsimCases } from '../use-cases.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { esimId } from './shared.ts';
 import { text, count } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 
 const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 

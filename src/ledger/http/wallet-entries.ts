@@ -1,6 +1,5 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import {
   answer,
@@ -11,8 +10,9 @@ import {
   money,
   text,
 } from '../../platform/http/answer-fields.ts';
-import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, timeField } from '../../platform/http/fields.ts';
+import { limitField } from '../../platform/http/page.ts';
 import { presenter } from '../../platform/http/present.ts';
 import { type Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
@@ -28,12 +28,7 @@ const entriesQuery = z.object({
     .refine((text) => text === '' || ENTRY_ID.test(text), 'must be the nextCursor of a page')
     .optional()
     .describe('The `nextCursor` of the page before; empty means the first'),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Entries per page; a CSV has its own limit',
-  }),
+  limit: limitField('Entries per page; a CSV has its own limit'),
   from: timeField({ description: 'Only entries from this time on' }).optional(),
   to: timeField({ description: 'Only entries before this time' }).optional(),
   kind: choiceField(WALLET_ENTRY_KINDS, { description: 'Only entries of this kind' }).optional(),

@@ -1,8 +1,8 @@
 /** The wallet's balance, and when it counts as low. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField } from '../../platform/http/fields.ts';
 import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
 import { type Route } from '../../platform/http/route.ts';

@@ -1,16 +1,14 @@
 /** The audit log. */
 import { z } from 'zod';
 import { isoTime, money, text } from '../../platform/http/answer-fields.ts';
-import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
+import { textField, timeField } from '../../platform/http/fields.ts';
 import {
-  DEFAULT_FEED_LIMIT,
   MAX_AUDIT_ACTION_CHARACTERS,
   MAX_AUDIT_SUBJECT_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
-  MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
-import { cursorPageSchema } from '../../platform/http/page.ts';
+import { cursorPageSchema, limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { AuditCursor } from '../audit-log.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
@@ -65,12 +63,7 @@ const auditQuery = z
       })
       .optional()
       .meta({ type: 'string', description: 'Continues behind an earlier page: its `nextCursor`' }),
-    limit: wholeNumberField({
-      min: 1,
-      max: MAX_PAGE_LIMIT,
-      fallback: DEFAULT_FEED_LIMIT,
-      description: 'Lines at most',
-    }),
+    limit: limitField('Lines at most'),
   })
   .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], message: 'must be after from' });
 

@@ -1,7 +1,7 @@
 /** Putting money into the wallet. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { GATEWAY_METHODS } from '../../domain/states.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
 import { type Route } from '../../platform/http/route.ts';

@@ -22,6 +22,10 @@ export const pageFields = {
   }),
 };
 
+/** Part of the query of a list without pages by number. */
+export const limitField = (description: string) =>
+  wholeNumberField({ min: 1, max: MAX_PAGE_LIMIT, fallback: DEFAULT_FEED_LIMIT, description });
+
 type IsCursor = (text: string) => boolean;
 const WRONG_CURSOR = 'must be the nextCursor of a page';
 
@@ -49,12 +53,7 @@ export const cursorFields = (isCursor: IsCursor, what: string) => ({
     .refine(isCursor, WRONG_CURSOR)
     .optional()
     .describe('Continues behind an earlier page: its `nextCursor`'),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: `${what} at most`,
-  }),
+  limit: limitField(`${what} at most`),
 });
 
 export const searchField = (description: string) =>

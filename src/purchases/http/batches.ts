@@ -1,6 +1,5 @@
 /** Many eSIMs at once. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
@@ -13,6 +12,7 @@ import {
   money,
   text,
 } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import {
   MAX_BATCH_BODY_BYTES,

@@ -1,8 +1,8 @@
 /** Buying, and topping up. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { PAYMENT_METHODS } from '../../domain/states.ts';
 import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_PRICE_LIMIT_MINOR } from '../../platform/http/limits.ts';

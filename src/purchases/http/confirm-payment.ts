@@ -1,9 +1,9 @@
 /** Checking a payment at the gateway on request. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { canBeReference } from '../../payments/rules.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { type Route } from '../../platform/http/route.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { WhichPayment } from '../views.ts';

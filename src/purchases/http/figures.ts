@@ -1,10 +1,10 @@
 /** What sells, and an account's own figures. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { money, oldestUsage, text, count } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { type Route } from '../../platform/http/route.ts';

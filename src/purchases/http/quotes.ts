@@ -1,9 +1,9 @@
 /** Prices frozen for a while. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
 import { type Data, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import { type Route } from '../../platform/http/route.ts';

@@ -1,7 +1,7 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dataSchema, text } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import { type Route } from '../../platform/http/route.ts';

@@ -13,8 +13,8 @@ import {
 import { laterText, money, timeline, text, count } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
-import type { View } from '../../platform/http/present.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import type { View } from '../../platform/http/present.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
 

@@ -1,10 +1,10 @@
 /** Every purchase and funding of the account, and one of them. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { count, dataSchema, isoTime, money, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import {
   afterField,

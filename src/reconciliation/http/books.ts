@@ -18,11 +18,11 @@ import {
   usd,
   yesNo,
 } from '../../platform/http/answer-fields.ts';
-import { presenter } from '../../platform/http/present.ts';
 import { environmentField, operatorRoutes, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route, RouteWords } from '../../platform/http/route.ts';
 import { textField, wholeNumberField } from '../../platform/http/fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from '../../platform/http/limits.ts';
+import { presenter } from '../../platform/http/present.ts';
 import { toCsv, type Report } from '../books.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { WAITS_FOR } from '../store/ledger.ts';

@@ -1,7 +1,7 @@
 /** Webhook endpoints of an account. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { count, isoTime, text } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';

@@ -1,10 +1,11 @@
 /** The feed of events. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, textField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
-import { DEFAULT_FEED_LIMIT, MAX_CURSOR_CHARACTERS, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
+import { MAX_CURSOR_CHARACTERS } from '../../platform/http/limits.ts';
+import { limitField } from '../../platform/http/page.ts';
 import { type Route } from '../../platform/http/route.ts';
 import type { WebhookCases } from '../use-cases.ts';
 import { events } from './shared.ts';
@@ -16,12 +17,7 @@ const feedQuery = z.object({
     max: MAX_CURSOR_CHARACTERS,
     description: 'The `nextCursor` of an earlier answer. Without it: from the oldest kept event',
   }).optional(),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Events per page',
-  }),
+  limit: limitField('Events per page'),
   event: choiceField(events, {
     description: 'Only this event. A page may then be short, or empty, while `hasMore` is true',
   }).optional(),

@@ -1,7 +1,7 @@
 /** Messages to webhook endpoints, and their attempts. */
 import { z } from 'zod';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { count, isoTime, text } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import { type Route } from '../../platform/http/route.ts';
