@@ -6,7 +6,7 @@ import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { DEFAULT_CHANGES_LIMIT, MAX_CHANGES_LIMIT } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { CHANGE_KINDS, CHANGED_FIELDS } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 

@@ -8,11 +8,11 @@ import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
-import type { View } from '../../platform/http/present.ts';
+import { presenter, type View } from '../../platform/http/present.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import type { PricedPackage } from '../prices.ts';
-import { DURATION_UNITS, type LocationNetwork, REGION_TYPES, snapshotOf, validityDays } from '../rules.ts';
+import { DURATION_UNITS, REGION_TYPES, snapshotOf, validityDays } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
 const TAG = 'Catalogue';
@@ -130,7 +130,9 @@ const packagesRoute = (cache: RenderCache) =>
       if (query.type === 'TOPUP') {
         const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
         const render = async () =>
-          (await cases.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
+          (await cases.listTopUps(account, { regionCode, packageCode, currency })).map((one) =>
+            presentTopUp(offerOf(one)),
+          );
         return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
       }
       const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
@@ -170,7 +172,7 @@ const packageDetailsRoute = (cache: RenderCache) =>
       const account: Account | undefined = principal?.account;
       const cacheKey = ['package', account?.type, currency, packageType, packageCode];
       const render = async () =>
-        presentPackageDetails(await cases.getPackage(account, { packageCode, packageType, currency }));
+        presentDetails(offerOf(await cases.getPackage(account, { packageCode, packageType, currency })));
       return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
     },
   });
@@ -194,48 +196,17 @@ function presentPackage(view: PricedPackage): View<z.output<typeof packageSchema
   };
 }
 
-function presentTopUp(view: PricedPackage): View<z.output<typeof topUpPackageSchema>> {
-  return {
-    ...presentOffer(view),
-    locationNetworkList: view.item.networks.map(presentNetwork),
-  };
-}
+const presentTopUp = presenter(topUpPackageSchema);
+const presentDetails = presenter(packageDetailsSchema);
 
-function presentPackageDetails(view: PricedPackage): View<z.output<typeof packageDetailsSchema>> {
-  const { item } = view;
-  return {
-    ...presentOffer(view),
-    unusedValidTime: item.unusedValidDays,
-    location: item.location,
-    locationCode: item.locationCode,
-    locationNetworkList: item.networks.map((network) => ({
-      ...presentNetwork(network),
-      locationLogo: network.locationLogo,
-    })),
-  };
-}
-
-function presentOffer({ item, price }: PricedPackage) {
-  return {
-    packageCode: item.packageCode,
-    name: item.name,
-    price: moneyJson(price.amountMinor),
-    currencyCode: price.currency,
-    volume: item.volumeBytes,
-    duration: item.duration,
-    durationUnit: item.durationUnit,
-    speed: item.speed,
-    description: item.description,
-  };
-}
-
-function presentNetwork({ locationName, locationCode, operatorList }: LocationNetwork) {
-  return {
-    locationName,
-    locationCode,
-    operatorList: operatorList.map(({ operatorName, networkType }) => ({ operatorName, networkType })),
-  };
-}
+const offerOf = ({ item, price }: PricedPackage) => ({
+  ...item,
+  price,
+  currencyCode: price.currency,
+  volume: item.volumeBytes,
+  unusedValidTime: item.unusedValidDays,
+  locationNetworkList: item.networks,
+});
 
 /** Many callers read the same lists, so each body is rendered once per catalogue revision. */
 export const packageRoutes = (cache: RenderCache): readonly Route<CatalogueCases>[] => [

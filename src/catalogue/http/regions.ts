@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 import { regionSchema } from './shared.ts';
 

@@ -1,15 +1,15 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
-import { type Route } from '../../platform/http/route.ts';
+import { count, laterText, text } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
 import { TEXTS } from '../install-texts/languages.ts';
 import type { EsimCondition } from '../installing.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { esimId } from './shared.ts';
-import { text, count } from '../../platform/http/answer-fields.ts';
-import { merchantRoutes } from '../../platform/http/define-routes.ts';
 
 const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 
@@ -21,7 +21,7 @@ const idField = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950
 
 const condition = {
   esimStatus: z.enum(ESIM_STATUSES),
-  smdpStatus: text('Install state of the profile; empty until known'),
+  smdpStatus: laterText('Install state of the profile'),
   usageAsOf: text(
     'ISO 8601: how old state, usage and validity are; empty until known',
     '2026-01-31T09:30:00.000Z',
@@ -46,14 +46,14 @@ const installSchema = z
     qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
     iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
     androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
-    apn: text('Access point name; empty until known'),
+    apn: laterText('Access point name'),
     ...condition,
     totalVolume: count('Bytes'),
     orderUsage: count('Bytes used'),
     data_usage_remain: z.number().int().min(0).describe('Bytes left'),
     validity_usage_remain: count('Validity left, in `durationUnit`'),
     durationUnit: z.string().meta({ example: 'DAY' }),
-    expiredTime: text('ISO 8601; empty until known'),
+    expiredTime: laterText('ISO 8601'),
   })
   .meta({ id: 'EsimInstall' });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { INSTALL_STAGES, PLAIN_SANDBOX_ACTIONS, type SandboxAction } from '../sandbox-port.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimSchema, presentEsim } from './esims.ts';

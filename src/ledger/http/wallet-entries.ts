@@ -14,7 +14,7 @@ import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
 import { limitField } from '../../platform/http/page.ts';
 import { presenter } from '../../platform/http/present.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
 import { CSV_COLUMNS, MAX_CSV_ENTRIES } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';

@@ -5,7 +5,7 @@ import { dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField } from '../../platform/http/fields.ts';
 import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<WalletCases>('Wallet');

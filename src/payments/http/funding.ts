@@ -4,7 +4,7 @@ import { GATEWAY_METHODS } from '../../domain/states.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { PaymentCases } from '../use-cases.ts';
 import { fundingSchema, presentFunding, PAYMENT_ERRORS } from './shared.ts';
 

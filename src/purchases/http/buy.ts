@@ -6,7 +6,7 @@ import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_PRICE_LIMIT_MINOR } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { BuyCommand, PurchaseView } from '../views.ts';

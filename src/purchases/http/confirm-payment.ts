@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { canBeReference } from '../../payments/rules.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction, statusSchema } from './shared.ts';

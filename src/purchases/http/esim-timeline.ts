@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { esimId } from '../../esims/http/shared.ts';
 import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 

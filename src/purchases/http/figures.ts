@@ -7,7 +7,7 @@ import { money, oldestUsage, text, count } from '../../platform/http/answer-fiel
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { MAX_SPENDING_DAYS } from '../figures/spending.ts';
 import { MAX_STATISTICS_DAYS, recordOf } from '../figures/statistics.ts';
 import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';

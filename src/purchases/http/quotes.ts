@@ -6,7 +6,7 @@ import { type Data, dataSchema, isoTime, money, text } from '../../platform/http
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { esimId, missingTarget, packageCode, packageType, PRICE_ERRORS, topUpTarget } from './shared.ts';

@@ -4,7 +4,7 @@ import { dataSchema, text } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { FOUND_BY, FOUND_KINDS, MAX_FOUND } from '../store/search.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 

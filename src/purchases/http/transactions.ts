@@ -14,7 +14,7 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { MAX_COUNTED } from '../list-transactions.ts';
 import { TRANSACTION_TYPES } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';

@@ -5,7 +5,7 @@ import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
 import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS } from '../events.ts';
 import { DISABLED_REASONS, MAX_PREVIOUS_SECRETS } from '../rules.ts';

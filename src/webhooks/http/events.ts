@@ -6,7 +6,7 @@ import { choiceField, textField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
 import { MAX_CURSOR_CHARACTERS } from '../../platform/http/limits.ts';
 import { limitField } from '../../platform/http/page.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { WebhookCases } from '../use-cases.ts';
 import { events } from './shared.ts';
 

@@ -4,7 +4,7 @@ import { count, isoTime, text } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import { type Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { MAX_KEPT_HEADERS, MESSAGE_STATUSES } from '../rules.ts';
 import type { WebhookCases } from '../use-cases.ts';
 import { events, message, messageSchema, pageQuery } from './shared.ts';
