@@ -1,6 +1,13 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime, text, count } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  isoTime,
+  text,
+  count,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';
@@ -21,34 +28,27 @@ const machine = textField({
   example: 'adas-laptop',
 });
 
-const askBody = z.object({ machine }).meta({ id: 'DeviceLoginRequest' });
-const askedSchema = dataSchema(
-  z.object({
-    deviceCode: text('Kept by the command. Shown in this answer only'),
-    userCode: text('For the person to type', 'BCDF-GHJK'),
-    verificationUrl: text('Where the person types it'),
-    expiresInSeconds: count('Both codes expire then', 600),
-    intervalSeconds: count('Wait so long before each `takeDeviceLogin`', 3),
+const askBody = namedObject('DeviceLoginRequest', { machine });
+const askedSchema = dataObject('DeviceLogin', {
+  deviceCode: text('Kept by the command. Shown in this answer only'),
+  userCode: text('For the person to type', 'BCDF-GHJK'),
+  verificationUrl: text('Where the person types it'),
+  expiresInSeconds: count('Both codes expire then', 600),
+  intervalSeconds: count('Wait so long before each `takeDeviceLogin`', 3),
+});
+
+const takeBody = namedObject('TakeDeviceLoginRequest', {
+  deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
+});
+const waitingSchema = dataObject('DeviceLoginWaits', { status: z.literal('waits') });
+
+const codeBody = namedObject('DeviceLoginCode', {
+  userCode: textField({
+    max: MAX_CODE_CHARACTERS,
+    description: 'The code that the command shows, in any case, with or without its hyphen',
+    example: 'BCDF-GHJK',
   }),
-  'DeviceLogin',
-);
-
-const takeBody = z
-  .object({
-    deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
-  })
-  .meta({ id: 'TakeDeviceLoginRequest' });
-const waitingSchema = dataSchema(z.object({ status: z.literal('waits') }), 'DeviceLoginWaits');
-
-const codeBody = z
-  .object({
-    userCode: textField({
-      max: MAX_CODE_CHARACTERS,
-      description: 'The code that the command shows, in any case, with or without its hyphen',
-      example: 'BCDF-GHJK',
-    }),
-  })
-  .meta({ id: 'DeviceLoginCode' });
+});
 const CODE = {
   // Every role has it; with a one-time password nothing is permitted.
   permission: 'see',
@@ -57,15 +57,12 @@ const CODE = {
   errors: ['NOT_FOUND'],
 } as const;
 
-const previewSchema = dataSchema(
-  z.object({
-    machine: z.string().meta({ example: 'adas-laptop' }),
-    address: text('Where the command asked from', '192.0.2.7'),
-    createdAt: isoTime('When it asked'),
-    expiresAt: isoTime('The code expires then'),
-  }),
-  'DeviceLoginPreview',
-);
+const previewSchema = dataObject('DeviceLoginPreview', {
+  machine: z.string().meta({ example: 'adas-laptop' }),
+  address: text('Where the command asked from', '192.0.2.7'),
+  createdAt: isoTime('When it asked'),
+  expiresAt: isoTime('The code expires then'),
+});
 
 export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
   forCommands.post(PATH, {

@@ -4,7 +4,14 @@ import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
-import { dataSchema, isoTime, listSchema, text } from '../../platform/http/answer-fields.ts';
+import {
+  dataSchema,
+  isoTime,
+  listSchema,
+  text,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
@@ -38,7 +45,7 @@ const accountFields = {
   createdAt: isoTime('ISO 8601'),
 };
 
-const accountSchema = dataSchema(z.object(accountFields), 'OwnAccount');
+const accountSchema = dataObject('OwnAccount', accountFields);
 
 const changeAccountBody = z
   .object({
@@ -56,27 +63,26 @@ const changeAccountBody = z
 
 const membersSchema = listSchema(memberItem, 'MemberList');
 const memberSchema = dataSchema(memberItem, 'MemberAnswer');
-const changeMemberBody = z.object({ role: roleField }).meta({ id: 'ChangeMemberRequest' });
+const changeMemberBody = namedObject('ChangeMemberRequest', { role: roleField });
 
-const invitation = z
-  .object({
-    invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    email: z.string(),
-    role: z.enum(MEMBER_ROLES),
-    invitedBy: z.string(),
-    createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('The link in the mail works until then'),
-  })
-  .meta({ id: 'Invitation' });
+const invitation = namedObject('Invitation', {
+  invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  email: z.string(),
+  role: z.enum(MEMBER_ROLES),
+  invitedBy: z.string(),
+  createdAt: isoTime('ISO 8601'),
+  expiresAt: isoTime('The link in the mail works until then'),
+});
 
 const invitationsSchema = listSchema(invitation, 'InvitationList');
-const invitationSchema = dataSchema(
-  z.object({ invitation, sandboxMail: mailSentSchema.shape.data.shape.sandboxMail }),
-  'NewInvitation',
-);
-const inviteBody = z
-  .object({ email: emailField('Gets a mail with a link'), role: roleField })
-  .meta({ id: 'InviteRequest' });
+const invitationSchema = dataObject('NewInvitation', {
+  invitation,
+  sandboxMail: mailSentSchema.shape.data.shape.sandboxMail,
+});
+const inviteBody = namedObject('InviteRequest', {
+  email: emailField('Gets a mail with a link'),
+  role: roleField,
+});
 
 const allowedAddress = z
   .string('must be an address or a range')
@@ -85,57 +91,52 @@ const allowedAddress = z
     'must be an address such as 203.0.113.7, or a range such as 203.0.113.0/24',
   );
 
-const createKeyBody = z
-  .object({
-    companyName: companyNameField,
-    websiteUrl: websiteField,
-    allowedAddresses: z
-      .array(allowedAddress, {
-        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-      })
-      .min(1, 'must have at least one')
-      .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
-      .meta({
-        description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
-        example: ['203.0.113.7', '198.51.100.0/24'],
-      }),
-    webhookUrl: textField({
-      max: MAX_WEBHOOK_URL_CHARACTERS,
-      description: 'Makes a webhook endpoint there too; one that exists already is used',
-      example: 'https://merchant.example/webhooks',
-    }).optional(),
-    scopes: z
-      .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
-        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-      })
-      .min(1, 'must have at least one')
-      .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
-      .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
-    expiresAt: timeField({
-      description: 'The key works until then. Absent: as long as this service lets keys work',
-    }).optional(),
-  })
-  .meta({ id: 'CreateKeyRequest' });
+const createKeyBody = namedObject('CreateKeyRequest', {
+  companyName: companyNameField,
+  websiteUrl: websiteField,
+  allowedAddresses: z
+    .array(allowedAddress, {
+      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+    })
+    .min(1, 'must have at least one')
+    .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
+    .meta({
+      description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
+      example: ['203.0.113.7', '198.51.100.0/24'],
+    }),
+  webhookUrl: textField({
+    max: MAX_WEBHOOK_URL_CHARACTERS,
+    description: 'Makes a webhook endpoint there too; one that exists already is used',
+    example: 'https://merchant.example/webhooks',
+  }).optional(),
+  scopes: z
+    .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
+      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+    })
+    .min(1, 'must have at least one')
+    .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
+    .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
+  expiresAt: timeField({
+    description: 'The key works until then. Absent: as long as this service lets keys work',
+  }).optional(),
+});
 
 const keysSchema = listSchema(keyItem, 'ApiKeyList');
 
-const newKeySchema = dataSchema(
-  z.object({
-    keyId: z.string(),
-    apiKey: text('The key. Shown in this answer only'),
-    expiresAt: isoTime('ISO 8601').nullable(),
-    webhook: z
-      .object({
-        endpointId: z.string(),
-        url: z.string(),
-        secret: text(
-          'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
-        ).optional(),
-      })
-      .nullable(),
-  }),
-  'NewApiKey',
-);
+const newKeySchema = dataObject('NewApiKey', {
+  keyId: z.string(),
+  apiKey: text('The key. Shown in this answer only'),
+  expiresAt: isoTime('ISO 8601').nullable(),
+  webhook: z
+    .object({
+      endpointId: z.string(),
+      url: z.string(),
+      secret: text(
+        'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
+      ).optional(),
+    })
+    .nullable(),
+});
 
 const REQUESTS_LIST = 'requests';
 
@@ -149,27 +150,22 @@ const requestsQuery = z.object({
   }).optional(),
 });
 
-const request = z
-  .object({
-    requestId: z.string(),
-    at: isoTime('ISO 8601'),
-    method: z.string(),
-    path: text('The route, without ids', '/api/esim/{esimId}'),
-    status: z.number().int(),
-    errorCode: z.string().nullable(),
-    durationMs: z.number(),
-    keyId: z.string(),
-    key: maskedKey,
-  })
-  .meta({ id: 'LoggedRequest' });
+const request = namedObject('LoggedRequest', {
+  requestId: z.string(),
+  at: isoTime('ISO 8601'),
+  method: z.string(),
+  path: text('The route, without ids', '/api/esim/{esimId}'),
+  status: z.number().int(),
+  errorCode: z.string().nullable(),
+  durationMs: z.number(),
+  keyId: z.string(),
+  key: maskedKey,
+});
 
-const requestsSchema = dataSchema(
-  z.object({
-    items: z.array(request),
-    nextCursor: text('For the next page; null on the last').nullable(),
-  }),
-  'RequestLog',
-);
+const requestsSchema = dataObject('RequestLog', {
+  items: z.array(request),
+  nextCursor: text('For the next page; null on the last').nullable(),
+});
 
 /** `createKey` also makes endpoints, which stand above accounts. */
 type AccountCases = MemberCases & {

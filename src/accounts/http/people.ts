@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime, text } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -26,32 +26,26 @@ const roleField = choiceField(ROLES, { description: 'What the person may do', ex
 const nameField = personNameField('The person’s name');
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
-const signInBody = z
-  .object({
-    email: textField({
-      max: MAX_EMAIL_CHARACTERS,
-      description: 'In any case',
-      example: 'ada@operator.example',
-    }),
-    password: passwordField('Your own, or your one-time password'),
-    code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
-  })
-  .meta({ id: 'SignInRequest' });
+const signInBody = namedObject('SignInRequest', {
+  email: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'In any case',
+    example: 'ada@operator.example',
+  }),
+  password: passwordField('Your own, or your one-time password'),
+  code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
+});
 
-const changePasswordBody = z
-  .object({
-    currentPassword: passwordField('The one you signed in with'),
-    newPassword: newPasswordField,
-  })
-  .meta({ id: 'ChangePasswordRequest' });
+const changePasswordBody = namedObject('ChangePasswordRequest', {
+  currentPassword: passwordField('The one you signed in with'),
+  newPassword: newPasswordField,
+});
 
-const createPersonBody = z
-  .object({
-    email: emailField('For signing in and for the record; it never changes', 'ada@operator.example'),
-    name: nameField,
-    role: roleField,
-  })
-  .meta({ id: 'CreatePersonRequest' });
+const createPersonBody = namedObject('CreatePersonRequest', {
+  email: emailField('For signing in and for the record; it never changes', 'ada@operator.example'),
+  name: nameField,
+  role: roleField,
+});
 
 const changePersonBody = z
   .object({
@@ -67,52 +61,43 @@ const changePersonBody = z
   })
   .meta({ id: 'ChangePersonRequest' });
 
-const confirmBody = z
-  .object({
-    role: choiceField(ROLES, {
-      description: 'The role that you confirm; refused where the person would have another',
-      example: 'FINANCE',
-    }),
-  })
-  .meta({ id: 'ConfirmAccessRequest' });
+const confirmBody = namedObject('ConfirmAccessRequest', {
+  role: choiceField(ROLES, {
+    description: 'The role that you confirm; refused where the person would have another',
+    example: 'FINANCE',
+  }),
+});
 
 const peopleQuery = z.object(pageFields);
 
-const meSchema = dataSchema(
-  z.object({
-    ...signedIn,
-    permissions: z.array(z.enum(PERMISSIONS)),
-    actions: z.array(z.enum(OPERATOR_ACTIONS)).describe('The actions that your role may request'),
-    temporalUi: z
-      .object({
-        url: z.string().meta({ example: 'https://temporal.example' }),
-        namespaces: z.object({
-          test: z.string().meta({ example: 'simway-test' }),
-          live: text('Null while live is switched off').nullable(),
-        }),
-      })
-      .nullable()
-      .describe(
-        'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
-      ),
-  }),
-  'Me',
-);
+const meSchema = dataObject('Me', {
+  ...signedIn,
+  permissions: z.array(z.enum(PERMISSIONS)),
+  actions: z.array(z.enum(OPERATOR_ACTIONS)).describe('The actions that your role may request'),
+  temporalUi: z
+    .object({
+      url: z.string().meta({ example: 'https://temporal.example' }),
+      namespaces: z.object({
+        test: z.string().meta({ example: 'simway-test' }),
+        live: text('Null while live is switched off').nullable(),
+      }),
+    })
+    .nullable()
+    .describe(
+      'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
+    ),
+});
 
-const person = z
-  .object({
-    ...who,
-    awaitsConfirmation: z
-      .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
-      .nullable()
-      .describe(
-        'Access that another administrator than `askedBy` must confirm before the person can sign in',
-      ),
-    lockedUntil: isoTime('After too many wrong passwords').nullable(),
-    disabledAt: isoTime('ISO 8601').nullable(),
-    createdAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Person' });
+const person = namedObject('Person', {
+  ...who,
+  awaitsConfirmation: z
+    .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
+    .nullable()
+    .describe('Access that another administrator than `askedBy` must confirm before the person can sign in'),
+  lockedUntil: isoTime('After too many wrong passwords').nullable(),
+  disabledAt: isoTime('ISO 8601').nullable(),
+  createdAt: isoTime('ISO 8601'),
+});
 
 const HALF =
   'of the one-time password: `<firstHalf>-<secondHalf>`. Give it to the person yourself. Shown in this answer only';
@@ -120,22 +105,16 @@ const firstHalf = text(`The first half ${HALF}`);
 const oneTimeUntil = isoTime('The one-time password expires then');
 
 const peoplePageSchema = pageSchema(person, 'PersonPage');
-const firstHalfSchema = dataSchema(z.object({ person, firstHalf, oneTimeUntil }), 'FirstHalf');
-const secondHalfSchema = dataSchema(
-  z.object({
-    person,
-    secondHalf: text(`The second half ${HALF}`),
-    oneTimeUntil,
-  }),
-  'SecondHalf',
-);
-const personChangeSchema = dataSchema(
-  z.object({
-    person,
-    given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
-  }),
-  'PersonChange',
-);
+const firstHalfSchema = dataObject('FirstHalf', { person, firstHalf, oneTimeUntil });
+const secondHalfSchema = dataObject('SecondHalf', {
+  person,
+  secondHalf: text(`The second half ${HALF}`),
+  oneTimeUntil,
+});
+const personChangeSchema = dataObject('PersonChange', {
+  person,
+  given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
+});
 
 const forSignIn = routesWith<OperatorAccessCases, 'login'>('login', 'Signing in');
 const forOneself = routesWith<OperatorAccessCases, 'session'>('session', 'Signing in');

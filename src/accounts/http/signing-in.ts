@@ -3,7 +3,7 @@ import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
@@ -24,46 +24,41 @@ const nameField = personNameField('Your name');
 
 const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
 
-const signUpBody = z
-  .object({
-    email: emailField('You sign in with it. It must be able to receive mail'),
-    password: newPasswordField,
-    name: nameField,
-    companyName: companyNameField,
-    currency: choiceField(ACCOUNT_CURRENCIES, {
-      description: 'Of the wallet and of all prices. It never changes',
-      example: 'USD',
-    }),
-  })
-  .meta({ id: 'SignUpRequest' });
+const signUpBody = namedObject('SignUpRequest', {
+  email: emailField('You sign in with it. It must be able to receive mail'),
+  password: newPasswordField,
+  name: nameField,
+  companyName: companyNameField,
+  currency: choiceField(ACCOUNT_CURRENCIES, {
+    description: 'Of the wallet and of all prices. It never changes',
+    example: 'USD',
+  }),
+});
 
-const confirmUserBody = z
-  .object({ token: tokenField, password: passwordField('The one that was chosen when signing up') })
-  .meta({ id: 'ConfirmUserRequest' });
+const confirmUserBody = namedObject('ConfirmUserRequest', {
+  token: tokenField,
+  password: passwordField('The one that was chosen when signing up'),
+});
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
-const userSignInBody = z
-  .object({
-    email: textField({
-      max: MAX_EMAIL_CHARACTERS,
-      description: 'In any case',
-      example: 'ada@merchant.example',
-    }),
-    password: passwordField('Your password'),
-  })
-  .meta({ id: 'UserSignInRequest' });
+const userSignInBody = namedObject('UserSignInRequest', {
+  email: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'In any case',
+    example: 'ada@merchant.example',
+  }),
+  password: passwordField('Your password'),
+});
 
-const codeBody = z
-  .object({ code: codeField('Of your authenticator app, or one of your recovery codes') })
-  .meta({ id: 'SecondFactorRequest' });
+const codeBody = namedObject('SecondFactorRequest', {
+  code: codeField('Of your authenticator app, or one of your recovery codes'),
+});
 
-const firstCodeBody = z
-  .object({ code: codeField('Of your authenticator app') })
-  .meta({ id: 'ConfirmSecondFactorRequest' });
+const firstCodeBody = namedObject('ConfirmSecondFactorRequest', {
+  code: codeField('Of your authenticator app'),
+});
 
-const ownPasswordBody = z
-  .object({ password: passwordField('Your password') })
-  .meta({ id: 'OwnPasswordRequest' });
+const ownPasswordBody = namedObject('OwnPasswordRequest', { password: passwordField('Your password') });
 
 const removeSecondFactorBody = ownPasswordBody
   .extend({
@@ -71,17 +66,19 @@ const removeSecondFactorBody = ownPasswordBody
   })
   .meta({ id: 'RemoveSecondFactorRequest' });
 
-const changeOwnPasswordBody = z
-  .object({ currentPassword: passwordField('The one you signed in with'), newPassword: newPasswordField })
-  .meta({ id: 'ChangeOwnPasswordRequest' });
+const changeOwnPasswordBody = namedObject('ChangeOwnPasswordRequest', {
+  currentPassword: passwordField('The one you signed in with'),
+  newPassword: newPasswordField,
+});
 
-const requestResetBody = z
-  .object({ email: emailField('The one you sign in with') })
-  .meta({ id: 'PasswordResetRequest' });
+const requestResetBody = namedObject('PasswordResetRequest', {
+  email: emailField('The one you sign in with'),
+});
 
-const confirmResetBody = z
-  .object({ token: tokenField, newPassword: newPasswordField })
-  .meta({ id: 'ConfirmPasswordResetRequest' });
+const confirmResetBody = namedObject('ConfirmPasswordResetRequest', {
+  token: tokenField,
+  newPassword: newPasswordField,
+});
 
 const acceptInvitationBody = z
   .object({
@@ -94,72 +91,56 @@ const acceptInvitationBody = z
     description: '`name` and `password` are needed where the e-mail address has no user yet',
   });
 
-const signedInSchema = dataSchema(
-  z.object({
-    secondFactor: yesNo(
-      'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
-    ),
-  }),
-  'SignedIn',
-);
+const signedInSchema = dataObject('SignedIn', {
+  secondFactor: yesNo(
+    'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
+  ),
+});
 
-const acceptedSchema = dataSchema(
-  z.object({
-    accountId: z.string(),
-    isSignedIn: yesNo('false: sign in with your password'),
-  }),
-  'AcceptedInvitation',
-);
+const acceptedSchema = dataObject('AcceptedInvitation', {
+  accountId: z.string(),
+  isSignedIn: yesNo('false: sign in with your password'),
+});
 
-const secondFactorSchema = dataSchema(
-  z.object({
-    otpauthUri: text('For an authenticator app, as text or as a QR code'),
-    recoveryCodes: z
-      .array(z.string())
-      .describe('Each works once in place of a code. Shown in this answer only: keep them'),
-  }),
-  'NewSecondFactor',
-);
+const secondFactorSchema = dataObject('NewSecondFactor', {
+  otpauthUri: text('For an authenticator app, as text or as a QR code'),
+  recoveryCodes: z
+    .array(z.string())
+    .describe('Each works once in place of a code. Shown in this answer only: keep them'),
+});
 
-const membership = z
-  .object({
-    accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    accountName: z.string(),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    plan: z.enum(PLANS),
-    role: z.enum(MEMBER_ROLES),
-    permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
-  })
-  .meta({ id: 'Membership' });
+const membership = namedObject('Membership', {
+  accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  accountName: z.string(),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  plan: z.enum(PLANS),
+  role: z.enum(MEMBER_ROLES),
+  permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
+});
 
-const currentUserSchema = dataSchema(
-  z.object({
-    user: z.object({
-      userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-      email: z.string(),
-      name: z.string(),
-      hasSecondFactor: z.boolean(),
-    }),
-    memberships: z.array(membership).describe('The accounts that you belong to'),
-    operator: z
-      .object({
-        personId: z.string(),
-        role: z.enum(ROLES),
-        permissions: z.array(z.string()).describe('As in the document of operators'),
-        actions: z.array(z.string()).describe('As in the document of operators'),
-        mustChangePassword: yesNo(
-          'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
-        ),
-      })
-      .nullable()
-      .describe('What you may do as an operator of this service, if you are one'),
-    environments: z
-      .array(z.enum(ENVIRONMENTS))
-      .describe('The values that `Simway-Environment` may have here'),
-    expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+const currentUserSchema = dataObject('CurrentUser', {
+  user: z.object({
+    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    email: z.string(),
+    name: z.string(),
+    hasSecondFactor: z.boolean(),
   }),
-  'CurrentUser',
-);
+  memberships: z.array(membership).describe('The accounts that you belong to'),
+  operator: z
+    .object({
+      personId: z.string(),
+      role: z.enum(ROLES),
+      permissions: z.array(z.string()).describe('As in the document of operators'),
+      actions: z.array(z.string()).describe('As in the document of operators'),
+      mustChangePassword: yesNo(
+        'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
+      ),
+    })
+    .nullable()
+    .describe('What you may do as an operator of this service, if you are one'),
+  environments: z.array(z.enum(ENVIRONMENTS)).describe('The values that `Simway-Environment` may have here'),
+  expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+});
 
 const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
 const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');

@@ -1,7 +1,7 @@
 /** What changed in the catalogue. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { dataSchema, isoTime, money, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
@@ -28,31 +28,26 @@ const changesQuery = z.object({
   }),
 });
 
-const packageChangeSchema = z
-  .object({
-    at: isoTime('When the change was found'),
-    kind: z.enum(CHANGE_KINDS).describe('ADDED: on sale, for the first time or again'),
-    packageCode: z.string(),
-    packageName: text('After the change'),
-    regionCode: text('After the change'),
-    changedFields: z
-      .array(z.enum(CHANGED_FIELDS))
-      .describe('What is different; empty for a new package. `availability`: withdrawn, or on sale again'),
-    price: money(
-      'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
-    ).nullable(),
-    currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
-  })
-  .meta({ id: 'PackageChange' });
+const packageChangeSchema = namedObject('PackageChange', {
+  at: isoTime('When the change was found'),
+  kind: z.enum(CHANGE_KINDS).describe('ADDED: on sale, for the first time or again'),
+  packageCode: z.string(),
+  packageName: text('After the change'),
+  regionCode: text('After the change'),
+  changedFields: z
+    .array(z.enum(CHANGED_FIELDS))
+    .describe('What is different; empty for a new package. `availability`: withdrawn, or on sale again'),
+  price: money(
+    'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
+  ).nullable(),
+  currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
+});
 
-const packageChangesSchema = dataSchema(
-  z.object({
-    items: z.array(packageChangeSchema).describe('Oldest first'),
-    nextCursor: text('For `since` of the next request, also when there is nothing new'),
-    hasMore: yesNo('More can be read at once'),
-  }),
-  'PackageChanges',
-);
+const packageChangesSchema = dataObject('PackageChanges', {
+  items: z.array(packageChangeSchema).describe('Oldest first'),
+  nextCursor: text('For `since` of the next request, also when there is nothing new'),
+  hasMore: yesNo('More can be read at once'),
+});
 
 export const changeRoutes: readonly Route<CatalogueCases>[] = [
   routes.get('/api/esim/packages/changes', {

@@ -1,23 +1,21 @@
 /** The exchange rate, without a key. */
 import { z } from 'zod';
-import { answer } from '../../platform/http/answer-fields.ts';
+import { answer, namedObject } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { decimalJson } from '../../platform/http/json.ts';
 import { presenter } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
-const exchangeRateSchema = z
-  .object({
-    success: z.literal(true),
-    message: z.string(),
-    data: z.object({
-      rate: z.number().meta({ description: '1 USD is this many NGN', example: 1534.25 }),
-      baseCurrency: z.literal('USD'),
-      currency: z.literal('NGN'),
-    }),
-  })
-  .meta({ id: 'ExchangeRate' });
+const exchangeRateSchema = namedObject('ExchangeRate', {
+  success: z.literal(true),
+  message: z.string(),
+  data: z.object({
+    rate: z.number().meta({ description: '1 USD is this many NGN', example: 1534.25 }),
+    baseCurrency: z.literal('USD'),
+    currency: z.literal('NGN'),
+  }),
+});
 
 const routes = routesWith<CatalogueCases, 'public'>('public', 'Settings');
 

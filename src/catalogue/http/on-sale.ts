@@ -1,7 +1,7 @@
 /** What was on sale at a given moment, for operators. */
 import { z } from 'zod';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { dataSchema, isoTime, money, usd } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, usd, dataObject } from '../../platform/http/answer-fields.ts';
 import { textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
@@ -27,35 +27,30 @@ const onSaleQuery = z.object({
   ...pageFields,
 });
 
-const onSaleSchema = dataSchema(
-  z.object({
-    at: isoTime('The moment'),
-    knownSince: isoTime(
-      'The catalogue is kept since then; nothing is known of before. null: nothing is kept yet',
-    ).nullable(),
-    items: z
-      .array(
-        z.object({
-          packageCode: z.string(),
-          name: z.string(),
-          packageType: z.enum(PACKAGE_TYPES),
-          regionCode: z.string(),
-          costUsd: usd('Our cost in US dollars, four decimals', 12.5),
-          userPriceUsd: money(
-            'Price for individual users; null: no markups are known of that moment',
-          ).nullable(),
-          merchantPriceUsd: money(
-            'Price for merchants; null: no markups are known of that moment',
-          ).nullable(),
-          validFrom: isoTime('When the catalogue sync found the package as it was'),
-          validTo: isoTime('When it found the next change; null: the package is still the same').nullable(),
-        }),
-      )
-      .describe('One page, by code, as each package was at that moment'),
-    pagination: paginationSchema,
-  }),
-  'OnSale',
-);
+const onSaleSchema = dataObject('OnSale', {
+  at: isoTime('The moment'),
+  knownSince: isoTime(
+    'The catalogue is kept since then; nothing is known of before. null: nothing is kept yet',
+  ).nullable(),
+  items: z
+    .array(
+      z.object({
+        packageCode: z.string(),
+        name: z.string(),
+        packageType: z.enum(PACKAGE_TYPES),
+        regionCode: z.string(),
+        costUsd: usd('Our cost in US dollars, four decimals', 12.5),
+        userPriceUsd: money(
+          'Price for individual users; null: no markups are known of that moment',
+        ).nullable(),
+        merchantPriceUsd: money('Price for merchants; null: no markups are known of that moment').nullable(),
+        validFrom: isoTime('When the catalogue sync found the package as it was'),
+        validTo: isoTime('When it found the next change; null: the package is still the same').nullable(),
+      }),
+    )
+    .describe('One page, by code, as each package was at that moment'),
+  pagination: paginationSchema,
+});
 
 export const onSaleRoutes: readonly Route<PricingCases>[] = [
   routes.get('/ops/on-sale', {

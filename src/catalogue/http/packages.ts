@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { money, text, count } from '../../platform/http/answer-fields.ts';
+import { money, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
@@ -54,23 +54,21 @@ const packageDetailsQuery = z.object({
   currency: currencyField({ description: 'The currency of `price`' }),
 });
 
-const packageSchema = z
-  .object({
-    packageCode: z.string(),
-    packageName: z.string(),
-    data: text('Allowance', '5 GB'),
-    validity: count('Days'),
-    price: money('In the account currency'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    originalPriceUSD: money('The same price in US dollars'),
-    coverage: z.array(z.string()).describe('Covered countries'),
-    networkProviders: z.array(z.string()).describe('Operators'),
-    dataType: z.string().meta({ example: 'Data only' }),
-    speed: z.string().meta({ example: '3G/4G/5G' }),
-    activation: text('When validity starts'),
-    topUpAvailable: z.boolean(),
-  })
-  .meta({ id: 'Package' });
+const packageSchema = namedObject('Package', {
+  packageCode: z.string(),
+  packageName: z.string(),
+  data: text('Allowance', '5 GB'),
+  validity: count('Days'),
+  price: money('In the account currency'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  originalPriceUSD: money('The same price in US dollars'),
+  coverage: z.array(z.string()).describe('Covered countries'),
+  networkProviders: z.array(z.string()).describe('Operators'),
+  dataType: z.string().meta({ example: 'Data only' }),
+  speed: z.string().meta({ example: '3G/4G/5G' }),
+  activation: text('When validity starts'),
+  topUpAvailable: z.boolean(),
+});
 
 const networkSchema = z.object({
   locationName: z.string(),
@@ -78,30 +76,26 @@ const networkSchema = z.object({
   operatorList: z.array(z.object({ operatorName: z.string(), networkType: z.string() })),
 });
 
-const topUpPackageSchema = z
-  .object({
-    packageCode: text('The code to send when buying'),
-    name: z.string(),
-    price: money('In `currencyCode`'),
-    currencyCode: z.string().meta({ example: 'USD' }),
-    volume: count('Bytes; for a top-up the bytes added'),
-    duration: count('In `durationUnit`'),
-    durationUnit: z.enum(DURATION_UNITS),
-    speed: z.string(),
-    description: z.string(),
-    locationNetworkList: z.array(networkSchema),
-  })
-  .meta({ id: 'TopUpPackage' });
+const topUpPackageSchema = namedObject('TopUpPackage', {
+  packageCode: text('The code to send when buying'),
+  name: z.string(),
+  price: money('In `currencyCode`'),
+  currencyCode: z.string().meta({ example: 'USD' }),
+  volume: count('Bytes; for a top-up the bytes added'),
+  duration: count('In `durationUnit`'),
+  durationUnit: z.enum(DURATION_UNITS),
+  speed: z.string(),
+  description: z.string(),
+  locationNetworkList: z.array(networkSchema),
+});
 
-const packageDetailsSchema = z
-  .object({
-    ...topUpPackageSchema.shape,
-    unusedValidTime: count('Days to install before it lapses'),
-    location: z.string(),
-    locationCode: z.string(),
-    locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
-  })
-  .meta({ id: 'PackageDetails' });
+const packageDetailsSchema = namedObject('PackageDetails', {
+  ...topUpPackageSchema.shape,
+  unusedValidTime: count('Days to install before it lapses'),
+  location: z.string(),
+  locationCode: z.string(),
+  locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
+});
 
 const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
 

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { dataSchema, isoTime, money, percent, text, usd } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  money,
+  percent,
+  text,
+  usd,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { amountField, textField } from '../../platform/http/fields.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
@@ -27,22 +35,19 @@ const terms = {
 
 const version = text('Of these settings', 'initial');
 
-const pricesSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z.object({
-        version,
-        ...terms,
-        by: z.string(),
-        reason: z.string(),
-        validFrom: isoTime('ISO 8601'),
-        isInForce: z.boolean(),
-      }),
-    ),
-    pagination: paginationSchema,
-  }),
-  'Prices',
-);
+const pricesSchema = dataObject('Prices', {
+  items: z.array(
+    z.object({
+      version,
+      ...terms,
+      by: z.string(),
+      reason: z.string(),
+      validFrom: isoTime('ISO 8601'),
+      isInForce: z.boolean(),
+    }),
+  ),
+  pagination: paginationSchema,
+});
 
 const percentField = (description: string, example: number) =>
   amountField({ minMinor: 0n, maxMinor: MAX_PERCENT, description: `${description}, in percent`, example });
@@ -53,78 +58,70 @@ const termFields = {
   ngnIncrementPercent: percentField('The increment on prices in NGN, after the conversion', 3),
 };
 
-const previewBody = z.object(termFields).meta({ id: 'PreviewPricesRequest' });
+const previewBody = namedObject('PreviewPricesRequest', termFields);
 const packageCount = z.number().int();
 
-const pricePreviewSchema = dataSchema(
-  z.object({
-    version: version.describe('Of the settings in force: send it with `setPrices`'),
-    before: z.object(terms),
-    after: z.object(terms),
-    nairaRate: z.number().nullable().meta({
-      description: 'Prices in NGN are made with it. null: there is no current rate',
-      example: 1534.25,
-    }),
-    packages: packageCount.describe('On sale, top-ups included'),
-    totals: z
-      .array(
-        z.object({
-          accountType: z.enum(ACCOUNT_TYPES),
-          currency: z.enum(ACCOUNT_CURRENCIES),
-          dearer: packageCount,
-          cheaper: packageCount,
-          unchanged: packageCount,
-          unsellable: packageCount.describe('Without a price above zero afterwards'),
-          belowCost: packageCount.describe('Sold below our cost afterwards'),
-          largestRisePercent: percent('null: no package gets dearer').nullable(),
-          largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
-          lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
-        }),
-      )
-      .describe('One line for each type of account and currency'),
-    items: z
-      .array(
-        z.object({
-          packageCode: z.string(),
-          name: z.string(),
-          packageType: z.enum(PACKAGE_TYPES),
-          costUsd: usd('Our cost in US dollars, four decimals', 12.5),
-          prices: z.array(
-            z.object({
-              accountType: z.enum(ACCOUNT_TYPES),
-              currency: z.enum(ACCOUNT_CURRENCIES),
-              before: money('null: there is no current rate').nullable(),
-              after: money('null: there is no current rate').nullable(),
-              changePercent: percent('Of the price before').nullable(),
-              marginPercent: percent('Of the new price').nullable(),
-            }),
-          ),
-        }),
-      )
-      .describe('One page of the packages whose price changes, those that change most first'),
-    pagination: paginationSchema,
+const pricePreviewSchema = dataObject('PricePreview', {
+  version: version.describe('Of the settings in force: send it with `setPrices`'),
+  before: z.object(terms),
+  after: z.object(terms),
+  nairaRate: z.number().nullable().meta({
+    description: 'Prices in NGN are made with it. null: there is no current rate',
+    example: 1534.25,
   }),
-  'PricePreview',
-);
+  packages: packageCount.describe('On sale, top-ups included'),
+  totals: z
+    .array(
+      z.object({
+        accountType: z.enum(ACCOUNT_TYPES),
+        currency: z.enum(ACCOUNT_CURRENCIES),
+        dearer: packageCount,
+        cheaper: packageCount,
+        unchanged: packageCount,
+        unsellable: packageCount.describe('Without a price above zero afterwards'),
+        belowCost: packageCount.describe('Sold below our cost afterwards'),
+        largestRisePercent: percent('null: no package gets dearer').nullable(),
+        largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
+        lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
+      }),
+    )
+    .describe('One line for each type of account and currency'),
+  items: z
+    .array(
+      z.object({
+        packageCode: z.string(),
+        name: z.string(),
+        packageType: z.enum(PACKAGE_TYPES),
+        costUsd: usd('Our cost in US dollars, four decimals', 12.5),
+        prices: z.array(
+          z.object({
+            accountType: z.enum(ACCOUNT_TYPES),
+            currency: z.enum(ACCOUNT_CURRENCIES),
+            before: money('null: there is no current rate').nullable(),
+            after: money('null: there is no current rate').nullable(),
+            changePercent: percent('Of the price before').nullable(),
+            marginPercent: percent('Of the new price').nullable(),
+          }),
+        ),
+      }),
+    )
+    .describe('One page of the packages whose price changes, those that change most first'),
+  pagination: paginationSchema,
+});
 
-const pricesBody = z
-  .object({
-    version: textField({
-      max: MAX_VERSION_CHARACTERS,
-      description: 'From the preview: other settings in force are refused with `PRICES_CHANGED`',
-      example: 'initial',
-    }),
-    ...termFields,
-    reason,
-  })
-  .meta({ id: 'SetPricesRequest' });
-
-const pricesSetSchema = dataSchema(
-  z.object({
-    outcome: z.enum(['set', 'unchanged']).describe('`unchanged`: they are in force already'),
+const pricesBody = namedObject('SetPricesRequest', {
+  version: textField({
+    max: MAX_VERSION_CHARACTERS,
+    description: 'From the preview: other settings in force are refused with `PRICES_CHANGED`',
+    example: 'initial',
   }),
-  'PricesSet',
-);
+  ...termFields,
+  reason,
+});
+
+const pricesSetSchema = dataObject('PricesSet', {
+  outcome: z.enum(['set', 'unchanged']).describe('`unchanged`: they are in force already'),
+});
 
 const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
   userMarkupBps: Number(body.userMarkupPercent),

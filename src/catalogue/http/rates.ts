@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import {
   dataAnswer,
-  dataSchema,
   isoTime,
   percent,
   text,
   yesNo,
   type Data,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
@@ -72,63 +73,62 @@ const source = text('Where it is from; `operator`: a person set it', 'fixed');
 
 const rateId = z.string().meta({ example: '42' });
 
-const ratesSchema = dataSchema(
-  z.object({
-    items: z
-      .array(
-        z.object({
-          rateId,
-          currency: code,
-          rate,
-          source,
-          observedAt: isoTime('ISO 8601'),
-          ageSeconds: z.number().int(),
-          isSold: yesNo('false: older than 24 hours, so nothing is sold at it'),
-        }),
-      )
-      .describe('The current rate of every currency'),
-    waiting: z
-      .array(
-        z.object({
-          rateId,
-          currency: code,
-          rate,
-          currentRate: z.number().nullable().meta({ description: 'null: there is none', example: 1534.25 }),
-          changePercent: percent('Of the current rate; null where there is none').nullable(),
-          source,
-          observedAt: isoTime('ISO 8601'),
-          proposedBy: text('The person who set it; another one confirms it. null: a provider').nullable(),
-          reason: z.string().nullable(),
-        }),
-      )
-      .describe('In quarantine, of the last 24 hours, newest first, at most 200'),
-    changes: z
-      .array(
-        z.object({
-          at: isoTime('When it came into use'),
-          currency: code,
-          before: z
-            .number()
-            .nullable()
-            .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
-          rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
-          by: text('Who set it, or which provider observed it'),
-          reason: text('Empty: of a provider'),
-          confirmedBy: text('Who confirmed it; null: it needed no confirmation').nullable(),
-          confirmReason: z.string().nullable(),
-        }),
-      )
-      .describe('What people set or confirmed, newest first, at most 20'),
-    history: z
-      .array(z.object({ at: isoTime('ISO 8601'), rate, source }))
-      .describe('Of `currency`, oldest first: at most 200, each the last of an equal span of time'),
-  }),
-  'Rates',
-);
+const ratesSchema = dataObject('Rates', {
+  items: z
+    .array(
+      z.object({
+        rateId,
+        currency: code,
+        rate,
+        source,
+        observedAt: isoTime('ISO 8601'),
+        ageSeconds: z.number().int(),
+        isSold: yesNo('false: older than 24 hours, so nothing is sold at it'),
+      }),
+    )
+    .describe('The current rate of every currency'),
+  waiting: z
+    .array(
+      z.object({
+        rateId,
+        currency: code,
+        rate,
+        currentRate: z.number().nullable().meta({ description: 'null: there is none', example: 1534.25 }),
+        changePercent: percent('Of the current rate; null where there is none').nullable(),
+        source,
+        observedAt: isoTime('ISO 8601'),
+        proposedBy: text('The person who set it; another one confirms it. null: a provider').nullable(),
+        reason: z.string().nullable(),
+      }),
+    )
+    .describe('In quarantine, of the last 24 hours, newest first, at most 200'),
+  changes: z
+    .array(
+      z.object({
+        at: isoTime('When it came into use'),
+        currency: code,
+        before: z
+          .number()
+          .nullable()
+          .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
+        rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
+        by: text('Who set it, or which provider observed it'),
+        reason: text('Empty: of a provider'),
+        confirmedBy: text('Who confirmed it; null: it needed no confirmation').nullable(),
+        confirmReason: z.string().nullable(),
+      }),
+    )
+    .describe('What people set or confirmed, newest first, at most 20'),
+  history: z
+    .array(z.object({ at: isoTime('ISO 8601'), rate, source }))
+    .describe('Of `currency`, oldest first: at most 200, each the last of an equal span of time'),
+});
 
-const rateBody = z
-  .object({ currency: currencyCode('Any but USD'), rate: rateField, reason })
-  .meta({ id: 'SetRateRequest' });
+const rateBody = namedObject('SetRateRequest', {
+  currency: currencyCode('Any but USD'),
+  rate: rateField,
+  reason,
+});
 
 const proposed = {
   rateId: rateId.nullable().describe('null: as configured'),
@@ -137,17 +137,14 @@ const proposed = {
   rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
 };
 
-const rateSetSchema = dataSchema(z.object({ outcome: z.literal('set'), ...proposed }), 'RateSet');
-const rateWaitsSchema = dataSchema(z.object({ outcome: z.literal('waits'), ...proposed }), 'RateWaits');
-const confirmRateBody = z.object({ reason }).meta({ id: 'ConfirmRateRequest' });
+const rateSetSchema = dataObject('RateSet', { outcome: z.literal('set'), ...proposed });
+const rateWaitsSchema = dataObject('RateWaits', { outcome: z.literal('waits'), ...proposed });
+const confirmRateBody = namedObject('ConfirmRateRequest', { reason });
 
-const rateConfirmedSchema = dataSchema(
-  z.object({
-    rateId,
-    outcome: z.enum(['confirmed', 'already']).describe('`already`: it was not in quarantine'),
-  }),
-  'RateConfirmed',
-);
+const rateConfirmedSchema = dataObject('RateConfirmed', {
+  rateId,
+  outcome: z.enum(['confirmed', 'already']).describe('`already`: it was not in quarantine'),
+});
 
 function presentRates({ good, waiting, changes, history }: RatesView): Data<typeof ratesSchema> {
   const current = new Map(good.map(({ currency, micros }) => [currency, micros]));

@@ -4,7 +4,15 @@ import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
-import { isoTime, laterText, money, text, count, yesNo } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  laterText,
+  money,
+  text,
+  count,
+  yesNo,
+  namedObject,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
@@ -53,51 +61,48 @@ const listed = {
   currency: z.enum(ACCOUNT_CURRENCIES),
 };
 
-const esimListItemSchema = z
-  .object({ ...listed, packageDetails: z.object(packageCoverage) })
-  .meta({ id: 'EsimListItem' });
+const esimListItemSchema = namedObject('EsimListItem', {
+  ...listed,
+  packageDetails: z.object(packageCoverage),
+});
 
-const esimPageSchema = z
-  .object({
-    esims: z.array(esimListItemSchema),
-    total: count('eSIMs that match the filter'),
-    page: z.number().int(),
-    limit: z.number().int(),
-    totalPages: z.number().int(),
-    totalIsMinimum: yesNo(
-      `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
-    ),
-    nextCursor: text('For `after`: the next page; empty at the end'),
-  })
-  .meta({ id: 'EsimPage' });
+const esimPageSchema = namedObject('EsimPage', {
+  esims: z.array(esimListItemSchema),
+  total: count('eSIMs that match the filter'),
+  page: z.number().int(),
+  limit: z.number().int(),
+  totalPages: z.number().int(),
+  totalIsMinimum: yesNo(
+    `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
+  ),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+});
 
-export const esimSchema = z
-  .object({
-    ...listed,
-    orderNo: laterText('Order number'),
-    esimTranNo: laterText('eSIM transaction number'),
-    imsi: laterText('IMSI'),
-    msisdn: text('Phone number, if it has one').nullable(),
-    ac: laterText('Activation value: the same LPA string as `activationCode`'),
-    shortUrl: laterText('Short URL'),
-    smdpAddress: laterText('SM-DP+ address'),
-    matchingId: laterText('Matching id'),
-    eid: laterText('EID of the device it is installed in'),
-    smdpStatus: laterText('Install state of the profile'),
-    activeType: text('What starts the validity'),
-    durationUnit: z.string().meta({ example: 'DAY' }),
-    totalDuration: count('In `durationUnit`'),
-    validity_usage_remain: count('Validity left, in `durationUnit`'),
-    pin: z.string().nullable(),
-    puk: z.string().nullable(),
-    apn: laterText('Access point name'),
-    smsStatus: z.number().int(),
-    dataType: z.number().int(),
-    packageDetails: z.object({ ...packageCoverage, dataType: z.string(), speed: z.string() }),
-    isActive: z.boolean(),
-    updatedAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Esim' });
+export const esimSchema = namedObject('Esim', {
+  ...listed,
+  orderNo: laterText('Order number'),
+  esimTranNo: laterText('eSIM transaction number'),
+  imsi: laterText('IMSI'),
+  msisdn: text('Phone number, if it has one').nullable(),
+  ac: laterText('Activation value: the same LPA string as `activationCode`'),
+  shortUrl: laterText('Short URL'),
+  smdpAddress: laterText('SM-DP+ address'),
+  matchingId: laterText('Matching id'),
+  eid: laterText('EID of the device it is installed in'),
+  smdpStatus: laterText('Install state of the profile'),
+  activeType: text('What starts the validity'),
+  durationUnit: z.string().meta({ example: 'DAY' }),
+  totalDuration: count('In `durationUnit`'),
+  validity_usage_remain: count('Validity left, in `durationUnit`'),
+  pin: z.string().nullable(),
+  puk: z.string().nullable(),
+  apn: laterText('Access point name'),
+  smsStatus: z.number().int(),
+  dataType: z.number().int(),
+  packageDetails: z.object({ ...packageCoverage, dataType: z.string(), speed: z.string() }),
+  isActive: z.boolean(),
+  updatedAt: isoTime('ISO 8601'),
+});
 
 export function presentEsim(esim: EsimView): View<z.output<typeof esimSchema>> {
   const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];

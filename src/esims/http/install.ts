@@ -1,7 +1,7 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
-import { count, laterText, text } from '../../platform/http/answer-fields.ts';
+import { count, laterText, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
@@ -28,48 +28,42 @@ const condition = {
   ),
 };
 
-const installSchema = z
-  .object({
-    esimId: idField,
-    installState: z
-      .enum(INSTALL_STATES)
-      .describe(
-        'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
-      ),
-    installUrl: text(
-      'Public page for the traveller, until it is revoked. A secret',
-      'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
+const installSchema = namedObject('EsimInstall', {
+  esimId: idField,
+  installState: z
+    .enum(INSTALL_STATES)
+    .describe(
+      'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
     ),
-    activationCode: whenReady('LPA string', 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F'),
-    smdpAddress: whenReady('SM-DP+ address', 'rsp.example.com'),
-    matchingId: whenReady('Matching id', 'K2-1A2B3C-4D5E6F'),
-    qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
-    iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
-    androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
-    apn: laterText('Access point name'),
-    ...condition,
-    totalVolume: count('Bytes'),
-    orderUsage: count('Bytes used'),
-    data_usage_remain: z.number().int().min(0).describe('Bytes left'),
-    validity_usage_remain: count('Validity left, in `durationUnit`'),
-    durationUnit: z.string().meta({ example: 'DAY' }),
-    expiredTime: laterText('ISO 8601'),
-  })
-  .meta({ id: 'EsimInstall' });
+  installUrl: text(
+    'Public page for the traveller, until it is revoked. A secret',
+    'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
+  ),
+  activationCode: whenReady('LPA string', 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F'),
+  smdpAddress: whenReady('SM-DP+ address', 'rsp.example.com'),
+  matchingId: whenReady('Matching id', 'K2-1A2B3C-4D5E6F'),
+  qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
+  iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
+  androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
+  apn: laterText('Access point name'),
+  ...condition,
+  totalVolume: count('Bytes'),
+  orderUsage: count('Bytes used'),
+  data_usage_remain: z.number().int().min(0).describe('Bytes left'),
+  validity_usage_remain: count('Validity left, in `durationUnit`'),
+  durationUnit: z.string().meta({ example: 'DAY' }),
+  expiredTime: laterText('ISO 8601'),
+});
 
-const diagnosisSchema = z
-  .object({
-    esimId: idField,
-    code: z.enum(DIAGNOSIS_CODES),
-    summary: text('What is wrong, in one sentence'),
-    nextStep: text('What the traveller can do'),
-    ...condition,
-  })
-  .meta({ id: 'EsimDiagnosis' });
+const diagnosisSchema = namedObject('EsimDiagnosis', {
+  esimId: idField,
+  code: z.enum(DIAGNOSIS_CODES),
+  summary: text('What is wrong, in one sentence'),
+  nextStep: text('What the traveller can do'),
+  ...condition,
+});
 
-const revokedSchema = z
-  .object({ esimId: idField, revoked: z.literal(true) })
-  .meta({ id: 'InstallLinkRevoked' });
+const revokedSchema = namedObject('InstallLinkRevoked', { esimId: idField, revoked: z.literal(true) });
 
 const presentCondition = ({ status, smdpStatus, asOf }: EsimCondition) => ({
   esimStatus: status,

@@ -1,5 +1,6 @@
 /** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
@@ -11,37 +12,31 @@ import { esimId } from './shared.ts';
 
 const routes = merchantRoutes<EsimCases>('Sandbox', { esimId });
 
-const installBody = z
-  .object({
-    stage: choiceField(INSTALL_STAGES, {
-      description:
-        'How far it gets: the profile is downloaded, installed, switched on, connected to a network; default: CONNECTED',
-      example: 'CONNECTED',
-    }).optional(),
-  })
-  .meta({ id: 'SandboxInstallRequest' });
+const installBody = namedObject('SandboxInstallRequest', {
+  stage: choiceField(INSTALL_STAGES, {
+    description:
+      'How far it gets: the profile is downloaded, installed, switched on, connected to a network; default: CONNECTED',
+    example: 'CONNECTED',
+  }).optional(),
+});
 
-const useBody = z
-  .object({
-    bytes: countField({
-      min: 1,
-      max: MAX_SANDBOX_USE_BYTES,
-      description: 'Bytes to use in addition; capped at what is left',
-      example: 644_245_095,
-    }),
-  })
-  .meta({ id: 'SandboxUseRequest' });
+const useBody = namedObject('SandboxUseRequest', {
+  bytes: countField({
+    min: 1,
+    max: MAX_SANDBOX_USE_BYTES,
+    description: 'Bytes to use in addition; capped at what is left',
+    example: 644_245_095,
+  }),
+});
 
-const clockBody = z
-  .object({
-    advanceSeconds: countField({
-      min: 1,
-      max: MAX_SANDBOX_ADVANCE_SECONDS,
-      description: 'How much older the eSIM becomes; a clock never goes back',
-      example: 432_000,
-    }),
-  })
-  .meta({ id: 'SandboxClockRequest' });
+const clockBody = namedObject('SandboxClockRequest', {
+  advanceSeconds: countField({
+    min: 1,
+    max: MAX_SANDBOX_ADVANCE_SECONDS,
+    description: 'How much older the eSIM becomes; a clock never goes back',
+    example: 432_000,
+  }),
+});
 
 type Words = Omit<NonNullable<Route['docs']>, 'tag'>;
 

@@ -5,10 +5,11 @@ import {
   answer,
   CSV,
   csvAnswer,
-  dataSchema,
   isoTime,
   money,
   text,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, timeField } from '../../platform/http/fields.ts';
@@ -34,40 +35,35 @@ const entriesQuery = z.object({
   kind: choiceField(WALLET_ENTRY_KINDS, { description: 'Only entries of this kind' }).optional(),
 });
 
-const entrySchema = z
-  .object({
-    id: text('Counts the entries of this wallet', 'entry-42'),
-    at: isoTime('When the balance changed'),
-    kind: z
-      .enum(WALLET_ENTRY_KINDS)
-      .describe(
-        'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
-          'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
-          'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
-      ),
-    amount: money('What was added; below zero: taken', -3790.4),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    balanceAfter: money('The available balance after this entry'),
-    holdStatus: z
-      .enum(HOLD_STATUSES)
-      .nullable()
-      .describe(
-        'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
-      ),
-    transactionId: text('The purchase or funding', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11').nullable(),
-    packageName: text('Of the purchase').nullable(),
-    description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
-  })
-  .meta({ id: 'WalletEntry' });
+const entrySchema = namedObject('WalletEntry', {
+  id: text('Counts the entries of this wallet', 'entry-42'),
+  at: isoTime('When the balance changed'),
+  kind: z
+    .enum(WALLET_ENTRY_KINDS)
+    .describe(
+      'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
+        'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
+        'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
+    ),
+  amount: money('What was added; below zero: taken', -3790.4),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  balanceAfter: money('The available balance after this entry'),
+  holdStatus: z
+    .enum(HOLD_STATUSES)
+    .nullable()
+    .describe(
+      'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
+    ),
+  transactionId: text('The purchase or funding', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11').nullable(),
+  packageName: text('Of the purchase').nullable(),
+  description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
+});
 
-const entriesSchema = dataSchema(
-  z.object({
-    items: z.array(entrySchema),
-    nextCursor: text('For `after`: the next page; empty at the end'),
-    hasMore: z.boolean(),
-  }),
-  'WalletEntries',
-);
+const entriesSchema = dataObject('WalletEntries', {
+  items: z.array(entrySchema),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+  hasMore: z.boolean(),
+});
 
 const csvSchema = text(`The columns ${CSV_COLUMNS.join(', ')}`);
 

@@ -1,7 +1,7 @@
 /** The wallet's balance, and when it counts as low. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField } from '../../platform/http/fields.ts';
 import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
@@ -10,39 +10,32 @@ import type { WalletCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<WalletCases>('Wallet');
 
-const walletSchema = dataSchema(
-  z.object({
-    balance: money('What can be spent now', 125.5),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    onHold: money('Taken from the balance for purchases that are open'),
-    owed: money(
-      'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
-      0,
-    ),
-    lastUpdated: isoTime('ISO 8601'),
-  }),
-  'WalletBalance',
-);
+const walletSchema = dataObject('WalletBalance', {
+  balance: money('What can be spent now', 125.5),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  onHold: money('Taken from the balance for purchases that are open'),
+  owed: money(
+    'Taken back by a bank after it was spent. The next money that comes into the wallet pays it',
+    0,
+  ),
+  lastUpdated: isoTime('ISO 8601'),
+});
 
-const lowBalanceBody = z
-  .object({
-    amount: amountField({
-      minMinor: 0n,
-      maxMinor: MAX_LOW_BALANCE_MINOR,
-      description: 'In the wallet’s currency, with at most two decimals; 0 or null switches the alert off',
-      example: 250,
-    })
-      .nullable()
-      .meta({ type: ['number', 'null'] }),
+const lowBalanceBody = namedObject('LowBalanceRequest', {
+  amount: amountField({
+    minMinor: 0n,
+    maxMinor: MAX_LOW_BALANCE_MINOR,
+    description: 'In the wallet’s currency, with at most two decimals; 0 or null switches the alert off',
+    example: 250,
   })
-  .meta({ id: 'LowBalanceRequest' });
+    .nullable()
+    .meta({ type: ['number', 'null'] }),
+});
 
-const lowBalanceSchema = z
-  .object({
-    amount: money('Below this the wallet counts as low; null: never').nullable(),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-  })
-  .meta({ id: 'LowBalance' });
+const lowBalanceSchema = namedObject('LowBalance', {
+  amount: money('Below this the wallet counts as low; null: never').nullable(),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+});
 
 const LOW_BALANCE = '/api/wallet/low-balance';
 

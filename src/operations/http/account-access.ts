@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { isId } from '../../domain/ids.ts';
-import { isoTime, listSchema, text, count } from '../../platform/http/answer-fields.ts';
+import { isoTime, listSchema, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { environmentField } from '../../platform/http/ops-route.ts';
 import { cursorFields, cursorPageSchema } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -24,44 +24,40 @@ const member = memberItem
 
 const key = keyItem.omit({ environment: true, websiteUrl: true }).meta({ id: 'AccountKey' });
 
-const endpoint = z
-  .object({
-    endpointId: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    host: text('Of its URL', 'shop.example'),
-    events: z.array(z.string()),
-    enabled: z.boolean(),
-    disabledReason: z.enum(DISABLED_REASONS).nullable(),
-    failingSince: isoTime('The first failure since the last success').nullable(),
-    createdAt: isoTime('ISO 8601'),
-    deletedAt: isoTime('Null: it exists').nullable(),
-  })
-  .meta({ id: 'AccountEndpoint' });
+const endpoint = namedObject('AccountEndpoint', {
+  endpointId: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  host: text('Of its URL', 'shop.example'),
+  events: z.array(z.string()),
+  enabled: z.boolean(),
+  disabledReason: z.enum(DISABLED_REASONS).nullable(),
+  failingSince: isoTime('The first failure since the last success').nullable(),
+  createdAt: isoTime('ISO 8601'),
+  deletedAt: isoTime('Null: it exists').nullable(),
+});
 
-const message = z
-  .object({
-    messageId: z.string().meta({ example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427' }),
-    event: z.string(),
-    endpointId: z.string(),
-    host: text('Of the endpoint’s URL'),
-    transactionId: text('Null for events without one').nullable(),
-    status: z.enum(MESSAGE_STATUSES),
-    attempts: count('Attempts so far'),
-    nextAttemptAt: isoTime('While PENDING').nullable(),
-    createdAt: isoTime('ISO 8601'),
-    closedAt: isoTime('When it was delivered or failed').nullable(),
-    latestAttempts: z
-      .array(
-        z.object({
-          attempt: z.number().int(),
-          at: isoTime('When it began'),
-          milliseconds: z.number().int(),
-          outcome: text('`answered`, or why there was no complete answer'),
-          status: count('HTTP status of the answer').nullable(),
-        }),
-      )
-      .describe(`The last ${MAX_ATTEMPTS}, oldest first`),
-  })
-  .meta({ id: 'AccountMessage' });
+const message = namedObject('AccountMessage', {
+  messageId: z.string().meta({ example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427' }),
+  event: z.string(),
+  endpointId: z.string(),
+  host: text('Of the endpoint’s URL'),
+  transactionId: text('Null for events without one').nullable(),
+  status: z.enum(MESSAGE_STATUSES),
+  attempts: count('Attempts so far'),
+  nextAttemptAt: isoTime('While PENDING').nullable(),
+  createdAt: isoTime('ISO 8601'),
+  closedAt: isoTime('When it was delivered or failed').nullable(),
+  latestAttempts: z
+    .array(
+      z.object({
+        attempt: z.number().int(),
+        at: isoTime('When it began'),
+        milliseconds: z.number().int(),
+        outcome: text('`answered`, or why there was no complete answer'),
+        status: count('HTTP status of the answer').nullable(),
+      }),
+    )
+    .describe(`The last ${MAX_ATTEMPTS}, oldest first`),
+});
 
 const messagesSchema = cursorPageSchema(message, 'AccountMessages');
 const isMessageId = (text: string): boolean => isId('message', text);

@@ -4,7 +4,7 @@ import { ACCOUNT_TYPES, hasOwnLimit, PLANS } from '../../domain/account.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
-import { dataSchema, isoTime, money, text, count } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, text, count, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, reasonField, textField } from '../../platform/http/fields.ts';
 import { MAX_ACCOUNT_REQUESTS_PER_MINUTE, MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField } from '../../platform/http/ops-route.ts';
@@ -78,34 +78,29 @@ const listed = z.object({
 
 const accountPageSchema = pageSchema(listed.meta({ id: 'ListedAccount' }), 'AccountPage');
 
-const accountSchema = dataSchema(
-  z.object({
-    ...listed.shape,
-    onHold: money('What of the wallet’s money waits for deliveries'),
-    owed: money('What a bank took back after the wallet had spent it'),
-    keys: count('API keys of this environment that work', 2),
-    members: count('Users who belong to it', 2),
-    endpoints: count('Webhook endpoints of this environment', 2),
-    openPurchases: count('Not closed yet', 2),
-    openFundings: count('Not closed yet', 2),
-    stuck: count('Lines of the stuck list', 2),
-  }),
-  'AccountOverview',
-);
+const accountSchema = dataObject('AccountOverview', {
+  ...listed.shape,
+  onHold: money('What of the wallet’s money waits for deliveries'),
+  owed: money('What a bank took back after the wallet had spent it'),
+  keys: count('API keys of this environment that work', 2),
+  members: count('Users who belong to it', 2),
+  endpoints: count('Webhook endpoints of this environment', 2),
+  openPurchases: count('Not closed yet', 2),
+  openFundings: count('Not closed yet', 2),
+  stuck: count('Lines of the stuck list', 2),
+});
 
-const transaction = z
-  .object({
-    transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    type: z.enum(TRANSACTION_TYPES),
-    status: z.enum(PURCHASE_STATUSES),
-    reason: text('Why, when FAILED').nullable(),
-    packageName: text('Null for a funding').nullable(),
-    amount: money('The price; of a funding, what the wallet is to get'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    createdAt: isoTime('When it was opened'),
-    closedAt: isoTime('Null while it is open').nullable(),
-  })
-  .meta({ id: 'AccountTransaction' });
+const transaction = namedObject('AccountTransaction', {
+  transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  type: z.enum(TRANSACTION_TYPES),
+  status: z.enum(PURCHASE_STATUSES),
+  reason: text('Why, when FAILED').nullable(),
+  packageName: text('Null for a funding').nullable(),
+  amount: money('The price; of a funding, what the wallet is to get'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  createdAt: isoTime('When it was opened'),
+  closedAt: isoTime('Null while it is open').nullable(),
+});
 
 const transactionsSchema = cursorPageSchema(transaction, 'AccountTransactions');
 

@@ -8,11 +8,12 @@ import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import {
   type Data,
   dataAnswer,
-  dataSchema,
   isoTime,
   money,
   text,
   yesNo,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { type Answer, type ErrorAnswer, STATUS_OF } from '../../platform/http/errors.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
@@ -44,20 +45,17 @@ import {
 
 const routes = operatorRoutes<OperatorCases>('Actions', { transactionId });
 
-const actionsSchema = dataSchema(
-  z.object({
-    transactionId: z.string(),
-    purpose: z.enum(PAYMENT_PURPOSES),
-    status: z.enum(PURCHASE_STATUSES),
-    state: z.enum(PURCHASE_SITUATIONS),
-    attentionReason: word,
-    fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available in the present state'),
-    yours: z.array(z.enum(OPERATOR_ACTIONS)).describe('The available actions that your role may perform'),
-    replay: z.array(z.enum(OPERATOR_ACTIONS)).describe('Steps that `replay` would run now, in order'),
-    made: z.array(record).describe('Past actions, oldest first, including refused ones'),
-  }),
-  'Actions',
-);
+const actionsSchema = dataObject('Actions', {
+  transactionId: z.string(),
+  purpose: z.enum(PAYMENT_PURPOSES),
+  status: z.enum(PURCHASE_STATUSES),
+  state: z.enum(PURCHASE_SITUATIONS),
+  attentionReason: word,
+  fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available in the present state'),
+  yours: z.array(z.enum(OPERATOR_ACTIONS)).describe('The available actions that your role may perform'),
+  replay: z.array(z.enum(OPERATOR_ACTIONS)).describe('Steps that `replay` would run now, in order'),
+  made: z.array(record).describe('Past actions, oldest first, including refused ones'),
+});
 
 const actionBody = z
   .object({
@@ -102,58 +100,47 @@ const actionBody = z
   .meta({ id: 'ActionRequest' });
 
 /** The effect that an action would have now. */
-export const actionEffectSchema = dataSchema(
-  z.object({
-    outcome: z
-      .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
-      .describe('`done`, `waits-for-approval`: requested before'),
-    what: text('What would be done, or why not'),
-    refusal: z.enum(ACTION_REFUSALS).nullable(),
-    amount: money('Null where no money moves').nullable(),
-    currency: currency.nullable(),
-    needsSecondPerson: yesNo(
-      'Whether another person must approve it, by the limits as they are used up now',
-    ).nullable(),
-    entries: z
-      .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
-      .describe('Ledger entries that would be booked'),
-    refunds: z.array(z.object(amountOf)).describe('What the gateway would be asked to send back'),
-  }),
-  'ActionEffect',
-);
+export const actionEffectSchema = dataObject('ActionEffect', {
+  outcome: z
+    .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
+    .describe('`done`, `waits-for-approval`: requested before'),
+  what: text('What would be done, or why not'),
+  refusal: z.enum(ACTION_REFUSALS).nullable(),
+  amount: money('Null where no money moves').nullable(),
+  currency: currency.nullable(),
+  needsSecondPerson: yesNo(
+    'Whether another person must approve it, by the limits as they are used up now',
+  ).nullable(),
+  entries: z
+    .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
+    .describe('Ledger entries that would be booked'),
+  refunds: z.array(z.object(amountOf)).describe('What the gateway would be asked to send back'),
+});
 
-const actionDoneSchema = dataSchema(
-  z.object({
-    outcome: z.literal('done'),
-    actionId: z.string(),
-    did: z.string(),
-    again: yesNo('true: already done earlier; nothing was done now'),
-  }),
-  'ActionDone',
-);
+const actionDoneSchema = dataObject('ActionDone', {
+  outcome: z.literal('done'),
+  actionId: z.string(),
+  did: z.string(),
+  again: yesNo('true: already done earlier; nothing was done now'),
+});
 
-const actionWaitsSchema = dataSchema(
-  z.object({
-    outcome: z.literal('waits-for-approval'),
-    actionId: z.string(),
-    expiresAt: isoTime('It cannot be approved after that'),
-  }),
-  'ActionWaits',
-);
+const actionWaitsSchema = dataObject('ActionWaits', {
+  outcome: z.literal('waits-for-approval'),
+  actionId: z.string(),
+  expiresAt: isoTime('It cannot be approved after that'),
+});
 
 /** The general error body, and what a program needs in order to offer something else. */
-const actionRefusedSchema = z
-  .object({
-    success: z.literal(false),
-    error: z.object({
-      code: z.literal('ACTION_REFUSED'),
-      message: z.string(),
-      refusal: z.enum(ACTION_REFUSALS).describe('docs/OPERATIONS.md says what each means'),
-      fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available now'),
-    }),
-    statusCode: z.literal(409),
-  })
-  .meta({ id: 'ActionRefused' });
+const actionRefusedSchema = namedObject('ActionRefused', {
+  success: z.literal(false),
+  error: z.object({
+    code: z.literal('ACTION_REFUSED'),
+    message: z.string(),
+    refusal: z.enum(ACTION_REFUSALS).describe('docs/OPERATIONS.md says what each means'),
+    fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available now'),
+  }),
+  statusCode: z.literal(409),
+});
 
 export const ACTION_RESPONSES = {
   200: { description: 'Done', schema: actionDoneSchema },

@@ -1,6 +1,5 @@
 /** Actions that await a second person. */
-import { z } from 'zod';
-import { listSchema } from '../../platform/http/answer-fields.ts';
+import { listSchema, namedObject } from '../../platform/http/answer-fields.ts';
 import { idParameter } from '../../platform/http/fields.ts';
 import { operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -13,7 +12,7 @@ const routes = operatorRoutes<OperatorCases>('Actions', {
 });
 
 const waitingActionsSchema = listSchema(record, 'WaitingActions');
-const actionDecisionBody = z.object({ reason: reason.optional() }).meta({ id: 'ActionDecision' });
+const actionDecisionBody = namedObject('ActionDecision', { reason: reason.optional() });
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   routes.post(`/ops/actions/{actionId}/${verb}`, {

@@ -1,6 +1,6 @@
 /** The audit log. */
 import { z } from 'zod';
-import { isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { textField, timeField } from '../../platform/http/fields.ts';
 import {
   MAX_AUDIT_ACTION_CHARACTERS,
@@ -67,21 +67,19 @@ const auditQuery = z
   })
   .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], message: 'must be after from' });
 
-const auditLine = z
-  .object({
-    id: z.string().meta({ example: 'audit-4711' }),
-    at: isoTime('ISO 8601'),
-    by: z.string().meta({ example: 'ada@operator.example' }),
-    action: z.string().meta({ example: 'account.change' }),
-    subject: text('An id; of a refused request its method and path', 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7'),
-    detail: text('What was done, or why it was refused', 'plan: STANDARD → PREMIUM').nullable(),
-    amount: money('Null where no money moves').nullable(),
-    currency: z.string().nullable().meta({ example: 'NGN' }),
-    reason: z.string().nullable().meta({ example: 'Signed the contract, ticket 4711' }),
-    approvedBy: z.string().nullable(),
-    outcome: z.enum(ACTION_RECORD_STATUSES),
-  })
-  .meta({ id: 'AuditLine' });
+const auditLine = namedObject('AuditLine', {
+  id: z.string().meta({ example: 'audit-4711' }),
+  at: isoTime('ISO 8601'),
+  by: z.string().meta({ example: 'ada@operator.example' }),
+  action: z.string().meta({ example: 'account.change' }),
+  subject: text('An id; of a refused request its method and path', 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7'),
+  detail: text('What was done, or why it was refused', 'plan: STANDARD → PREMIUM').nullable(),
+  amount: money('Null where no money moves').nullable(),
+  currency: z.string().nullable().meta({ example: 'NGN' }),
+  reason: z.string().nullable().meta({ example: 'Signed the contract, ticket 4711' }),
+  approvedBy: z.string().nullable(),
+  outcome: z.enum(ACTION_RECORD_STATUSES),
+});
 
 const auditSchema = cursorPageSchema(auditLine, 'AuditLog');
 

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { JOB_ROW_STATUSES, JOB_STATUSES, MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import type { Job } from '../../jobs/store/jobs.ts';
-import { dataSchema, isoTime, money, text, count, yesNo } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  money,
+  text,
+  count,
+  yesNo,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, countField, idParameter, textField } from '../../platform/http/fields.ts';
 import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
@@ -51,20 +59,18 @@ const asked = {
   }).optional(),
 };
 
-const planBody = z.object(asked).meta({ id: 'BatchRepairPreviewRequest' });
+const planBody = namedObject('BatchRepairPreviewRequest', asked);
 
-const batchRepairBody = z
-  .object({
-    ...asked,
-    reason,
-    repairKey: textField({
-      max: MAX_ACTION_KEY_CHARACTERS,
-      description: 'The same key is the same batch repair, asked for once',
-    }).optional(),
-  })
-  .meta({ id: 'BatchRepairRequest' });
+const batchRepairBody = namedObject('BatchRepairRequest', {
+  ...asked,
+  reason,
+  repairKey: textField({
+    max: MAX_ACTION_KEY_CHARACTERS,
+    description: 'The same key is the same batch repair, asked for once',
+  }).optional(),
+});
 
-const decisionBody = z.object({ reason }).meta({ id: 'BatchRepairDecision' });
+const decisionBody = namedObject('BatchRepairDecision', { reason });
 
 const batchRepairsQuery = z.object({
   ...environmentField,
@@ -85,31 +91,26 @@ const rowFields = {
   preview: text('What the action would do, or why it is not possible'),
 };
 
-const planSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z.object({
-        ...rowFields,
-        isPossible: yesNo('false: it would not be part of the batch repair'),
-      }),
-    ),
-    totals: z.array(total).describe('What would move, for each currency'),
-    matches: count('Items that the filter finds, before `maxRows`'),
-    isCut: yesNo('true: the stuck list is truncated'),
-    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
-  }),
-  'BatchRepairPreview',
-);
+const planSchema = dataObject('BatchRepairPreview', {
+  items: z.array(
+    z.object({
+      ...rowFields,
+      isPossible: yesNo('false: it would not be part of the batch repair'),
+    }),
+  ),
+  totals: z.array(total).describe('What would move, for each currency'),
+  matches: count('Items that the filter finds, before `maxRows`'),
+  isCut: yesNo('true: the stuck list is truncated'),
+  temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
+});
 
-const counts = z
-  .object({
-    waiting: z.number().int(),
-    done: z.number().int(),
-    refused: z.number().int(),
-    unknown: z.number().int(),
-    skipped: z.number().int(),
-  })
-  .meta({ id: 'BatchRepairCounts' });
+const counts = namedObject('BatchRepairCounts', {
+  waiting: z.number().int(),
+  done: z.number().int(),
+  refused: z.number().int(),
+  unknown: z.number().int(),
+  skipped: z.number().int(),
+});
 
 const batchRepair = {
   repairId: z.string().meta({ example: 'repair-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
@@ -132,27 +133,24 @@ const batchRepair = {
   closedAt: isoTime('When it ended').nullable(),
 };
 
-const summary = z.object(batchRepair).meta({ id: 'BatchRepair' });
+const summary = namedObject('BatchRepair', batchRepair);
 const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 
-const batchRepairSchema = dataSchema(
-  z.object({
-    ...batchRepair,
-    totals: z.array(total).describe('What is to move, for each currency'),
-    items: z.array(
-      z.object({
-        row: z.number().int(),
-        ...rowFields,
-        status: z
-          .enum(JOB_ROW_STATUSES)
-          .describe('UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun'),
-        detail: text('What was done, or why not').nullable(),
-        closedAt: isoTime('When it ended').nullable(),
-      }),
-    ),
-  }),
-  'BatchRepairDetails',
-);
+const batchRepairSchema = dataObject('BatchRepairDetails', {
+  ...batchRepair,
+  totals: z.array(total).describe('What is to move, for each currency'),
+  items: z.array(
+    z.object({
+      row: z.number().int(),
+      ...rowFields,
+      status: z
+        .enum(JOB_ROW_STATUSES)
+        .describe('UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun'),
+      detail: text('What was done, or why not').nullable(),
+      closedAt: isoTime('When it ended').nullable(),
+    }),
+  ),
+});
 
 const presentBatchRepair = (repair: Job) => ({
   ...fromRow(repair),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PAYMENT_PURPOSES } from '../../domain/states.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { type Data, dataSchema, money, text, usd } from '../../platform/http/answer-fields.ts';
+import { type Data, money, text, usd, dataObject } from '../../platform/http/answer-fields.ts';
 import { anyId, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -23,114 +23,111 @@ import {
 
 const routes = operatorRoutes<OperatorCases>('Purchases', { transactionId: anyId });
 
-const purchaseTimelineSchema = dataSchema(
-  z.object({
-    transactionId: z.string(),
-    purpose: z.enum(PAYMENT_PURPOSES).nullable(),
-    status: word,
-    reason: word,
-    accountId: word,
-    batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
-    paymentMethod: word,
-    amount: money('The price, or what a wallet is funded with').nullable(),
-    currency: currency.nullable(),
-    attention: z.object({ reason: z.string(), since: time }).nullable(),
-    package: z.object({ packageCode: z.string(), name: z.string(), type: z.string() }).nullable(),
-    hold: z.object({ status: z.string(), ...amountOf }).nullable(),
-    payments: z.array(
+const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
+  transactionId: z.string(),
+  purpose: z.enum(PAYMENT_PURPOSES).nullable(),
+  status: word,
+  reason: word,
+  accountId: word,
+  batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
+  paymentMethod: word,
+  amount: money('The price, or what a wallet is funded with').nullable(),
+  currency: currency.nullable(),
+  attention: z.object({ reason: z.string(), since: time }).nullable(),
+  package: z.object({ packageCode: z.string(), name: z.string(), type: z.string() }).nullable(),
+  hold: z.object({ status: z.string(), ...amountOf }).nullable(),
+  payments: z.array(
+    z.object({
+      reference: z.string(),
+      method: z.string(),
+      status: z.string(),
+      gatewayStatus: word,
+      gatewayId: word,
+      ...amountOf,
+      bookedAmount: money('Amount received, in `bookedCurrency`'),
+      bookedCurrency: currency.nullable(),
+      checkedAt: time.nullable(),
+      expiresAt: time.nullable(),
+      createdAt: time,
+    }),
+  ),
+  refunds: z.array(
+    z.object({
+      refundKey: z.string(),
+      status: z.string(),
+      gatewayStatus: word,
+      ...amountOf,
+      createdAt: time,
+      askedAt: time.nullable(),
+    }),
+  ),
+  entries: z
+    .array(
       z.object({
+        at: time,
+        operation: z.string().meta({ example: 'hold' }),
+        operationKey: z.string(),
+        account: z.string(),
+        debit: side('Debit'),
+        credit: side('Credit'),
+        currency,
+      }),
+    )
+    .describe('The ledger entries, oldest first'),
+  disputes: z
+    .array(
+      z.object({
+        disputeId: text('The gateway’s id'),
         reference: z.string(),
-        method: z.string(),
-        status: z.string(),
-        gatewayStatus: word,
-        gatewayId: word,
         ...amountOf,
-        bookedAmount: money('Amount received, in `bookedCurrency`'),
-        bookedCurrency: currency.nullable(),
+        gatewayState: word,
+        gatewayStatus: word,
+        outcome: word.describe('What a person stated; null while it is open'),
         checkedAt: time.nullable(),
-        expiresAt: time.nullable(),
-        createdAt: time,
+        openedAt: time,
+        settledAt: time.nullable(),
       }),
-    ),
-    refunds: z.array(
+    )
+    .describe('The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one'),
+  supplier: z
+    .object({
+      costUsd: usd('What the supplier charges, in US dollars, with four decimals'),
+      checkedAt: time.nullable().describe('When the eSIM was last checked there'),
+      attempts: z.number().int(),
+      orderNo: word,
+      esimId: z.string(),
+      esimStatus: word,
+      iccid: word,
+    })
+    .nullable(),
+  messages: z.array(
+    z.object({
+      messageId: z.string(),
+      event: z.string(),
+      status: z.string(),
+      attempts: z.number().int(),
+      host: z.string(),
+      createdAt: time,
+      closedAt: time.nullable(),
+    }),
+  ),
+  actions: z.array(record),
+  workflows: z
+    .array(
       z.object({
-        refundKey: z.string(),
+        workflowId: z.string(),
+        type: z.string(),
         status: z.string(),
-        gatewayStatus: word,
-        ...amountOf,
-        createdAt: time,
-        askedAt: time.nullable(),
-      }),
-    ),
-    entries: z
-      .array(
-        z.object({
-          at: time,
-          operation: z.string().meta({ example: 'hold' }),
-          operationKey: z.string(),
-          account: z.string(),
-          debit: side('Debit'),
-          credit: side('Credit'),
-          currency,
-        }),
-      )
-      .describe('The ledger entries, oldest first'),
-    disputes: z
-      .array(
-        z.object({
-          disputeId: text('The gateway’s id'),
-          reference: z.string(),
-          ...amountOf,
-          gatewayState: word,
-          gatewayStatus: word,
-          outcome: word.describe('What a person stated; null while it is open'),
-          checkedAt: time.nullable(),
-          openedAt: time,
-          settledAt: time.nullable(),
-        }),
-      )
-      .describe('The payment’s disputes, oldest first; `settle-dispute` takes the id of an open one'),
-    supplier: z
-      .object({
-        costUsd: usd('What the supplier charges, in US dollars, with four decimals'),
-        checkedAt: time.nullable().describe('When the eSIM was last checked there'),
-        attempts: z.number().int(),
-        orderNo: word,
-        esimId: z.string(),
-        esimStatus: word,
-        iccid: word,
-      })
-      .nullable(),
-    messages: z.array(
-      z.object({
-        messageId: z.string(),
-        event: z.string(),
-        status: z.string(),
-        attempts: z.number().int(),
-        host: z.string(),
-        createdAt: time,
+        startedAt: time,
         closedAt: time.nullable(),
       }),
-    ),
-    actions: z.array(record),
-    workflows: z
-      .array(
-        z.object({
-          workflowId: z.string(),
-          type: z.string(),
-          status: z.string(),
-          startedAt: time,
-          closedAt: time.nullable(),
-        }),
-      )
-      .nullable()
-      .describe('null: Temporal did not answer'),
-    stuck: z.array(stuckItem),
-    fits: z.array(z.string()).describe('Available actions'),
-    timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
-  }),
-  'PurchaseTimeline',
-);
+    )
+    .nullable()
+    .describe('null: Temporal did not answer'),
+  stuck: z.array(stuckItem),
+  fits: z.array(z.string()).describe('Available actions'),
+  timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
+});
 
 const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema> => ({
   ...timeline,

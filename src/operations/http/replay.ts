@@ -1,6 +1,6 @@
 /** Retrying what can be retried, and events that nothing matches. */
 import { z } from 'zod';
-import { dataSchema, text } from '../../platform/http/answer-fields.ts';
+import { text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { anyId, operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
@@ -18,32 +18,27 @@ const routes = operatorRoutes<OperatorCases>('Actions', {
   },
 });
 
-const replayBody = z
-  .object({
-    reason,
-    dryRun: flag.default(false).describe('true: changes nothing and answers what would be done'),
-  })
-  .meta({ id: 'ReplayRequest' });
+const replayBody = namedObject('ReplayRequest', {
+  reason,
+  dryRun: flag.default(false).describe('true: changes nothing and answers what would be done'),
+});
 
 const statusWords = text('Status and state; null if it is not a purchase or funding').nullable();
 
-const replaySchema = dataSchema(
-  z.object({
-    transactionId: z.string(),
-    before: statusWords,
-    after: statusWords,
-    steps: z.array(
-      z.object({
-        step: z.string().meta({ example: 'check-gateway' }),
-        outcome: z.enum(['done', 'waits-for-approval', 'refused', 'unknown', 'would-do']),
-        detail: z.string(),
-      }),
-    ),
-  }),
-  'Replay',
-);
+const replaySchema = dataObject('Replay', {
+  transactionId: z.string(),
+  before: statusWords,
+  after: statusWords,
+  steps: z.array(
+    z.object({
+      step: z.string().meta({ example: 'check-gateway' }),
+      outcome: z.enum(['done', 'waits-for-approval', 'refused', 'unknown', 'would-do']),
+      detail: z.string(),
+    }),
+  ),
+});
 
-const dismissBody = z.object({ reason }).meta({ id: 'DismissRequest' });
+const dismissBody = namedObject('DismissRequest', { reason });
 export const replayRoutes: readonly Route<OperatorCases>[] = [
   routes.post(`${ONE}/replay`, {
     permission: 'replay',

@@ -1,6 +1,6 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { dataSchema, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
@@ -22,28 +22,23 @@ const searchQuery = z.object({
     .refine((text) => text !== '', 'must not be empty'),
 });
 
-const found = z
-  .object({
-    kind: z.enum(FOUND_KINDS),
-    id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    title: text('For people', 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS'),
-    account: z
-      .object({ accountId: z.string(), name: z.string() })
-      .nullable()
-      .describe('Whose it is; null: it belongs to no account'),
-    foundBy: z
-      .enum(FOUND_BY)
-      .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
-  })
-  .meta({ id: 'Found' });
+const found = namedObject('Found', {
+  kind: z.enum(FOUND_KINDS),
+  id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  title: text('For people', 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS'),
+  account: z
+    .object({ accountId: z.string(), name: z.string() })
+    .nullable()
+    .describe('Whose it is; null: it belongs to no account'),
+  foundBy: z
+    .enum(FOUND_BY)
+    .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+});
 
-const searchSchema = dataSchema(
-  z.object({
-    items: z.array(found),
-    isCut: yesNo(`There are more than ${MAX_FOUND}`),
-  }),
-  'SearchResult',
-);
+const searchSchema = dataObject('SearchResult', {
+  items: z.array(found),
+  isCut: yesNo(`There are more than ${MAX_FOUND}`),
+});
 
 export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [
   routes.get('/ops/search', {

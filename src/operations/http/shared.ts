@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OPERATOR_ACTIONS } from '../../accounts/operators/action-table.ts';
 import type { Money } from '../../domain/money.ts';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, namedObject } from '../../platform/http/answer-fields.ts';
 import { choiceField, idParameter, reasonField } from '../../platform/http/fields.ts';
 import { operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { ActionRecord } from '../actions.ts';
@@ -34,40 +34,36 @@ export const word = z.string().nullable();
 export const time = isoTime('ISO 8601');
 export const stuckClassField = choiceField(CLASSES, { description: 'Only this class' });
 
-export const stuckItem = z
-  .object({
-    transactionId: z.string(),
-    class: z.enum(CLASSES),
-    ageSeconds: z.number().int(),
-    amount: money('Null if the item has no amount').nullable(),
-    currency: currency.nullable(),
-    reason: z.string(),
-    nextAction: z.string(),
-  })
-  .meta({ id: 'StuckItem' });
+export const stuckItem = namedObject('StuckItem', {
+  transactionId: z.string(),
+  class: z.enum(CLASSES),
+  ageSeconds: z.number().int(),
+  amount: money('Null if the item has no amount').nullable(),
+  currency: currency.nullable(),
+  reason: z.string(),
+  nextAction: z.string(),
+});
 
-export const record = z
-  .object({
-    actionId: z.string(),
-    transactionId: z.string(),
-    action: z.enum(OPERATOR_ACTIONS),
-    by: z.string(),
-    reason: z.string(),
-    evidence: word,
-    amount: money('Null where no money moves').nullable(),
-    currency: currency.nullable(),
-    packageCode: word,
-    goodwill: z.boolean(),
-    status: z.enum(ACTION_RECORD_STATUSES),
-    refusal: word,
-    detail: word,
-    approvedBy: word.describe('Who approved or declined it'),
-    decisionReason: word.describe('Why they did'),
-    createdAt: time,
-    closedAt: time.nullable(),
-    expiresAt: isoTime('While it waits for a second person').nullable(),
-  })
-  .meta({ id: 'ActionRecord' });
+export const record = namedObject('ActionRecord', {
+  actionId: z.string(),
+  transactionId: z.string(),
+  action: z.enum(OPERATOR_ACTIONS),
+  by: z.string(),
+  reason: z.string(),
+  evidence: word,
+  amount: money('Null where no money moves').nullable(),
+  currency: currency.nullable(),
+  packageCode: word,
+  goodwill: z.boolean(),
+  status: z.enum(ACTION_RECORD_STATUSES),
+  refusal: word,
+  detail: word,
+  approvedBy: word.describe('Who approved or declined it'),
+  decisionReason: word.describe('Why they did'),
+  createdAt: time,
+  closedAt: time.nullable(),
+  expiresAt: isoTime('While it waits for a second person').nullable(),
+});
 
 export const amountOf = { amount: money('In `currency`'), currency };
 export const side = (of: string) => money(`${of}, in \`currency\``);

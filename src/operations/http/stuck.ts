@@ -1,6 +1,6 @@
 /** The stuck list. */
 import { z } from 'zod';
-import { dataSchema, yesNo } from '../../platform/http/answer-fields.ts';
+import { yesNo, dataObject } from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
@@ -23,15 +23,12 @@ const stuckQuery = z.object({
   currency: currencyCode('Only money of this currency'),
 });
 
-const stuckPageSchema = dataSchema(
-  z.object({
-    items: z.array(stuckItem),
-    pagination: paginationSchema,
-    isCut: yesNo('true: the list is truncated'),
-    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
-  }),
-  'StuckPage',
-);
+const stuckPageSchema = dataObject('StuckPage', {
+  items: z.array(stuckItem),
+  pagination: paginationSchema,
+  isCut: yesNo('true: the list is truncated'),
+  temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
+});
 
 export const stuckRoutes: readonly Route<OperatorCases>[] = [
   routes.get('/ops/stuck', {

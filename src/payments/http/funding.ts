@@ -1,6 +1,6 @@
 /** Putting money into the wallet. */
-import { z } from 'zod';
 import { GATEWAY_METHODS } from '../../domain/states.ts';
+import { namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
@@ -10,17 +10,15 @@ import { fundingSchema, presentFunding, PAYMENT_ERRORS } from './shared.ts';
 
 const routes = merchantRoutes<PaymentCases>('Wallet');
 
-const fundBody = z
-  .object({
-    amount: amountField({
-      minMinor: MIN_FUNDING_MINOR,
-      maxMinor: MAX_FUNDING_MINOR,
-      description: 'What the wallet is to get, in its own currency, with at most two decimals',
-      example: 5000.5,
-    }),
-    paymentMethod: choiceField(GATEWAY_METHODS, { description: 'How to pay', example: 'CARD' }),
-  })
-  .meta({ id: 'FundRequest' });
+const fundBody = namedObject('FundRequest', {
+  amount: amountField({
+    minMinor: MIN_FUNDING_MINOR,
+    maxMinor: MAX_FUNDING_MINOR,
+    description: 'What the wallet is to get, in its own currency, with at most two decimals',
+    example: 5000.5,
+  }),
+  paymentMethod: choiceField(GATEWAY_METHODS, { description: 'How to pay', example: 'CARD' }),
+});
 
 export const fundingRoutes: readonly Route<PaymentCases>[] = [
   routes.post('/api/wallet/fund', {

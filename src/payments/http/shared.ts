@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
-import { isoTime, money, timeline, text } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, timeline, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
@@ -52,8 +52,8 @@ const funding = {
   reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').optional(),
 };
 
-export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
-export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStatus' });
+export const fundingSchema = namedObject('Funding', funding);
+export const fundingStatusSchema = namedObject('FundingStatus', { ...funding, timeline });
 
 type PaymentFields = View<z.output<z.ZodObject<typeof paymentFields>>>;
 

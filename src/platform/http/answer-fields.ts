@@ -38,10 +38,18 @@ export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
   .describe('What happened when');
 
+/** An object that the reference shows under a name of its own. */
+export const namedObject = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  z.object(shape).meta({ id });
+
 /** The general envelope around one thing. */
 export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
   return z.object({ success: z.literal(true), data }).meta({ id });
 }
+
+/** The same around fields that stand in this answer alone. */
+export const dataObject = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  dataSchema(z.object(shape), id);
 
 /** What is written inside such an envelope. */
 export type Data<Schema extends z.ZodType<{ data: unknown }>> = View<z.output<Schema>['data']>;

@@ -11,6 +11,8 @@ import {
   isoTime,
   money,
   text,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
@@ -66,44 +68,40 @@ const rowBody = z.object(
 
 const ROWS = `must be 1 to ${MAX_JOB_ROWS} rows`;
 
-const batchBody = z
-  .object({
-    rows: z
-      .array(rowBody, {
-        error: ({ input }) => (input === undefined ? 'is required' : ROWS),
-      })
-      .min(1, ROWS)
-      .max(MAX_JOB_ROWS, ROWS)
-      .describe(`1 to ${MAX_JOB_ROWS}, one eSIM each`),
-    maxTotalPrice: z
-      .object(
-        {
-          amount: amountField({
-            minMinor: 1n,
-            maxMinor: MAX_MOVED_MINOR,
-            description: 'The most that all rows together may cost',
-            example: 250,
-          }),
-          currency: choiceField(ACCOUNT_CURRENCIES, { description: 'The account’s' }),
-        },
-        'must be an object',
-      )
-      .optional()
-      .describe('Nothing is ordered where the rows cost more'),
-  })
-  .meta({ id: 'BatchRequest' });
+const batchBody = namedObject('BatchRequest', {
+  rows: z
+    .array(rowBody, {
+      error: ({ input }) => (input === undefined ? 'is required' : ROWS),
+    })
+    .min(1, ROWS)
+    .max(MAX_JOB_ROWS, ROWS)
+    .describe(`1 to ${MAX_JOB_ROWS}, one eSIM each`),
+  maxTotalPrice: z
+    .object(
+      {
+        amount: amountField({
+          minMinor: 1n,
+          maxMinor: MAX_MOVED_MINOR,
+          description: 'The most that all rows together may cost',
+          example: 250,
+        }),
+        currency: choiceField(ACCOUNT_CURRENCIES, { description: 'The account’s' }),
+      },
+      'must be an object',
+    )
+    .optional()
+    .describe('Nothing is ordered where the rows cost more'),
+});
 
 const batchQuery = z.object(pageFields);
 
-const counts = z
-  .object({
-    rows: z.number().int(),
-    queued: count('Not begun'),
-    processing: z.number().int(),
-    succeeded: z.number().int(),
-    failed: z.number().int(),
-  })
-  .meta({ id: 'BatchCounts' });
+const counts = namedObject('BatchCounts', {
+  rows: z.number().int(),
+  queued: count('Not begun'),
+  processing: z.number().int(),
+  succeeded: z.number().int(),
+  failed: z.number().int(),
+});
 
 const batch = {
   batchId: z.string().meta({ example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
@@ -115,30 +113,29 @@ const batch = {
   completedAt: text('ISO 8601; empty until it is completed'),
 };
 
-const batchSummary = z.object(batch).meta({ id: 'Batch' });
+const batchSummary = namedObject('Batch', batch);
 const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
-const row = z
-  .object({
-    row: count('In the order of the request, from 0'),
-    reference: z.string(),
-    packageCode: z.string(),
-    transactionId: text('Empty while nothing was bought'),
-    status: z.enum(BATCH_ROW_STATUSES).describe('QUEUED: not begun. Otherwise the purchase’s'),
-    reason: text('Why, when FAILED; empty otherwise'),
-    esimId: text('Empty while nothing was bought'),
-    email: text('Empty if none was given, or 30 days after sending'),
-    emailStatus: z
-      .enum([...EMAIL_STATUSES, ''])
-      .describe('NOT_SENT: nothing to install. Empty: no e-mail requested'),
-    emailSentAt: text('ISO 8601; empty until it is sent'),
-  })
-  .meta({ id: 'BatchRow' });
+const row = namedObject('BatchRow', {
+  row: count('In the order of the request, from 0'),
+  reference: z.string(),
+  packageCode: z.string(),
+  transactionId: text('Empty while nothing was bought'),
+  status: z.enum(BATCH_ROW_STATUSES).describe('QUEUED: not begun. Otherwise the purchase’s'),
+  reason: text('Why, when FAILED; empty otherwise'),
+  esimId: text('Empty while nothing was bought'),
+  email: text('Empty if none was given, or 30 days after sending'),
+  emailStatus: z
+    .enum([...EMAIL_STATUSES, ''])
+    .describe('NOT_SENT: nothing to install. Empty: no e-mail requested'),
+  emailSentAt: text('ISO 8601; empty until it is sent'),
+});
 
-const batchDetailsSchema = dataSchema(
-  z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
-  'BatchDetails',
-);
+const batchDetailsSchema = dataObject('BatchDetails', {
+  ...batch,
+  items: z.array(row),
+  pagination: paginationSchema,
+});
 
 const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 

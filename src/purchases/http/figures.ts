@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { regionSchema } from '../../catalogue/http/shared.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, oldestUsage, text, count } from '../../platform/http/answer-fields.ts';
+import { money, oldestUsage, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
@@ -67,33 +67,31 @@ const countsOf = <Name extends string>(names: readonly Name[]) => z.object(recor
 
 const purchaseCounts = countsOf(PURCHASE_STATUSES).meta({ id: 'PurchaseCounts' });
 
-const statisticsSchema = z
-  .object({
-    from: text('First UTC day', '2026-01-02'),
-    to: text('Last UTC day', '2026-01-31'),
-    purchases: z
-      .object({
-        total: counted,
-        byStatus: purchaseCounts,
-        byPaymentMethod: z.object(recordOf(PAYMENT_METHODS, () => purchaseCounts)),
-      })
-      .describe('Opened on these days, by their present status'),
-    spend: z
-      .array(
-        z.object({
-          currency: z.enum(ACCOUNT_CURRENCIES),
-          amount: money('Charged for these purchases and kept'),
-        }),
-      )
-      .describe('Without money on hold, given back, or at risk in a dispute'),
-    esims: z
-      .object({ total: counted, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
-      .describe('Ordered on these days, by their present status'),
-    boughtBytes: counted.describe('Data of the delivered purchases, top-ups included'),
-    usedBytes: counted.describe('What these eSIMs have used, as last known'),
-    usageAsOf: oldestUsage,
-  })
-  .meta({ id: 'Statistics' });
+const statisticsSchema = namedObject('Statistics', {
+  from: text('First UTC day', '2026-01-02'),
+  to: text('Last UTC day', '2026-01-31'),
+  purchases: z
+    .object({
+      total: counted,
+      byStatus: purchaseCounts,
+      byPaymentMethod: z.object(recordOf(PAYMENT_METHODS, () => purchaseCounts)),
+    })
+    .describe('Opened on these days, by their present status'),
+  spend: z
+    .array(
+      z.object({
+        currency: z.enum(ACCOUNT_CURRENCIES),
+        amount: money('Charged for these purchases and kept'),
+      }),
+    )
+    .describe('Without money on hold, given back, or at risk in a dispute'),
+  esims: z
+    .object({ total: counted, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
+    .describe('Ordered on these days, by their present status'),
+  boughtBytes: counted.describe('Data of the delivered purchases, top-ups included'),
+  usedBytes: counted.describe('What these eSIMs have used, as last known'),
+  usageAsOf: oldestUsage,
+});
 
 const figures = {
   purchases: counted.describe('Delivered purchases, top-ups included'),
@@ -103,31 +101,27 @@ const figures = {
   usedBytes: counted.describe('What the eSIMs that were ordered on this day have used until now, in bytes'),
 };
 
-const spendingSchema = z
-  .object({
-    from: text('First UTC day', '2026-01-02'),
-    to: text('Last UTC day', '2026-01-31'),
-    currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
-    usageAsOf: oldestUsage,
-    total: z.object(figures).meta({ description: 'Of all these days', id: 'SpendingTotal' }),
-    days: z
-      .array(z.object({ day: text('UTC day', '2026-01-31'), ...figures }).meta({ id: 'SpendingDay' }))
-      .describe('Every day, oldest first, also those without a purchase'),
-    topDestinations: z
-      .array(
-        z
-          .object({
-            regionCode: z.string().meta({ example: 'NG' }),
-            regionName: text('The code where the region is no longer sold', 'Nigeria'),
-            purchases: counted.describe('Delivered purchases, top-ups included'),
-          })
-          .meta({ id: 'SpendingDestination' }),
-      )
-      .describe(
-        `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
-      ),
-  })
-  .meta({ id: 'Spending' });
+const spendingSchema = namedObject('Spending', {
+  from: text('First UTC day', '2026-01-02'),
+  to: text('Last UTC day', '2026-01-31'),
+  currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
+  usageAsOf: oldestUsage,
+  total: z.object(figures).meta({ description: 'Of all these days', id: 'SpendingTotal' }),
+  days: z
+    .array(namedObject('SpendingDay', { day: text('UTC day', '2026-01-31'), ...figures }))
+    .describe('Every day, oldest first, also those without a purchase'),
+  topDestinations: z
+    .array(
+      namedObject('SpendingDestination', {
+        regionCode: z.string().meta({ example: 'NG' }),
+        regionName: text('The code where the region is no longer sold', 'Nigeria'),
+        purchases: counted.describe('Delivered purchases, top-ups included'),
+      }),
+    )
+    .describe(
+      `At most 10 regions of your own purchases, most purchases first. Counts the newest ${MAX_COUNTED_BY_REGION} delivered purchases of these days`,
+    ),
+});
 
 /** Where the age of the usage is not known, its text is empty. */
 const withAge = <Figures extends { readonly usageAsOf: Date | null }>(figures: Figures) => ({

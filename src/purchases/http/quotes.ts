@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES, PAYMENT_METHODS } from '../../domain/states.ts';
-import { type Data, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import {
+  type Data,
+  isoTime,
+  money,
+  text,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';
@@ -13,37 +20,32 @@ import { esimId, missingTarget, packageCode, packageType, PRICE_ERRORS, topUpTar
 
 const routes = merchantRoutes<PurchaseCases>('Purchases');
 
-const quoteBody = z
-  .object({
-    packageCode,
-    packageType,
-    esimId,
-    paymentMethod: choiceField(PAYMENT_METHODS, {
-      description: 'If set, the quote is valid for this method only, and `charge` is fixed too',
-      example: 'WALLET',
-    }).optional(),
-  })
-  .meta({ id: 'QuoteRequest' });
+const quoteBody = namedObject('QuoteRequest', {
+  packageCode,
+  packageType,
+  esimId,
+  paymentMethod: choiceField(PAYMENT_METHODS, {
+    description: 'If set, the quote is valid for this method only, and `charge` is fixed too',
+    example: 'WALLET',
+  }).optional(),
+});
 
-const quoteSchema = dataSchema(
-  z.object({
-    quoteId: text('Send it as `quoteId` when you buy; valid once', 'quote-3b241101e2bb4255896c79a3f0f2d1c7'),
-    packageCode: z.string(),
-    packageName: z.string(),
-    packageType: z.enum(PACKAGE_TYPES),
-    esimId: text('Empty for BASE'),
-    price: money('What buy charges with this quote'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    originalPriceUSD: money('The same price in US dollars'),
-    charge: z
-      .object({ amount: money('To be paid'), currency: z.string() })
-      .optional()
-      .describe('Present if the payment method charges another currency'),
-    createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('Buy must be sent before'),
-  }),
-  'Quote',
-);
+const quoteSchema = dataObject('Quote', {
+  quoteId: text('Send it as `quoteId` when you buy; valid once', 'quote-3b241101e2bb4255896c79a3f0f2d1c7'),
+  packageCode: z.string(),
+  packageName: z.string(),
+  packageType: z.enum(PACKAGE_TYPES),
+  esimId: text('Empty for BASE'),
+  price: money('What buy charges with this quote'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  originalPriceUSD: money('The same price in US dollars'),
+  charge: z
+    .object({ amount: money('To be paid'), currency: z.string() })
+    .optional()
+    .describe('Present if the payment method charges another currency'),
+  createdAt: isoTime('ISO 8601'),
+  expiresAt: isoTime('Buy must be sent before'),
+});
 
 function presentQuote(quote: QuoteRow): Data<typeof quoteSchema> {
   const { charge } = quote;

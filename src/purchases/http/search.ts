@@ -1,6 +1,6 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { dataSchema, text } from '../../platform/http/answer-fields.ts';
+import { text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
@@ -20,24 +20,19 @@ const searchQuery = z.object({
     .refine((text) => text !== '', 'must not be empty'),
 });
 
-const searchSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z
-        .object({
-          kind: z.enum(FOUND_KINDS),
-          id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-          foundBy: z
-            .enum(FOUND_BY)
-            .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
-          title: text('For people', 'Nigeria 1GB 7Days'),
-          status: text('Empty for a batch and a quote', 'SUCCESS'),
-        })
-        .meta({ id: 'FoundItem' }),
-    ),
-  }),
-  'FoundItems',
-);
+const searchSchema = dataObject('FoundItems', {
+  items: z.array(
+    namedObject('FoundItem', {
+      kind: z.enum(FOUND_KINDS),
+      id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+      foundBy: z
+        .enum(FOUND_BY)
+        .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+      title: text('For people', 'Nigeria 1GB 7Days'),
+      status: text('Empty for a batch and a quote', 'SUCCESS'),
+    }),
+  ),
+});
 
 export const searchRoutes: readonly Route<PurchaseCases>[] = [
   routes.get('/api/search', {

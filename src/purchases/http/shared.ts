@@ -10,7 +10,7 @@ import {
   presentFundingStatus,
   presentPayment,
 } from '../../payments/http/shared.ts';
-import { laterText, money, timeline, text, count } from '../../platform/http/answer-fields.ts';
+import { laterText, money, timeline, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
@@ -101,12 +101,12 @@ const topUpPurchase = {
     .describe('On SUCCESS'),
 };
 
-export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
-export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });
+export const basePurchaseSchema = namedObject('BasePurchase', basePurchase);
+export const topUpPurchaseSchema = namedObject('TopUpPurchase', topUpPurchase);
 
 const transactionSchema = z.union([
-  z.object({ ...basePurchase, timeline }).meta({ id: 'BaseTransaction' }),
-  z.object({ ...topUpPurchase, timeline }).meta({ id: 'TopUpTransaction' }),
+  namedObject('BaseTransaction', { ...basePurchase, timeline }),
+  namedObject('TopUpTransaction', { ...topUpPurchase, timeline }),
 ]);
 
 /** What a transaction id names: a purchase or the funding of a wallet. */

@@ -3,7 +3,15 @@ import { z } from 'zod';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { count, dataSchema, isoTime, money, text, yesNo } from '../../platform/http/answer-fields.ts';
+import {
+  count,
+  isoTime,
+  money,
+  text,
+  yesNo,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import {
@@ -47,38 +55,33 @@ const transactionsQuery = z
   })
   .refine(...eitherPageOrAfter);
 
-const transactionItemSchema = z
-  .object({
-    transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    type: z
-      .enum(TRANSACTION_TYPES)
-      .describe('BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet'),
-    status: z.enum(PURCHASE_STATUSES),
-    reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').nullable(),
-    paymentMethod: z.enum(PAYMENT_METHODS),
-    amount: money('The price; of a funding, what the wallet is to get'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    packageCode: text('null for a funding', 'SIM-OK').nullable(),
-    packageName: z.string().nullable(),
-    dataBytes: count('The data of the package, in bytes').nullable(),
-    esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
-    iccid: text('null until it is known').nullable(),
-    createdAt: isoTime('When it was opened'),
-    closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
-  })
-  .meta({ id: 'TransactionListItem' });
+const transactionItemSchema = namedObject('TransactionListItem', {
+  transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  type: z
+    .enum(TRANSACTION_TYPES)
+    .describe('BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet'),
+  status: z.enum(PURCHASE_STATUSES),
+  reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').nullable(),
+  paymentMethod: z.enum(PAYMENT_METHODS),
+  amount: money('The price; of a funding, what the wallet is to get'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  packageCode: text('null for a funding', 'SIM-OK').nullable(),
+  packageName: z.string().nullable(),
+  dataBytes: count('The data of the package, in bytes').nullable(),
+  esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  iccid: text('null until it is known').nullable(),
+  createdAt: isoTime('When it was opened'),
+  closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
+});
 
-const transactionPageSchema = dataSchema(
-  z.object({
-    items: z.array(transactionItemSchema),
-    pagination: paginationSchema,
-    totalIsMinimum: yesNo(
-      `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
-    ),
-    nextCursor: text('For `after`: the next page; empty at the end'),
-  }),
-  'TransactionPage',
-);
+const transactionPageSchema = dataObject('TransactionPage', {
+  items: z.array(transactionItemSchema),
+  pagination: paginationSchema,
+  totalIsMinimum: yesNo(
+    `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
+  ),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+});
 
 export const transactionRoutes: readonly Route<PurchaseCases>[] = [
   routes.get('/api/esim/transactions', {

@@ -10,13 +10,13 @@ import {
   CSV,
   csvAnswer,
   type Data,
-  dataSchema,
   isoTime,
   money,
   percent,
   text,
   usd,
   yesNo,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { environmentField, operatorRoutes, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route, RouteWords } from '../../platform/http/route.ts';
@@ -32,21 +32,18 @@ const int = z.number().int();
 const routes = operatorRoutes<ReconciliationCases>('Books');
 const sides = { currency, debit: money('In `currency`'), credit: money('In `currency`') };
 
-const trialBalanceSchema = dataSchema(
-  z.object({
-    lines: z.array(
-      z.object({
-        account: z.string(),
-        kind: z.string(),
-        class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
-        ...sides,
-        accounts: count('How many ledger accounts the line sums'),
-      }),
-    ),
-    totals: z.array(z.object({ ...sides, isBalanced: z.boolean() })),
-  }),
-  'TrialBalance',
-);
+const trialBalanceSchema = dataObject('TrialBalance', {
+  lines: z.array(
+    z.object({
+      account: z.string(),
+      kind: z.string(),
+      class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
+      ...sides,
+      accounts: count('How many ledger accounts the line sums'),
+    }),
+  ),
+  totals: z.array(z.object({ ...sides, isBalanced: z.boolean() })),
+});
 
 const dayField = (description: string) =>
   z.iso
@@ -86,43 +83,34 @@ const earned = {
 const packageType = z.enum(['BASE', 'TOPUP']).nullable();
 const totals = z.array(z.object(earned)).describe('One for each currency');
 
-const dailySchema = dataSchema(
-  z.object({
-    lines: z.array(z.object({ day: z.string().meta({ example: '2026-01-31' }), packageType, ...earned })),
-    totals,
-  }),
-  'Daily',
-);
+const dailySchema = dataObject('Daily', {
+  lines: z.array(z.object({ day: z.string().meta({ example: '2026-01-31' }), packageType, ...earned })),
+  totals,
+});
 
-const merchantsSchema = dataSchema(
-  z.object({
-    lines: z.array(
-      z.object({
-        accountId: text('null: booked without a purchase or funding').nullable(),
-        email: z.string().nullable(),
-        packageType,
-        ...earned,
-      }),
-    ),
-    totals,
-  }),
-  'BooksByMerchant',
-);
+const merchantsSchema = dataObject('BooksByMerchant', {
+  lines: z.array(
+    z.object({
+      accountId: text('null: booked without a purchase or funding').nullable(),
+      email: z.string().nullable(),
+      packageType,
+      ...earned,
+    }),
+  ),
+  totals,
+});
 
-const waitingSchema = dataSchema(
-  z.object({
-    lines: z.array(
-      z.object({
-        waitsFor: z.enum(WAITS_FOR),
-        amount: money('In `currency`'),
-        currency,
-        items: count('How many it is the sum of'),
-        oldestAt: isoTime('ISO 8601'),
-      }),
-    ),
-  }),
-  'WaitingMoney',
-);
+const waitingSchema = dataObject('WaitingMoney', {
+  lines: z.array(
+    z.object({
+      waitsFor: z.enum(WAITS_FOR),
+      amount: money('In `currency`'),
+      currency,
+      items: count('How many it is the sum of'),
+      oldestAt: isoTime('ISO 8601'),
+    }),
+  ),
+});
 
 const csvSchema = text('RFC 4180, with a heading');
 
@@ -175,27 +163,24 @@ const ledgerQuery = z.object({
   }),
 });
 
-const ledgerSchema = dataSchema(
-  z.object({
-    isAccount: yesNo('false: of one purchase or funding'),
-    accounts: z.array(z.string()).describe('The ledger accounts that `id` names'),
-    lines: z.array(
-      z.object({
-        at: isoTime('When it was booked'),
-        operationKey: z.string(),
-        kind: z.string(),
-        transactionId: z.string().nullable(),
-        account: z.string(),
-        currency,
-        reason: z.string().nullable(),
-        debit: sides.debit,
-        credit: sides.credit,
-        balance: money('After it, on the account’s normal side; null for a purchase').nullable(),
-      }),
-    ),
-  }),
-  'Ledger',
-);
+const ledgerSchema = dataObject('Ledger', {
+  isAccount: yesNo('false: of one purchase or funding'),
+  accounts: z.array(z.string()).describe('The ledger accounts that `id` names'),
+  lines: z.array(
+    z.object({
+      at: isoTime('When it was booked'),
+      operationKey: z.string(),
+      kind: z.string(),
+      transactionId: z.string().nullable(),
+      account: z.string(),
+      currency,
+      reason: z.string().nullable(),
+      debit: sides.debit,
+      credit: sides.credit,
+      balance: money('After it, on the account’s normal side; null for a purchase').nullable(),
+    }),
+  ),
+});
 
 export const booksRoutes: readonly Route<ReconciliationCases>[] = [
   routes.get('/ops/books/ledger', {

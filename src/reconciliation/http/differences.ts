@@ -1,6 +1,13 @@
 /** Our books compared with those of the vendors. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime, money, text } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  isoTime,
+  money,
+  text,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { choiceField, reasonField, textField, timeField } from '../../platform/http/fields.ts';
 import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
@@ -40,33 +47,29 @@ const differencesQuery = z.object({
   transactionId: textField({ max: 50, description: 'Only those of one purchase or funding' }).optional(),
 });
 
-const difference = z
-  .object({
-    id: z.string().meta({ example: '42' }),
-    kind: z.enum(DIFFERENCE_KINDS),
-    subject: z.string(),
-    transactionId: z.string().nullable(),
-    amount: money('Theirs less ours'),
-    currency,
-    ours: facts.describe('null: we know nothing about it'),
-    theirs: facts.describe('null: they know nothing about it'),
-    firstSeenAt: isoTime('ISO 8601'),
-    lastSeenAt: isoTime('ISO 8601'),
-    closedAt: isoTime('Null: it is open').nullable(),
-    closedBy: text('The person; null: it is open, or a run found it gone').nullable(),
-    closeReason: z.string().nullable(),
-  })
-  .meta({ id: 'Difference' });
+const difference = namedObject('Difference', {
+  id: z.string().meta({ example: '42' }),
+  kind: z.enum(DIFFERENCE_KINDS),
+  subject: z.string(),
+  transactionId: z.string().nullable(),
+  amount: money('Theirs less ours'),
+  currency,
+  ours: facts.describe('null: we know nothing about it'),
+  theirs: facts.describe('null: they know nothing about it'),
+  firstSeenAt: isoTime('ISO 8601'),
+  lastSeenAt: isoTime('ISO 8601'),
+  closedAt: isoTime('Null: it is open').nullable(),
+  closedBy: text('The person; null: it is open, or a run found it gone').nullable(),
+  closeReason: z.string().nullable(),
+});
 
 const differencePageSchema = pageSchema(difference, 'DifferencePage');
 
-const closeBody = z
-  .object({
-    reason: reasonField(undefined, 'Why it is no error, or how it was settled: kept on record'),
-  })
-  .meta({ id: 'CloseDifferenceRequest' });
+const closeBody = namedObject('CloseDifferenceRequest', {
+  reason: reasonField(undefined, 'Why it is no error, or how it was settled: kept on record'),
+});
 
-const closedSchema = dataSchema(z.object({ id: z.string(), closed: z.literal(true) }), 'ClosedDifference');
+const closedSchema = dataObject('ClosedDifference', { id: z.string(), closed: z.literal(true) });
 
 const reconcileBody = z
   .object({
@@ -83,25 +86,22 @@ const reconcileBody = z
   })
   .meta({ id: 'ReconcileRequest' });
 
-const reconciledSchema = dataSchema(
-  z.object({
-    status: z.enum(['done', 'nothing-to-compare']),
-    run: z
-      .object({
-        runId: z.string(),
-        from: isoTime('ISO 8601'),
-        to: isoTime('ISO 8601'),
-        compared: z.record(z.string(), int).describe('How many of each there were'),
-        opened: int,
-        closed: int,
-        open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count: int })),
-      })
-      .nullable(),
-  }),
-  'Reconciled',
-);
+const reconciledSchema = dataObject('Reconciled', {
+  status: z.enum(['done', 'nothing-to-compare']),
+  run: z
+    .object({
+      runId: z.string(),
+      from: isoTime('ISO 8601'),
+      to: isoTime('ISO 8601'),
+      compared: z.record(z.string(), int).describe('How many of each there were'),
+      opened: int,
+      closed: int,
+      open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count: int })),
+    })
+    .nullable(),
+});
 
-const reconcilingSchema = dataSchema(z.object({ status: z.literal('running') }), 'Reconciling');
+const reconcilingSchema = dataObject('Reconciling', { status: z.literal('running') });
 
 export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
   routes.get('/ops/differences', {

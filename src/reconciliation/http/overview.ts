@@ -1,7 +1,7 @@
 /** What needs attention now, in figures. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
-import { dataSchema, isoTime, money, count, yesNo } from '../../platform/http/answer-fields.ts';
+import { isoTime, money, count, yesNo, dataObject } from '../../platform/http/answer-fields.ts';
 import { operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
@@ -16,39 +16,36 @@ const figure = {
 
 const classes = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 
-const overviewSchema = dataSchema(
-  z.object({
-    stuck: z.object({
-      ...figure,
-      classes: z
-        .array(z.object({ class: z.enum(classes), ...figure }))
-        .describe('Those that have any, the one with the oldest first'),
-      isCut: yesNo('There are more than 10,000, and no more were counted'),
-      temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
-    }),
-    approvals: z.object(figure).describe('Actions and batch repairs that await a second person'),
-    rates: z
-      .object(figure)
-      .nullable()
-      .describe('Exchange rates that await confirmation; null: not for your role'),
-    differences: z.object(figure).nullable().describe('Open ones; null: not for your role'),
-    waiting: z
-      .object({
-        asOf: isoTime('Up to a minute ago'),
-        lines: z.array(
-          z.object({
-            waitsFor: z.enum(WAITS_FOR),
-            currency: z.string().meta({ example: 'NGN' }),
-            amount: money('In `currency`'),
-            ...figure,
-          }),
-        ),
-      })
-      .nullable()
-      .describe('Money that waits, as in `getWaitingMoney`; null: not for your role'),
+const overviewSchema = dataObject('Overview', {
+  stuck: z.object({
+    ...figure,
+    classes: z
+      .array(z.object({ class: z.enum(classes), ...figure }))
+      .describe('Those that have any, the one with the oldest first'),
+    isCut: yesNo('There are more than 10,000, and no more were counted'),
+    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
   }),
-  'Overview',
-);
+  approvals: z.object(figure).describe('Actions and batch repairs that await a second person'),
+  rates: z
+    .object(figure)
+    .nullable()
+    .describe('Exchange rates that await confirmation; null: not for your role'),
+  differences: z.object(figure).nullable().describe('Open ones; null: not for your role'),
+  waiting: z
+    .object({
+      asOf: isoTime('Up to a minute ago'),
+      lines: z.array(
+        z.object({
+          waitsFor: z.enum(WAITS_FOR),
+          currency: z.string().meta({ example: 'NGN' }),
+          amount: money('In `currency`'),
+          ...figure,
+        }),
+      ),
+    })
+    .nullable()
+    .describe('Money that waits, as in `getWaitingMoney`; null: not for your role'),
+});
 
 export const overviewRoutes: readonly Route<ReconciliationCases>[] = [
   routes.get('/ops/overview', {

@@ -1,6 +1,6 @@
 /** Webhook endpoints of an account. */
 import { z } from 'zod';
-import { count, isoTime, text } from '../../platform/http/answer-fields.ts';
+import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
@@ -40,12 +40,10 @@ const eventsField = z
   .transform((named) => WEBHOOK_EVENTS.filter((event) => named.includes(event)))
   .describe('The events to send');
 
-const createEndpointBody = z
-  .object({
-    url: urlField,
-    events: eventsField.optional().describe(`The events to send; default: ${DEFAULT_EVENTS.join(', ')}`),
-  })
-  .meta({ id: 'CreateWebhookEndpointRequest' });
+const createEndpointBody = namedObject('CreateWebhookEndpointRequest', {
+  url: urlField,
+  events: eventsField.optional().describe(`The events to send; default: ${DEFAULT_EVENTS.join(', ')}`),
+});
 
 const updateEndpointBody = z
   .object({
@@ -72,12 +70,10 @@ const sampleBody = z
   })
   .meta({ id: 'WebhookSampleRequest' });
 
-const recoverBody = z
-  .object({
-    from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
-    to: timeField({ description: 'Created before this time; default: now' }).optional(),
-  })
-  .meta({ id: 'WebhookRecoverRequest' });
+const recoverBody = namedObject('WebhookRecoverRequest', {
+  from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
+  to: timeField({ description: 'Created before this time; default: now' }).optional(),
+});
 
 const endpoint = {
   id: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
@@ -97,15 +93,13 @@ const secret = text(
   'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
 );
 
-export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
+export const endpointSchema = namedObject('WebhookEndpoint', endpoint);
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
-const newEndpointSchema = z.object({ ...endpoint, secret }).meta({ id: 'NewWebhookEndpoint' });
+const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
 
-const deletedSchema = z
-  .object({ id: z.string(), deleted: z.literal(true) })
-  .meta({ id: 'DeletedWebhookEndpoint' });
+const deletedSchema = namedObject('DeletedWebhookEndpoint', { id: z.string(), deleted: z.literal(true) });
 
-const recoveredSchema = z.object({ recovered: count('Resent messages') }).meta({ id: 'WebhookRecovery' });
+const recoveredSchema = namedObject('WebhookRecovery', { recovered: count('Resent messages') });
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const ENDPOINT = `${ENDPOINTS}/{endpointId}` as const;

@@ -1,6 +1,6 @@
 /** The feed of events. */
 import { z } from 'zod';
-import { dataSchema, isoTime, text, yesNo } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { parseJson } from '../../platform/http/json.ts';
@@ -23,31 +23,26 @@ const feedQuery = z.object({
   }).optional(),
 });
 
-const eventSchema = z
-  .object({
-    id: text(
-      'The `webhook-id` of its messages. Recognise repeats by it',
-      'evt-3f2504e04f8941d39a0c0305e82c3301',
-    ),
-    event: z.enum(events),
-    data: z.record(z.string(), z.union([z.string(), z.number()])).describe('As in the webhook of this event'),
-    timestamp: isoTime('When it happened'),
-  })
-  .meta({ id: 'Event' });
+const eventSchema = namedObject('Event', {
+  id: text(
+    'The `webhook-id` of its messages. Recognise repeats by it',
+    'evt-3f2504e04f8941d39a0c0305e82c3301',
+  ),
+  event: z.enum(events),
+  data: z.record(z.string(), z.union([z.string(), z.number()])).describe('As in the webhook of this event'),
+  timestamp: isoTime('When it happened'),
+});
 
 type EventBody = Omit<z.output<typeof eventSchema>, 'id'>;
 
-const feedSchema = dataSchema(
-  z.object({
-    items: z.array(eventSchema),
-    nextCursor: text(
-      'Store it once you have processed the page, and send it as `after`. Always present',
-      'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
-    ),
-    hasMore: yesNo('Whether to ask for the next page at once'),
-  }),
-  'EventFeed',
-);
+const feedSchema = dataObject('EventFeed', {
+  items: z.array(eventSchema),
+  nextCursor: text(
+    'Store it once you have processed the page, and send it as `after`. Always present',
+    'AAAAAAAAEtYAAAAAAAAAAHrS5k0pWQ4c',
+  ),
+  hasMore: yesNo('Whether to ask for the next page at once'),
+});
 
 export const feedRoutes: readonly Route<WebhookCases>[] = [
   routes.get('/api/events', {

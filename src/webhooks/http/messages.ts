@@ -1,6 +1,6 @@
 /** Messages to webhook endpoints, and their attempts. */
 import { z } from 'zod';
-import { count, isoTime, text } from '../../platform/http/answer-fields.ts';
+import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
@@ -35,45 +35,41 @@ const messagesQuery = z.object({
 
 const messagePageSchema = pageSchema(messageSchema, 'WebhookMessagePage');
 
-const messageDetailSchema = z
-  .object({
-    ...message,
-    body: text('The body, byte for byte as it is signed and sent'),
-  })
-  .meta({ id: 'WebhookMessageDetail' });
+const messageDetailSchema = namedObject('WebhookMessageDetail', {
+  ...message,
+  body: text('The body, byte for byte as it is signed and sent'),
+});
 
 const header = z.object({
   name: z.string().meta({ example: 'content-type' }),
   value: z.string().meta({ example: 'application/json' }),
 });
 
-const attemptSchema = z
-  .object({
-    attempt: count('Counted from 1'),
-    at: isoTime('When it began'),
-    milliseconds: count('How long it took'),
-    outcome: text(
-      '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
-      'answered',
+const attemptSchema = namedObject('WebhookAttempt', {
+  attempt: count('Counted from 1'),
+  at: isoTime('When it began'),
+  milliseconds: count('How long it took'),
+  outcome: text(
+    '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
+    'answered',
+  ),
+  status: count('HTTP status of the answer; only 2xx counts as delivered').nullable(),
+  answer: text('The first kibibyte of the answer, as text'),
+  answerHeaders: z
+    .array(header)
+    .nullable()
+    .describe(
+      `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
     ),
-    status: count('HTTP status of the answer; only 2xx counts as delivered').nullable(),
-    answer: text('The first kibibyte of the answer, as text'),
-    answerHeaders: z
-      .array(header)
-      .nullable()
-      .describe(
-        `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
-      ),
-    request: z
-      .object({
-        method: z.literal('POST'),
-        url: z.string().meta({ example: 'https://shop.example/hooks' }),
-        headers: z.array(header).describe('Of the signatures only the beginning'),
-        body: text('Byte for byte as it is signed and sent'),
-      })
-      .describe('What was sent'),
-  })
-  .meta({ id: 'WebhookAttempt' });
+  request: z
+    .object({
+      method: z.literal('POST'),
+      url: z.string().meta({ example: 'https://shop.example/hooks' }),
+      headers: z.array(header).describe('Of the signatures only the beginning'),
+      body: text('Byte for byte as it is signed and sent'),
+    })
+    .describe('What was sent'),
+});
 
 export const attemptPageSchema = pageSchema(attemptSchema, 'WebhookAttemptPage');
 const MESSAGES = '/api/webhooks/messages';

@@ -1,6 +1,6 @@
 /** What the routes about endpoints, messages and events share. */
 import { z } from 'zod';
-import { isoTime, text, count } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { pageFields } from '../../platform/http/page.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../events.ts';
 import { MESSAGE_STATUSES } from '../rules.ts';
@@ -26,4 +26,4 @@ export const message = {
   closedAt: isoTime('When it was delivered or failed').nullable(),
 };
 
-export const messageSchema = z.object(message).meta({ id: 'WebhookMessage' });
+export const messageSchema = namedObject('WebhookMessage', message);
