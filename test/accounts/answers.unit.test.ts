@@ -1,14 +1,12 @@
 // What the routes about people send of what their handlers return.
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { routesWith } from '../../src/accounts/http/answers.ts';
 import { dataSchema } from '../../src/platform/http/answer-fields.ts';
+import { routesWith } from '../../src/platform/http/define-routes.ts';
 
 test('a field that the schema does not have is not sent', async () => {
   const found = { userId: 'user-1', passwordHash: 'secret', cookies: ['session=1'] };
-  const route = routesWith<object, 'anybody'>('anybody', 'Signing in').answering({
-    method: 'GET',
-    path: '/auth/example',
+  const route = routesWith<object, 'anybody'>('anybody', 'Signing in').get('/auth/example', {
     answer: [200, 'Found', dataSchema(z.object({ userId: z.string() }), 'Example')],
     operationId: 'example',
     summary: 'An example',

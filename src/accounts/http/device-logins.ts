@@ -1,10 +1,18 @@
 /** A command signs in as a person, who lets it in at the dashboard. */
 import { z } from 'zod';
-import { dataAnswer, dataJson, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  isoTime,
+  text,
+  count,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { textField } from '../../platform/http/fields.ts';
-import { routesFor, type Route } from '../../platform/http/route.ts';
+import { fromRow } from '../../platform/http/present.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { routesWith } from './answers.ts';
 import { presentSession, sessionSchema } from './shared.ts';
 
 const TAG = 'Signing in';
@@ -19,69 +27,29 @@ const machine = textField({
   description: 'The name of the machine, shown to the person',
   example: 'adas-laptop',
 });
-const seconds = (description: string, example: number) => z.number().int().meta({ description, example });
 
-const askBody = z.object({ machine }).meta({ id: 'DeviceLoginRequest' });
-const askedSchema = dataSchema(
-  z.object({
-    deviceCode: z.string().meta({ description: 'Kept by the command. Shown in this answer only' }),
-    userCode: z.string().meta({ description: 'For the person to type', example: 'BCDF-GHJK' }),
-    verificationUrl: z.string().meta({ description: 'Where the person types it' }),
-    expiresInSeconds: seconds('Both codes expire then', 600),
-    intervalSeconds: seconds('Wait so long before each `takeDeviceLogin`', 3),
-  }),
-  'DeviceLogin',
-);
-
-const takeBody = z
-  .object({
-    deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
-  })
-  .meta({ id: 'TakeDeviceLoginRequest' });
-const waitingSchema = dataSchema(z.object({ status: z.literal('waits') }), 'DeviceLoginWaits');
-
-/** It has two answers. */
-const takeRoute = routesFor<OperatorAccessCases>()({
-  method: 'POST',
-  path: `${PATH}/token`,
-  key: 'login',
-  scope: undefined,
-  isPolled: true,
-  body: takeBody,
-  errors: ['NOT_FOUND'],
-  responses: {
-    201: { description: 'A session of the person who let it in', schema: sessionSchema },
-    202: { description: 'Nobody has let it in yet', schema: waitingSchema },
-  },
-  docs: {
-    operationId: 'takeDeviceLogin',
-    tag: TAG,
-    summary: 'Take the session that a person let in',
-    description:
-      'Works once. The session ends with that of the person who let it in. Refused with `RATE_LIMIT_EXCEEDED` where it is asked more often ' +
-      'than the interval, and with `NOT_FOUND` for a code that is wrong, was used or has expired.',
-  },
-  async handle({ cases, body }) {
-    const opened = await cases.deviceLogins.redeem(body.deviceCode);
-    if (!opened) return dataAnswer({ status: 'waits' }, 202);
-    return {
-      status: 201,
-      body: dataJson(sessionSchema, { token: opened.token, ...presentSession(opened.session) }),
-    };
-  },
+const askBody = namedObject('DeviceLoginRequest', { machine });
+const askedSchema = dataObject('DeviceLogin', {
+  deviceCode: text('Kept by the command. Shown in this answer only'),
+  userCode: text('For the person to type', 'BCDF-GHJK'),
+  verificationUrl: text('Where the person types it'),
+  expiresInSeconds: count('Both codes expire then', 600),
+  intervalSeconds: count('Wait so long before each `takeDeviceLogin`', 3),
 });
 
-const codeBody = z
-  .object({
-    userCode: textField({
-      max: MAX_CODE_CHARACTERS,
-      description: 'The code that the command shows, in any case, with or without its hyphen',
-      example: 'BCDF-GHJK',
-    }),
-  })
-  .meta({ id: 'DeviceLoginCode' });
+const takeBody = namedObject('TakeDeviceLoginRequest', {
+  deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
+});
+const waitingSchema = dataObject('DeviceLoginWaits', { status: z.literal('waits') });
+
+const codeBody = namedObject('DeviceLoginCode', {
+  userCode: textField({
+    max: MAX_CODE_CHARACTERS,
+    description: 'The code that the command shows, in any case, with or without its hyphen',
+    example: 'BCDF-GHJK',
+  }),
+});
 const CODE = {
-  method: 'POST',
   // Every role has it; with a one-time password nothing is permitted.
   permission: 'see',
   takesSecret: true,
@@ -89,20 +57,15 @@ const CODE = {
   errors: ['NOT_FOUND'],
 } as const;
 
-const previewSchema = dataSchema(
-  z.object({
-    machine: z.string().meta({ example: 'adas-laptop' }),
-    address: z.string().meta({ description: 'Where the command asked from', example: '192.0.2.7' }),
-    createdAt: isoTime('When it asked'),
-    expiresAt: isoTime('The code expires then'),
-  }),
-  'DeviceLoginPreview',
-);
+const previewSchema = dataObject('DeviceLoginPreview', {
+  machine: z.string().meta({ example: 'adas-laptop' }),
+  address: text('Where the command asked from', '192.0.2.7'),
+  createdAt: isoTime('When it asked'),
+  expiresAt: isoTime('The code expires then'),
+});
 
 export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
-  forCommands.answering({
-    method: 'POST',
-    path: PATH,
+  forCommands.post(PATH, {
     body: askBody,
     answer: [201, 'Show the code, and wait for the person', askedSchema],
     operationId: 'askForDeviceLogin',
@@ -112,23 +75,35 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
       'this address.',
     handle: ({ cases, clientAddress, body }) => cases.deviceLogins.ask({ ...body, address: clientAddress }),
   }),
-  takeRoute,
-  forPeople.answering({
+  forCommands.post(`${PATH}/token`, {
+    isPolled: true,
+    body: takeBody,
+    errors: ['NOT_FOUND'],
+    answer: {
+      201: { description: 'A session of the person who let it in', schema: sessionSchema },
+      202: { description: 'Nobody has let it in yet', schema: waitingSchema },
+    },
+    operationId: 'takeDeviceLogin',
+    summary: 'Take the session that a person let in',
+    description:
+      'Works once. The session ends with that of the person who let it in. Refused with `RATE_LIMIT_EXCEEDED` where it is asked more often ' +
+      'than the interval, and with `NOT_FOUND` for a code that is wrong, was used or has expired.',
+    async handle({ cases, body }) {
+      const opened = await cases.deviceLogins.redeem(body.deviceCode);
+      if (!opened) return dataAnswer({ status: 'waits' }, 202);
+      return dataAnswer({ token: opened.token, ...presentSession(opened.session) }, 201);
+    },
+  }),
+  forPeople.post(`${PATH}/preview`, {
     ...CODE,
-    path: `${PATH}/preview`,
     answer: [200, 'Who asks', previewSchema],
     operationId: 'previewDeviceLogin',
     summary: 'Read which machine asks with a code',
     description: 'At most 10 codes a minute can be tried.',
-    async handle({ cases, body }) {
-      const found = await cases.deviceLogins.preview(body.userCode);
-      const { machine: name, address, created_at: createdAt, expires_at: expiresAt } = found;
-      return { machine: name, address, createdAt, expiresAt };
-    },
+    handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
   }),
-  forPeople.doing({
+  forPeople.post(`${PATH}/approve`, {
     ...CODE,
-    path: `${PATH}/approve`,
     answer: 'The command is let in',
     operationId: 'approveDeviceLogin',
     summary: 'Let a command in as yourself',

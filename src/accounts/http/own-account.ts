@@ -4,21 +4,26 @@ import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
-import { dataSchema, isoTime, listSchema, presenter } from '../../platform/http/answer-fields.ts';
-import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
-import { choiceField, textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
 import {
-  DEFAULT_FEED_LIMIT,
+  dataSchema,
+  isoTime,
+  listSchema,
+  text,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
+import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
+import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_ALLOWED_ADDRESSES,
-  MAX_PAGE_LIMIT,
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { idParameter } from '../../platform/http/ops-route.ts';
+import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
-import { routesWith } from './answers.ts';
 import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
@@ -32,7 +37,7 @@ const websiteField = textField({
 const accountFields = {
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   name: z.string(),
-  email: z.string().meta({ description: 'Where mail about the account goes' }),
+  email: text('Where mail about the account goes'),
   websiteUrl: z.string().nullable(),
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
@@ -40,7 +45,7 @@ const accountFields = {
   createdAt: isoTime('ISO 8601'),
 };
 
-const accountSchema = dataSchema(z.object(accountFields), 'OwnAccount');
+const accountSchema = dataObject('OwnAccount', accountFields);
 
 const changeAccountBody = z
   .object({
@@ -58,27 +63,26 @@ const changeAccountBody = z
 
 const membersSchema = listSchema(memberItem, 'MemberList');
 const memberSchema = dataSchema(memberItem, 'MemberAnswer');
-const changeMemberBody = z.object({ role: roleField }).meta({ id: 'ChangeMemberRequest' });
+const changeMemberBody = namedObject('ChangeMemberRequest', { role: roleField });
 
-const invitation = z
-  .object({
-    invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    email: z.string(),
-    role: z.enum(MEMBER_ROLES),
-    invitedBy: z.string(),
-    createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('The link in the mail works until then'),
-  })
-  .meta({ id: 'Invitation' });
+const invitation = namedObject('Invitation', {
+  invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  email: z.string(),
+  role: z.enum(MEMBER_ROLES),
+  invitedBy: z.string(),
+  createdAt: isoTime('ISO 8601'),
+  expiresAt: isoTime('The link in the mail works until then'),
+});
 
 const invitationsSchema = listSchema(invitation, 'InvitationList');
-const invitationSchema = dataSchema(
-  z.object({ invitation, sandboxMail: mailSentSchema.shape.data.shape.sandboxMail }),
-  'NewInvitation',
-);
-const inviteBody = z
-  .object({ email: emailField('Gets a mail with a link'), role: roleField })
-  .meta({ id: 'InviteRequest' });
+const invitationSchema = dataObject('NewInvitation', {
+  invitation,
+  sandboxMail: mailSentSchema.shape.data.shape.sandboxMail,
+});
+const inviteBody = namedObject('InviteRequest', {
+  email: emailField('Gets a mail with a link'),
+  role: roleField,
+});
 
 const allowedAddress = z
   .string('must be an address or a range')
@@ -87,69 +91,58 @@ const allowedAddress = z
     'must be an address such as 203.0.113.7, or a range such as 203.0.113.0/24',
   );
 
-const createKeyBody = z
-  .object({
-    companyName: companyNameField,
-    websiteUrl: websiteField,
-    allowedAddresses: z
-      .array(allowedAddress, {
-        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-      })
-      .min(1, 'must have at least one')
-      .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
-      .meta({
-        description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
-        example: ['203.0.113.7', '198.51.100.0/24'],
-      }),
-    webhookUrl: textField({
-      max: MAX_WEBHOOK_URL_CHARACTERS,
-      description: 'Makes a webhook endpoint there too; one that exists already is used',
-      example: 'https://merchant.example/webhooks',
-    }).optional(),
-    scopes: z
-      .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
-        error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-      })
-      .min(1, 'must have at least one')
-      .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
-      .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
-    expiresAt: timeField({
-      description: 'The key works until then. Absent: as long as this service lets keys work',
-    }).optional(),
-  })
-  .meta({ id: 'CreateKeyRequest' });
+const createKeyBody = namedObject('CreateKeyRequest', {
+  companyName: companyNameField,
+  websiteUrl: websiteField,
+  allowedAddresses: z
+    .array(allowedAddress, {
+      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+    })
+    .min(1, 'must have at least one')
+    .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
+    .meta({
+      description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
+      example: ['203.0.113.7', '198.51.100.0/24'],
+    }),
+  webhookUrl: textField({
+    max: MAX_WEBHOOK_URL_CHARACTERS,
+    description: 'Makes a webhook endpoint there too; one that exists already is used',
+    example: 'https://merchant.example/webhooks',
+  }).optional(),
+  scopes: z
+    .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
+      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
+    })
+    .min(1, 'must have at least one')
+    .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
+    .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
+  expiresAt: timeField({
+    description: 'The key works until then. Absent: as long as this service lets keys work',
+  }).optional(),
+});
 
 const keysSchema = listSchema(keyItem, 'ApiKeyList');
 
-const newKeySchema = dataSchema(
-  z.object({
-    keyId: z.string(),
-    apiKey: z.string().meta({ description: 'The key. Shown in this answer only' }),
-    expiresAt: isoTime('ISO 8601').nullable(),
-    webhook: z
-      .object({
-        endpointId: z.string(),
-        url: z.string(),
-        secret: z.string().optional().meta({
-          description:
-            'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
-        }),
-      })
-      .nullable(),
-  }),
-  'NewApiKey',
-);
+const newKeySchema = dataObject('NewApiKey', {
+  keyId: z.string(),
+  apiKey: text('The key. Shown in this answer only'),
+  expiresAt: isoTime('ISO 8601').nullable(),
+  webhook: z
+    .object({
+      endpointId: z.string(),
+      url: z.string(),
+      secret: text(
+        'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
+      ).optional(),
+    })
+    .nullable(),
+});
 
 const REQUESTS_LIST = 'requests';
 
 const requestsQuery = z.object({
   cursor: cursorField(REQUESTS_LIST, { description: 'The `nextCursor` of an earlier answer' }).optional(),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Requests per page',
-  }),
+  limit: limitField('Requests per page'),
   requestId: textField({
     max: MAX_REQUEST_ID_CHARACTERS,
     description: 'Only requests with this `X-Request-Id`',
@@ -157,27 +150,22 @@ const requestsQuery = z.object({
   }).optional(),
 });
 
-const request = z
-  .object({
-    requestId: z.string(),
-    at: isoTime('ISO 8601'),
-    method: z.string(),
-    path: z.string().meta({ description: 'The route, without ids', example: '/api/esim/{esimId}' }),
-    status: z.number().int(),
-    errorCode: z.string().nullable(),
-    durationMs: z.number(),
-    keyId: z.string(),
-    key: maskedKey,
-  })
-  .meta({ id: 'LoggedRequest' });
+const request = namedObject('LoggedRequest', {
+  requestId: z.string(),
+  at: isoTime('ISO 8601'),
+  method: z.string(),
+  path: text('The route, without ids', '/api/esim/{esimId}'),
+  status: z.number().int(),
+  errorCode: z.string().nullable(),
+  durationMs: z.number(),
+  keyId: z.string(),
+  key: maskedKey,
+});
 
-const requestsSchema = dataSchema(
-  z.object({
-    items: z.array(request),
-    nextCursor: z.string().nullable().meta({ description: 'For the next page; null on the last' }),
-  }),
-  'RequestLog',
-);
+const requestsSchema = dataObject('RequestLog', {
+  items: z.array(request),
+  nextCursor: text('For the next page; null on the last').nullable(),
+});
 
 /** `createKey` also makes endpoints, which stand above accounts. */
 type AccountCases = MemberCases & {
@@ -192,19 +180,16 @@ const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
 
-const userId = idParameter('user', 'The `userId` of a member', 'No such member');
-const invitationId = idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation');
-const keyId = idParameter('key', 'The `keyId` of a key', 'No such key');
-
-const forMember = routesWith<AccountCases, 'member'>('member', 'Account');
-
-/** Without our own id of the row. */
-const presentRequest = presenter(request);
+const forMember = routesWith<AccountCases, 'member'>('member', 'Account', {
+  params: {
+    userId: idParameter('user', 'The `userId` of a member', 'No such member'),
+    invitationId: idParameter('invitation', 'The `invitationId` of an invitation', 'No such invitation'),
+    keyId: idParameter('key', 'The `keyId` of a key', 'No such key'),
+  },
+});
 
 export const ownAccountRoutes: readonly Route<AccountCases>[] = [
-  forMember.answering({
-    method: 'GET',
-    path: '/account',
+  forMember.get('/account', {
     memberPermission: 'read',
     answer: [200, 'The account', accountSchema],
     operationId: 'getAccount',
@@ -212,9 +197,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'The account that `Simway-Account` names. Both environments share it.',
     handle: ({ cases, member }) => cases.read(member),
   }),
-  forMember.answering({
-    method: 'PATCH',
-    path: '/account',
+  forMember.patch('/account', {
     memberPermission: 'members',
     body: changeAccountBody,
     answer: [200, 'The account after the change', accountSchema],
@@ -224,9 +207,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Changes only the given fields. A web server must answer at the website, outside private networks.',
     handle: ({ cases, member, environment, body }) => cases.change(member, environment, body),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: MEMBERS,
+  forMember.get(MEMBERS, {
     memberPermission: 'read',
     answer: [200, 'All members', membersSchema],
     operationId: 'listMembers',
@@ -234,33 +215,24 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'Who may act for the account, and as what.',
     handle: async ({ cases, member }) => ({ items: await cases.listMembers(member) }),
   }),
-  forMember.answering({
-    method: 'PATCH',
-    path: `${MEMBERS}/{userId}`,
+  forMember.patch(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
-    params: { userId },
     body: changeMemberBody,
     answer: [200, 'The member after the change', memberSchema],
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
-    handle: ({ cases, member, params, body }) =>
-      cases.changeMember(member, params['userId'] ?? '', body.role),
+    handle: ({ cases, member, params, body }) => cases.changeMember(member, params.userId, body.role),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${MEMBERS}/{userId}`,
+  forMember.delete(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
-    params: { userId },
     answer: 'Removed',
     operationId: 'removeMember',
     summary: 'Remove a member',
     description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
-    handle: ({ cases, member, params }) => cases.removeMember(member, params['userId'] ?? ''),
+    handle: ({ cases, member, params }) => cases.removeMember(member, params.userId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: INVITATIONS,
+  forMember.get(INVITATIONS, {
     memberPermission: 'read',
     answer: [200, 'Open invitations', invitationsSchema],
     operationId: 'listInvitations',
@@ -268,9 +240,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description: 'Those that were not accepted yet. Expired ones are left out.',
     handle: async ({ cases, member }) => ({ items: await cases.listInvitations(member) }),
   }),
-  forMember.answering({
-    method: 'POST',
-    path: INVITATIONS,
+  forMember.post(INVITATIONS, {
     memberPermission: 'members',
     body: inviteBody,
     answer: [201, 'A mail with a link is on its way', invitationSchema],
@@ -280,20 +250,15 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Sends a mail with a link that is valid for 7 days. Inviting an address again replaces its earlier invitation. At most 50 are open.',
     handle: ({ cases, member, body, context }) => cases.invite(member, body, context),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${INVITATIONS}/{invitationId}`,
+  forMember.delete(`${INVITATIONS}/{invitationId}`, {
     memberPermission: 'members',
-    params: { invitationId },
     answer: 'Its link works no more',
     operationId: 'withdrawInvitation',
     summary: 'Withdraw an invitation',
     description: 'Only while it is open; remove the member afterwards.',
-    handle: ({ cases, member, params }) => cases.withdrawInvitation(member, params['invitationId'] ?? ''),
+    handle: ({ cases, member, params }) => cases.withdrawInvitation(member, params.invitationId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: KEYS,
+  forMember.get(KEYS, {
     memberPermission: 'keys',
     answer: [200, 'All keys of this environment, the newest first', keysSchema],
     operationId: 'listKeys',
@@ -302,9 +267,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
     handle: async ({ cases, member, environment }) => ({ items: await cases.listKeys(member, environment) }),
   }),
-  forMember.answering({
-    method: 'POST',
-    path: KEYS,
+  forMember.post(KEYS, {
     memberPermission: 'keys',
     body: createKeyBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
@@ -316,21 +279,15 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'works at once, and only from the addresses that you name.',
     handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
   }),
-  forMember.doing({
-    method: 'DELETE',
-    path: `${KEYS}/{keyId}`,
+  forMember.delete(`${KEYS}/{keyId}`, {
     memberPermission: 'keys',
-    params: { keyId },
     answer: 'Revoked',
     operationId: 'revokeKey',
     summary: 'Revoke an API key',
     description: 'It stops working within 5 seconds, for ever. Purchases that it began go on.',
-    handle: ({ cases, member, environment, params }) =>
-      cases.revokeKey(member, environment, params['keyId'] ?? ''),
+    handle: ({ cases, member, environment, params }) => cases.revokeKey(member, environment, params.keyId),
   }),
-  forMember.answering({
-    method: 'GET',
-    path: '/account/requests',
+  forMember.get('/account/requests', {
     memberPermission: 'requests',
     query: requestsQuery,
     answer: [200, 'One page, the newest first', requestsSchema],
@@ -344,8 +301,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       const before = typeof cursor === 'bigint' ? cursor : undefined;
       const found = await cases.listRequests(member, environment, { before, limit, requestId });
       const nextCursor = found.nextBefore === null ? null : encodeCursor(REQUESTS_LIST, found.nextBefore);
-      const items = found.items.map(presentRequest);
-      return { items, nextCursor };
+      return { items: found.items, nextCursor };
     },
   }),
 ];

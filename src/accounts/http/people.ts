@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import { isoTime, text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { idParameter } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
-import { routesWith } from './answers.ts';
 import {
   allowed,
   codeField,
@@ -28,139 +26,107 @@ const roleField = choiceField(ROLES, { description: 'What the person may do', ex
 const nameField = personNameField('The person’s name');
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
-const signInBody = z
-  .object({
-    email: textField({
-      max: MAX_EMAIL_CHARACTERS,
-      description: 'In any case',
-      example: 'ada@operator.example',
-    }),
-    password: passwordField('Your own, or your one-time password'),
-    code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
-  })
-  .meta({ id: 'SignInRequest' });
+const signInBody = namedObject('SignInRequest', {
+  email: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'In any case',
+    example: 'ada@operator.example',
+  }),
+  password: passwordField('Your own, or your one-time password'),
+  code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
+});
 
-const changePasswordBody = z
-  .object({
-    currentPassword: passwordField('The one you signed in with'),
-    newPassword: newPasswordField,
-  })
-  .meta({ id: 'ChangePasswordRequest' });
+const changePasswordBody = namedObject('ChangePasswordRequest', {
+  currentPassword: passwordField('The one you signed in with'),
+  newPassword: newPasswordField,
+});
 
-const createPersonBody = z
-  .object({
-    email: emailField('For signing in and for the record; it never changes', 'ada@operator.example'),
-    name: nameField,
-    role: roleField,
-  })
-  .meta({ id: 'CreatePersonRequest' });
+const createPersonBody = namedObject('CreatePersonRequest', {
+  email: emailField('For signing in and for the record; it never changes', 'ada@operator.example'),
+  name: nameField,
+  role: roleField,
+});
 
 const changePersonBody = z
   .object({
     name: nameField.optional(),
     role: roleField.optional(),
-    disabled: z.boolean('must be true or false').optional().meta({
-      description: 'true: signed out everywhere, and cannot sign in until it is false again',
-    }),
+    disabled: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('true: signed out everywhere, and cannot sign in until it is false again'),
   })
   .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold name, role or disabled',
   })
   .meta({ id: 'ChangePersonRequest' });
 
-const confirmBody = z
-  .object({
-    role: choiceField(ROLES, {
-      description: 'The role that you confirm; refused where the person would have another',
-      example: 'FINANCE',
-    }),
-  })
-  .meta({ id: 'ConfirmAccessRequest' });
+const confirmBody = namedObject('ConfirmAccessRequest', {
+  role: choiceField(ROLES, {
+    description: 'The role that you confirm; refused where the person would have another',
+    example: 'FINANCE',
+  }),
+});
 
 const peopleQuery = z.object(pageFields);
 
-const meSchema = dataSchema(
-  z.object({
-    ...signedIn,
-    permissions: z.array(z.enum(PERMISSIONS)),
-    actions: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'The actions that your role may request' }),
-    temporalUi: z
-      .object({
-        url: z.string().meta({ example: 'https://temporal.example' }),
-        namespaces: z.object({
-          test: z.string().meta({ example: 'simway-test' }),
-          live: z.string().nullable().meta({ description: 'Null while live is switched off' }),
-        }),
-      })
-      .nullable()
-      .meta({
-        description:
-          'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
+const meSchema = dataObject('Me', {
+  ...signedIn,
+  permissions: z.array(z.enum(PERMISSIONS)),
+  actions: z.array(z.enum(OPERATOR_ACTIONS)).describe('The actions that your role may request'),
+  temporalUi: z
+    .object({
+      url: z.string().meta({ example: 'https://temporal.example' }),
+      namespaces: z.object({
+        test: z.string().meta({ example: 'simway-test' }),
+        live: text('Null while live is switched off').nullable(),
       }),
-  }),
-  'Me',
-);
+    })
+    .nullable()
+    .describe(
+      'A workflow is at `<url>/namespaces/<namespace>/workflows/<workflowId>`; null: the address of the Temporal UI is not configured',
+    ),
+});
 
-const person = z
-  .object({
-    ...who,
-    awaitsConfirmation: z
-      .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
-      .nullable()
-      .meta({
-        description:
-          'Access that another administrator than `askedBy` must confirm before the person can sign in',
-      }),
-    lockedUntil: isoTime('After too many wrong passwords').nullable(),
-    disabledAt: isoTime('ISO 8601').nullable(),
-    createdAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Person' });
+const person = namedObject('Person', {
+  ...who,
+  awaitsConfirmation: z
+    .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
+    .nullable()
+    .describe('Access that another administrator than `askedBy` must confirm before the person can sign in'),
+  lockedUntil: isoTime('After too many wrong passwords').nullable(),
+  disabledAt: isoTime('ISO 8601').nullable(),
+  createdAt: isoTime('ISO 8601'),
+});
 
 const HALF =
   'of the one-time password: `<firstHalf>-<secondHalf>`. Give it to the person yourself. Shown in this answer only';
-const firstHalf = z.string().meta({ description: `The first half ${HALF}` });
+const firstHalf = text(`The first half ${HALF}`);
 const oneTimeUntil = isoTime('The one-time password expires then');
 
 const peoplePageSchema = pageSchema(person, 'PersonPage');
-const firstHalfSchema = dataSchema(z.object({ person, firstHalf, oneTimeUntil }), 'FirstHalf');
-const secondHalfSchema = dataSchema(
-  z.object({
-    person,
-    secondHalf: z.string().meta({ description: `The second half ${HALF}` }),
-    oneTimeUntil,
-  }),
-  'SecondHalf',
-);
-const personChangeSchema = dataSchema(
-  z.object({
-    person,
-    given: z
-      .object({ firstHalf, oneTimeUntil })
-      .nullable()
-      .meta({ description: 'Null where the change gives no access' }),
-  }),
-  'PersonChange',
-);
+const firstHalfSchema = dataObject('FirstHalf', { person, firstHalf, oneTimeUntil });
+const secondHalfSchema = dataObject('SecondHalf', {
+  person,
+  secondHalf: text(`The second half ${HALF}`),
+  oneTimeUntil,
+});
+const personChangeSchema = dataObject('PersonChange', {
+  person,
+  given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
+});
 
 const forSignIn = routesWith<OperatorAccessCases, 'login'>('login', 'Signing in');
 const forOneself = routesWith<OperatorAccessCases, 'session'>('session', 'Signing in');
-const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People');
+const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People', {
+  params: { personId: idParameter('user', 'The `personId` of a person', 'No such person') },
+});
 
 const PEOPLE = '/ops/people';
-const ONE = `${PEOPLE}/{personId}`;
-
-const personId = idParameter('user', 'The `personId` of a person', 'No such person');
-
-/** An item of the list is what it shows. */
-const asItIs = (item: Wire<z.output<typeof person>>) => item;
+const ONE = `${PEOPLE}/{personId}` as const;
 
 export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
-  forSignIn.answering({
-    method: 'POST',
-    path: '/ops/sessions',
+  forSignIn.post('/ops/sessions', {
     body: signInBody,
     answer: [201, 'Signed in', sessionSchema],
     operationId: 'signIn',
@@ -173,9 +139,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       return { token, ...presentSession(session) };
     },
   }),
-  forOneself.doing({
-    method: 'DELETE',
-    path: '/ops/sessions/current',
+  forOneself.delete('/ops/sessions/current', {
     permission: 'own',
     answer: 'Signed out',
     operationId: 'signOut',
@@ -183,25 +147,20 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description: 'Ends this session at once. Your other sessions stay open.',
     handle: ({ cases, session, browser }) => cases.sessions.signOut(session, browser),
   }),
-  forOneself.answering({
-    method: 'GET',
-    path: '/ops/me',
+  forOneself.get('/ops/me', {
     permission: 'own',
     answer: [200, 'Who is signed in', meSchema],
     operationId: 'getMe',
     summary: 'Read who is signed in',
     description:
       'With what your role may do, so that a screen can show only that, and where workflows can be seen.',
-    handle: ({ cases, session }) =>
-      Promise.resolve({
-        ...presentSession(session),
-        ...allowed(session.person.role),
-        temporalUi: cases.temporalUi,
-      }),
+    handle: ({ cases, session }) => ({
+      ...presentSession(session),
+      ...allowed(session.person.role),
+      temporalUi: cases.temporalUi,
+    }),
   }),
-  forOneself.doing({
-    method: 'POST',
-    path: '/ops/me/password',
+  forOneself.post('/ops/me/password', {
     permission: 'own',
     body: changePasswordBody,
     answer: 'Changed',
@@ -210,20 +169,16 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
     handle: ({ cases, session, browser, body }) => cases.sessions.changePassword(session, body, browser),
   }),
-  forAdmins.answering({
-    method: 'GET',
-    path: PEOPLE,
+  forAdmins.get(PEOPLE, {
     permission: 'people',
     query: peopleQuery,
     answer: [200, 'One page, oldest first', peoplePageSchema],
     operationId: 'listPeople',
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',
-    handle: async ({ cases, query }) => presentPage(await cases.people.list(query), asItIs).data,
+    handle: async ({ cases, query }) => presentPage(await cases.people.list(query)),
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: PEOPLE,
+  forAdmins.post(PEOPLE, {
     permission: 'people',
     body: createPersonBody,
     answer: [201, 'It awaits confirmation', firstHalfSchema],
@@ -234,11 +189,8 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       'second. It is valid for 72 hours and only lets the person choose another.',
     handle: ({ cases, session, body }) => cases.people.create(session, body),
   }),
-  forAdmins.answering({
-    method: 'PATCH',
-    path: ONE,
+  forAdmins.patch(ONE, {
     permission: 'people',
-    params: { personId },
     body: changePersonBody,
     answer: [200, 'The person after the change', personChangeSchema],
     operationId: 'changePerson',
@@ -248,28 +200,22 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
       'role or disable yourself.',
     async handle({ cases, session, params, body }) {
-      const { person: changed, given } = await cases.people.change(session, params['personId'] ?? '', body);
+      const { person: changed, given } = await cases.people.change(session, params.personId, body);
       return { person: changed, given: given ?? null };
     },
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: `${ONE}/reset-password`,
+  forAdmins.post(`${ONE}/reset-password`, {
     permission: 'people',
-    params: { personId },
     answer: [200, 'It awaits confirmation', firstHalfSchema],
     operationId: 'resetPassword',
     summary: 'Reset a person’s password',
     description:
       'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
       'own password instead of resetting it.',
-    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params['personId'] ?? ''),
+    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params.personId),
   }),
-  forAdmins.answering({
-    method: 'POST',
-    path: `${ONE}/confirm`,
+  forAdmins.post(`${ONE}/confirm`, {
     permission: 'people',
-    params: { personId },
     body: confirmBody,
     answer: [200, 'The person can sign in', secondHalfSchema],
     operationId: 'confirmAccess',
@@ -277,7 +223,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     description:
       'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
       'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
-    handle: ({ cases, session, params, body }) =>
-      cases.people.confirm(session, params['personId'] ?? '', body.role),
+    handle: ({ cases, session, params, body }) => cases.people.confirm(session, params.personId, body.role),
   }),
 ];

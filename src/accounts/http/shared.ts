@@ -4,7 +4,7 @@ import type { Session } from '../../domain/callers.ts';
 import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { isCleanText, textField } from '../../platform/http/fields.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
@@ -49,7 +49,7 @@ const sandboxMail = z
       'machine alone. Absent in production',
   });
 
-export const mailSentSchema = dataSchema(z.object({ sandboxMail }), 'MailSent');
+export const mailSentSchema = dataObject('MailSent', { sandboxMail });
 
 /** What an operator's role lets them do. */
 export const allowed = (role: Role) => ({
@@ -57,36 +57,30 @@ export const allowed = (role: Role) => ({
   actions: OPERATOR_ACTIONS.filter((action) => mayPerform(role, action)),
 });
 
-export const memberItem = z
-  .object({
-    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    email: z.string(),
-    name: z.string(),
-    role: z.enum(MEMBER_ROLES),
-    hasSecondFactor: z.boolean(),
-    joinedAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Member' });
+export const memberItem = namedObject('Member', {
+  userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(MEMBER_ROLES),
+  hasSecondFactor: z.boolean(),
+  joinedAt: isoTime('ISO 8601'),
+});
 
-export const maskedKey = z
-  .string()
-  .meta({ description: 'Its beginning and its last four characters', example: 'simway_test_…x9Qa' });
+export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 
-export const keyItem = z
-  .object({
-    keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    key: maskedKey,
-    environment: z.enum(ENVIRONMENTS),
-    scopes: z.array(z.enum(SCOPES)),
-    allowedAddresses: z.array(z.string()),
-    companyName: z.string(),
-    websiteUrl: z.string(),
-    createdAt: isoTime('ISO 8601'),
-    expiresAt: isoTime('Null: it does not expire').nullable(),
-    revokedAt: isoTime('Null: it is not revoked').nullable(),
-    lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
-  })
-  .meta({ id: 'ApiKey' });
+export const keyItem = namedObject('ApiKey', {
+  keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  key: maskedKey,
+  environment: z.enum(ENVIRONMENTS),
+  scopes: z.array(z.enum(SCOPES)),
+  allowedAddresses: z.array(z.string()),
+  companyName: z.string(),
+  websiteUrl: z.string(),
+  createdAt: isoTime('ISO 8601'),
+  expiresAt: isoTime('Null: it does not expire').nullable(),
+  revokedAt: isoTime('Null: it is not revoked').nullable(),
+  lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
+});
 
 /** An operator. */
 export const who = {
@@ -94,10 +88,9 @@ export const who = {
   email: z.string(),
   name: z.string(),
   role: z.enum(ROLES),
-  mustChangePassword: z.boolean().meta({
-    description:
-      'The password is a one-time password: until the person chooses another, nothing else is allowed',
-  }),
+  mustChangePassword: yesNo(
+    'The password is a one-time password: until the person chooses another, nothing else is allowed',
+  ),
 };
 
 export const signedIn = {
@@ -105,15 +98,10 @@ export const signedIn = {
   expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
 };
 
-export const sessionSchema = dataSchema(
-  z.object({
-    token: z.string().meta({
-      description: 'For `Authorization: Bearer`. Shown in this answer only',
-    }),
-    ...signedIn,
-  }),
-  'NewSession',
-);
+export const sessionSchema = dataObject('NewSession', {
+  token: text('For `Authorization: Bearer`. Shown in this answer only'),
+  ...signedIn,
+});
 
 export const presentSession = ({ person: who, mustChangePassword, expiresAt }: Session) => ({
   ...who,

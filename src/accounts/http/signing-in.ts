@@ -3,13 +3,12 @@ import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
-import { dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
+import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { UserCases, UserDescription } from '../users/users.ts';
-import { routesWith } from './answers.ts';
+import type { UserCases } from '../users/users.ts';
 import {
   allowed,
   codeField,
@@ -25,46 +24,41 @@ const nameField = personNameField('Your name');
 
 const tokenField = textField({ max: MAX_LINK_TOKEN_CHARACTERS, description: 'From the link in the mail' });
 
-const signUpBody = z
-  .object({
-    email: emailField('You sign in with it. It must be able to receive mail'),
-    password: newPasswordField,
-    name: nameField,
-    companyName: companyNameField,
-    currency: choiceField(ACCOUNT_CURRENCIES, {
-      description: 'Of the wallet and of all prices. It never changes',
-      example: 'USD',
-    }),
-  })
-  .meta({ id: 'SignUpRequest' });
+const signUpBody = namedObject('SignUpRequest', {
+  email: emailField('You sign in with it. It must be able to receive mail'),
+  password: newPasswordField,
+  name: nameField,
+  companyName: companyNameField,
+  currency: choiceField(ACCOUNT_CURRENCIES, {
+    description: 'Of the wallet and of all prices. It never changes',
+    example: 'USD',
+  }),
+});
 
-const confirmUserBody = z
-  .object({ token: tokenField, password: passwordField('The one that was chosen when signing up') })
-  .meta({ id: 'ConfirmUserRequest' });
+const confirmUserBody = namedObject('ConfirmUserRequest', {
+  token: tokenField,
+  password: passwordField('The one that was chosen when signing up'),
+});
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
-const userSignInBody = z
-  .object({
-    email: textField({
-      max: MAX_EMAIL_CHARACTERS,
-      description: 'In any case',
-      example: 'ada@merchant.example',
-    }),
-    password: passwordField('Your password'),
-  })
-  .meta({ id: 'UserSignInRequest' });
+const userSignInBody = namedObject('UserSignInRequest', {
+  email: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'In any case',
+    example: 'ada@merchant.example',
+  }),
+  password: passwordField('Your password'),
+});
 
-const codeBody = z
-  .object({ code: codeField('Of your authenticator app, or one of your recovery codes') })
-  .meta({ id: 'SecondFactorRequest' });
+const codeBody = namedObject('SecondFactorRequest', {
+  code: codeField('Of your authenticator app, or one of your recovery codes'),
+});
 
-const firstCodeBody = z
-  .object({ code: codeField('Of your authenticator app') })
-  .meta({ id: 'ConfirmSecondFactorRequest' });
+const firstCodeBody = namedObject('ConfirmSecondFactorRequest', {
+  code: codeField('Of your authenticator app'),
+});
 
-const ownPasswordBody = z
-  .object({ password: passwordField('Your password') })
-  .meta({ id: 'OwnPasswordRequest' });
+const ownPasswordBody = namedObject('OwnPasswordRequest', { password: passwordField('Your password') });
 
 const removeSecondFactorBody = ownPasswordBody
   .extend({
@@ -72,17 +66,19 @@ const removeSecondFactorBody = ownPasswordBody
   })
   .meta({ id: 'RemoveSecondFactorRequest' });
 
-const changeOwnPasswordBody = z
-  .object({ currentPassword: passwordField('The one you signed in with'), newPassword: newPasswordField })
-  .meta({ id: 'ChangeOwnPasswordRequest' });
+const changeOwnPasswordBody = namedObject('ChangeOwnPasswordRequest', {
+  currentPassword: passwordField('The one you signed in with'),
+  newPassword: newPasswordField,
+});
 
-const requestResetBody = z
-  .object({ email: emailField('The one you sign in with') })
-  .meta({ id: 'PasswordResetRequest' });
+const requestResetBody = namedObject('PasswordResetRequest', {
+  email: emailField('The one you sign in with'),
+});
 
-const confirmResetBody = z
-  .object({ token: tokenField, newPassword: newPasswordField })
-  .meta({ id: 'ConfirmPasswordResetRequest' });
+const confirmResetBody = namedObject('ConfirmPasswordResetRequest', {
+  token: tokenField,
+  newPassword: newPasswordField,
+});
 
 const acceptInvitationBody = z
   .object({
@@ -95,108 +91,64 @@ const acceptInvitationBody = z
     description: '`name` and `password` are needed where the e-mail address has no user yet',
   });
 
-const signedInSchema = dataSchema(
-  z.object({
-    secondFactor: z.boolean().meta({
-      description: 'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
-    }),
-  }),
-  'SignedIn',
-);
+const signedInSchema = dataObject('SignedIn', {
+  secondFactor: yesNo(
+    'true: send a code to `POST /auth/sessions/second-factor` next. false: you are signed in',
+  ),
+});
 
-const acceptedSchema = dataSchema(
-  z.object({
-    accountId: z.string(),
-    isSignedIn: z.boolean().meta({ description: 'false: sign in with your password' }),
-  }),
-  'AcceptedInvitation',
-);
+const acceptedSchema = dataObject('AcceptedInvitation', {
+  accountId: z.string(),
+  isSignedIn: yesNo('false: sign in with your password'),
+});
 
-const secondFactorSchema = dataSchema(
-  z.object({
-    otpauthUri: z.string().meta({ description: 'For an authenticator app, as text or as a QR code' }),
-    recoveryCodes: z.array(z.string()).meta({
-      description: 'Each works once in place of a code. Shown in this answer only: keep them',
-    }),
-  }),
-  'NewSecondFactor',
-);
+const secondFactorSchema = dataObject('NewSecondFactor', {
+  otpauthUri: text('For an authenticator app, as text or as a QR code'),
+  recoveryCodes: z
+    .array(z.string())
+    .describe('Each works once in place of a code. Shown in this answer only: keep them'),
+});
 
-const membership = z
-  .object({
-    accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    accountName: z.string(),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    plan: z.enum(PLANS),
-    role: z.enum(MEMBER_ROLES),
-    permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
-  })
-  .meta({ id: 'Membership' });
+const membership = namedObject('Membership', {
+  accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  accountName: z.string(),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  plan: z.enum(PLANS),
+  role: z.enum(MEMBER_ROLES),
+  permissions: z.array(z.enum(MEMBER_PERMISSIONS)),
+});
 
-const currentUserSchema = dataSchema(
-  z.object({
-    user: z.object({
-      userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-      email: z.string(),
-      name: z.string(),
-      hasSecondFactor: z.boolean(),
-    }),
-    memberships: z.array(membership).meta({ description: 'The accounts that you belong to' }),
-    operator: z
-      .object({
-        personId: z.string(),
-        role: z.enum(ROLES),
-        permissions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
-        actions: z.array(z.string()).meta({ description: 'As in the document of operators' }),
-        mustChangePassword: z.boolean().meta({
-          description: 'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
-        }),
-      })
-      .nullable()
-      .meta({ description: 'What you may do as an operator of this service, if you are one' }),
-    environments: z
-      .array(z.enum(ENVIRONMENTS))
-      .meta({ description: 'The values that `Simway-Environment` may have here' }),
-    expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+const currentUserSchema = dataObject('CurrentUser', {
+  user: z.object({
+    userId: z.string().meta({ example: 'user-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+    email: z.string(),
+    name: z.string(),
+    hasSecondFactor: z.boolean(),
   }),
-  'CurrentUser',
-);
+  memberships: z.array(membership).describe('The accounts that you belong to'),
+  operator: z
+    .object({
+      personId: z.string(),
+      role: z.enum(ROLES),
+      permissions: z.array(z.string()).describe('As in the document of operators'),
+      actions: z.array(z.string()).describe('As in the document of operators'),
+      mustChangePassword: yesNo(
+        'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
+      ),
+    })
+    .nullable()
+    .describe('What you may do as an operator of this service, if you are one'),
+  environments: z.array(z.enum(ENVIRONMENTS)).describe('The values that `Simway-Environment` may have here'),
+  expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+});
 
 const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
 const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');
 
-function presentCurrentUser(found: UserDescription): Wire<z.output<typeof currentUserSchema>['data']> {
-  const { session, memberships, environments } = found;
-  const { operator } = session;
-  return {
-    user: session.user,
-    memberships: memberships.map(({ account, role }) => ({
-      accountId: account.id,
-      accountName: account.name,
-      currency: account.currency,
-      plan: account.plan,
-      role,
-      permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
-    })),
-    operator: operator
-      ? {
-          personId: operator.person.personId,
-          role: operator.person.role,
-          ...allowed(operator.person.role),
-          mustChangePassword: operator.mustChangePassword,
-        }
-      : null,
-    environments,
-    expiresAt: session.expiresAt,
-  };
-}
-
 const SECOND_FACTOR = '/auth/me/second-factor';
 
 export const authRoutes: readonly Route<UserCases>[] = [
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/users',
+  forAnybody.post('/auth/users', {
     body: signUpBody,
     answer: [202, 'A mail with a link is on its way', mailSentSchema],
     operationId: 'signUp',
@@ -208,9 +160,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       sandboxMail: await cases.signUp(body, { ...browser, ...context }),
     }),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/users/confirm',
+  forAnybody.post('/auth/users/confirm', {
     body: confirmUserBody,
     errors: ['UNAUTHORIZED'],
     answer: [200, 'The account exists, and you are signed in', signedInSchema],
@@ -221,9 +171,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
     handle: ({ cases, browser, body }) => cases.confirmUser(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/sessions',
+  forAnybody.post('/auth/sessions', {
     body: userSignInBody,
     errors: ['UNAUTHORIZED', 'FORBIDDEN'],
     answer: [200, 'Signed in, or a code is needed next', signedInSchema],
@@ -235,9 +183,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'address, a wrong password and a user who is locked out.',
     handle: ({ cases, browser, body }) => cases.signIn(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/sessions/second-factor',
+  forAnybody.post('/auth/sessions/second-factor', {
     body: codeBody,
     errors: ['UNAUTHORIZED'],
     answer: [200, 'Signed in', signedInSchema],
@@ -250,27 +196,36 @@ export const authRoutes: readonly Route<UserCases>[] = [
       secondFactor: false,
     }),
   }),
-  forUser.doing({
-    method: 'DELETE',
-    path: '/auth/sessions/current',
+  forUser.delete('/auth/sessions/current', {
     answer: 'Signed out',
     operationId: 'signOutUser',
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
     handle: ({ cases, session, browser }) => cases.signOut(session, browser),
   }),
-  forUser.answering({
-    method: 'GET',
-    path: '/auth/me',
+  forUser.get('/auth/me', {
     answer: [200, 'Who is signed in', currentUserSchema],
     operationId: 'getCurrentUser',
     summary: 'Read who is signed in',
     description: 'With the accounts that you belong to, and what your role in each lets you do.',
-    handle: async ({ cases, session }) => presentCurrentUser(await cases.describe(session)),
+    async handle({ cases, session }) {
+      const { memberships, environments } = await cases.describe(session);
+      const { operator } = session;
+      return {
+        ...session,
+        memberships: memberships.map(({ account, role }) => ({
+          ...account,
+          accountId: account.id,
+          accountName: account.name,
+          role,
+          permissions: MEMBER_PERMISSIONS.filter((permission) => memberMay(role, permission)),
+        })),
+        operator: operator ? { ...operator, ...operator.person, ...allowed(operator.person.role) } : null,
+        environments,
+      };
+    },
   }),
-  forUser.doing({
-    method: 'POST',
-    path: '/auth/me/password',
+  forUser.post('/auth/me/password', {
     body: changeOwnPasswordBody,
     takesSecret: true,
     answer: 'Changed',
@@ -280,9 +235,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'Ends your other sessions, and links for a new password that were sent. A wrong current password counts like a failed sign-in.',
     handle: ({ cases, session, browser, body }) => cases.changePassword(session, body, browser),
   }),
-  forUser.answering({
-    method: 'POST',
-    path: SECOND_FACTOR,
+  forUser.post(SECOND_FACTOR, {
     body: ownPasswordBody,
     takesSecret: true,
     answer: [200, 'Not in use yet: confirm it', secondFactorSchema],
@@ -292,9 +245,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'For an authenticator app (TOTP). It is in use once you have sent a first code. Asking again before that replaces it.',
     handle: ({ cases, session, browser, body }) => cases.addSecondFactor(session, body.password, browser),
   }),
-  forUser.doing({
-    method: 'POST',
-    path: `${SECOND_FACTOR}/confirm`,
+  forUser.post(`${SECOND_FACTOR}/confirm`, {
     body: firstCodeBody,
     answer: 'In use from now on',
     operationId: 'confirmSecondFactor',
@@ -303,9 +254,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'By a first code of the app. From now on signing in needs a code. Ends your other sessions, which began without one.',
     handle: ({ cases, session, browser, body }) => cases.confirmSecondFactor(session, body.code, browser),
   }),
-  forUser.doing({
-    method: 'DELETE',
-    path: SECOND_FACTOR,
+  forUser.delete(SECOND_FACTOR, {
     body: removeSecondFactorBody,
     takesSecret: true,
     answer: 'Removed',
@@ -316,9 +265,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'Recovery codes stop working.',
     handle: ({ cases, session, browser, body }) => cases.removeSecondFactor(session, body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/password-resets',
+  forAnybody.post('/auth/password-resets', {
     body: requestResetBody,
     answer: [202, 'A mail is on its way, if there is such a user', mailSentSchema],
     operationId: 'requestPasswordReset',
@@ -329,9 +276,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       sandboxMail: await cases.requestPasswordReset(body.email, { ...browser, ...context }),
     }),
   }),
-  forAnybody.doing({
-    method: 'POST',
-    path: '/auth/password-resets/confirm',
+  forAnybody.post('/auth/password-resets/confirm', {
     body: confirmResetBody,
     answer: 'Changed: sign in with it',
     operationId: 'confirmPasswordReset',
@@ -340,9 +285,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
       'With the token from the mail, once. Ends a lockout, all sessions of the user and the other links.',
     handle: ({ cases, browser, body }) => cases.resetPassword(body, browser),
   }),
-  forAnybody.answering({
-    method: 'POST',
-    path: '/auth/invitations/accept',
+  forAnybody.post('/auth/invitations/accept', {
     body: acceptInvitationBody,
     answer: [200, 'You belong to the account', acceptedSchema],
     operationId: 'acceptInvitation',

@@ -18,9 +18,9 @@ import { stuckRoutes } from '../../operations/http/stuck.ts';
 import { booksRoutes } from '../../reconciliation/http/books.ts';
 import { differenceRoutes } from '../../reconciliation/http/differences.ts';
 import { overviewRoutes } from '../../reconciliation/http/overview.ts';
+import { routesWith } from '../../platform/http/define-routes.ts';
 import { makeOpsDocument } from '../../platform/http/docs/openapi.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { opsRoutesFor } from '../../platform/http/ops-route.ts';
 import { within, type Route } from '../../platform/http/route.ts';
 import type { OpsUseCases, OpsWorld } from '../composition/ops-use-cases.ts';
 import examples from './examples.json' with { type: 'json' };
@@ -50,17 +50,12 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
   const info = { title: 'eSIM Reseller Operations API', version, description: DESCRIPTION };
   // Made on the first request: most processes never get one.
   let document: Buffer | undefined;
-  const documentRoute = opsRoutesFor<unknown>()({
-    method: 'GET',
-    path: '/ops/openapi.json',
+  const documentRoute = routesWith<unknown, 'session'>('session', 'Signing in').get('/ops/openapi.json', {
     permission: 'own',
-    responses: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
-    docs: {
-      operationId: 'getOpsDocument',
-      tag: 'Signing in',
-      summary: 'Read this document',
-      description: 'The OpenAPI description of everything under /ops.',
-    },
+    answer: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
+    operationId: 'getOpsDocument',
+    summary: 'Read this document',
+    description: 'The OpenAPI description of everything under /ops.',
     handle: () => {
       document ??= Buffer.from(toJson(makeOpsDocument({ routes, examples, info, tags: TAGS })));
       return Promise.resolve({ status: 200, body: document });

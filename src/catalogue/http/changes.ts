@@ -1,18 +1,16 @@
 /** What changed in the catalogue. */
 import { z } from 'zod';
-import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
-import { dataAnswer, dataSchema, isoTime, presenter, type Data } from '../../platform/http/answer-fields.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { isoTime, money, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
 import { DEFAULT_CHANGES_LIMIT, MAX_CHANGES_LIMIT } from '../../platform/http/limits.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
-import type { ChangePage } from '../changes.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { CHANGE_KINDS, CHANGED_FIELDS } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<CatalogueCases>();
-const TAG = 'Catalogue';
+const routes = merchantRoutes<CatalogueCases>('Catalogue');
 
 /** The list that cursors of changes belong to. */
 const CHANGES_LIST = 'package-changes';
@@ -30,65 +28,43 @@ const changesQuery = z.object({
   }),
 });
 
-const packageChangeSchema = z
-  .object({
-    at: isoTime('When the change was found'),
-    kind: z.enum(CHANGE_KINDS).meta({ description: 'ADDED: on sale, for the first time or again' }),
-    packageCode: z.string(),
-    packageName: z.string().meta({ description: 'After the change' }),
-    regionCode: z.string().meta({ description: 'After the change' }),
-    changedFields: z.array(z.enum(CHANGED_FIELDS)).meta({
-      description: 'What is different; empty for a new package. `availability`: withdrawn, or on sale again',
-    }),
-    price: z.number().nullable().meta({
-      description:
-        'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
-      example: 12.5,
-    }),
-    currency: z.enum(ACCOUNT_CURRENCIES).meta({ description: 'Of the account' }),
-  })
-  .meta({ id: 'PackageChange' });
+const packageChangeSchema = namedObject('PackageChange', {
+  at: isoTime('When the change was found'),
+  kind: z.enum(CHANGE_KINDS).describe('ADDED: on sale, for the first time or again'),
+  packageCode: z.string(),
+  packageName: text('After the change'),
+  regionCode: text('After the change'),
+  changedFields: z
+    .array(z.enum(CHANGED_FIELDS))
+    .describe('What is different; empty for a new package. `availability`: withdrawn, or on sale again'),
+  price: money(
+    'As it now stands, in `currency`; null while the package is not on sale, or without a current rate',
+  ).nullable(),
+  currency: z.enum(ACCOUNT_CURRENCIES).describe('Of the account'),
+});
 
-const packageChangesSchema = dataSchema(
-  z.object({
-    items: z.array(packageChangeSchema).meta({ description: 'Oldest first' }),
-    nextCursor: z
-      .string()
-      .meta({ description: 'For `since` of the next request, also when there is nothing new' }),
-    hasMore: z.boolean().meta({ description: 'More can be read at once' }),
-  }),
-  'PackageChanges',
-);
+const packageChangesSchema = dataObject('PackageChanges', {
+  items: z.array(packageChangeSchema).describe('Oldest first'),
+  nextCursor: text('For `since` of the next request, also when there is nothing new'),
+  hasMore: yesNo('More can be read at once'),
+});
 
-const changesRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/packages/changes',
-  query: changesQuery,
-  responses: { 200: { description: 'Changes, oldest first', schema: packageChangesSchema } },
-  docs: {
+export const changeRoutes: readonly Route<CatalogueCases>[] = [
+  routes.get('/api/esim/packages/changes', {
+    query: changesQuery,
+    answer: [200, 'Changes, oldest first', packageChangesSchema],
     operationId: 'listPackageChanges',
-    tag: TAG,
     summary: 'List what changed in the catalogue',
     description:
       'Every BASE package that was added, changed or withdrawn, in the order in which it happened. Pass `nextCursor` as `since` to go on: nothing is ' +
       'left out and nothing comes twice. Markups and exchange rates change prices without a change here: the ETag of the lists shows those.',
-  },
-  handle: async ({ cases, principal: { account }, query }) =>
-    dataAnswer(presentChanges(await cases.listPackageChanges(account, query), account.currency)),
-});
-
-function presentChanges(
-  { items, nextId, hasMore }: ChangePage,
-  currency: AccountCurrency,
-): Data<typeof packageChangesSchema> {
-  const present = presenter(packageChangeSchema);
-  return {
-    items: items.map(({ price, ...change }) =>
-      present({ ...change, price: price && moneyJson(price.amountMinor), currency }),
-    ),
-    nextCursor: encodeCursor(CHANGES_LIST, nextId),
-    hasMore,
-  };
-}
-
-export const changeRoutes: readonly Route<CatalogueCases>[] = [changesRoute];
+    async handle({ cases, principal: { account }, query }) {
+      const { items, nextId, hasMore } = await cases.listPackageChanges(account, query);
+      return {
+        items: items.map((change) => ({ ...change, currency: account.currency })),
+        nextCursor: encodeCursor(CHANGES_LIST, nextId),
+        hasMore,
+      };
+    },
+  }),
+];

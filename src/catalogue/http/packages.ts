@@ -3,18 +3,30 @@ import { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { money } from '../../platform/http/answer-fields.ts';
+import { money, text, count, namedObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes, routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, currencyField, isCleanText, textField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import { presenter, type View } from '../../platform/http/present.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { type MissingFields, type RawInput, READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import type { PricedPackage } from '../prices.ts';
-import { DURATION_UNITS, type LocationNetwork, REGION_TYPES, snapshotOf, validityDays } from '../rules.ts';
+import { DURATION_UNITS, REGION_TYPES, snapshotOf, validityDays } from '../rules.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<CatalogueCases>();
 const TAG = 'Catalogue';
+const routes = merchantRoutes<CatalogueCases>(TAG);
+const openRoutes = routesWith<CatalogueCases, 'optional'>('optional', TAG, {
+  params: {
+    packageCode: {
+      description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
+      example: 'SIM-OK',
+      isPossible: (code) => code.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(code),
+      notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
+    },
+  },
+});
 
 const packageType = choiceField(PACKAGE_TYPES, {
   description: 'BASE makes a new eSIM, TOPUP adds data to one',
@@ -42,23 +54,21 @@ const packageDetailsQuery = z.object({
   currency: currencyField({ description: 'The currency of `price`' }),
 });
 
-const packageSchema = z
-  .object({
-    packageCode: z.string(),
-    packageName: z.string(),
-    data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
-    validity: z.number().int().meta({ description: 'Days' }),
-    price: money('In the account currency'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    originalPriceUSD: money('The same price in US dollars'),
-    coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
-    networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
-    dataType: z.string().meta({ example: 'Data only' }),
-    speed: z.string().meta({ example: '3G/4G/5G' }),
-    activation: z.string().meta({ description: 'When validity starts' }),
-    topUpAvailable: z.boolean(),
-  })
-  .meta({ id: 'Package' });
+const packageSchema = namedObject('Package', {
+  packageCode: z.string(),
+  packageName: z.string(),
+  data: text('Allowance', '5 GB'),
+  validity: count('Days'),
+  price: money('In the account currency'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  originalPriceUSD: money('The same price in US dollars'),
+  coverage: z.array(z.string()).describe('Covered countries'),
+  networkProviders: z.array(z.string()).describe('Operators'),
+  dataType: z.string().meta({ example: 'Data only' }),
+  speed: z.string().meta({ example: '3G/4G/5G' }),
+  activation: text('When validity starts'),
+  topUpAvailable: z.boolean(),
+});
 
 const networkSchema = z.object({
   locationName: z.string(),
@@ -66,64 +76,57 @@ const networkSchema = z.object({
   operatorList: z.array(z.object({ operatorName: z.string(), networkType: z.string() })),
 });
 
-const topUpPackageSchema = z
-  .object({
-    packageCode: z.string().meta({ description: 'The code to send when buying' }),
-    name: z.string(),
-    price: money('In `currencyCode`'),
-    currencyCode: z.string().meta({ example: 'USD' }),
-    volume: z.number().int().meta({ description: 'Bytes; for a top-up the bytes added' }),
-    duration: z.number().int().meta({ description: 'In `durationUnit`' }),
-    durationUnit: z.enum(DURATION_UNITS),
-    speed: z.string(),
-    description: z.string(),
-    locationNetworkList: z.array(networkSchema),
-  })
-  .meta({ id: 'TopUpPackage' });
+const topUpPackageSchema = namedObject('TopUpPackage', {
+  packageCode: text('The code to send when buying'),
+  name: z.string(),
+  price: money('In `currencyCode`'),
+  currencyCode: z.string().meta({ example: 'USD' }),
+  volume: count('Bytes; for a top-up the bytes added'),
+  duration: count('In `durationUnit`'),
+  durationUnit: z.enum(DURATION_UNITS),
+  speed: z.string(),
+  description: z.string(),
+  locationNetworkList: z.array(networkSchema),
+});
 
-const packageDetailsSchema = z
-  .object({
-    ...topUpPackageSchema.shape,
-    unusedValidTime: z.number().int().meta({ description: 'Days to install before it lapses' }),
-    location: z.string(),
-    locationCode: z.string(),
-    locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
-  })
-  .meta({ id: 'PackageDetails' });
+const packageDetailsSchema = namedObject('PackageDetails', {
+  ...topUpPackageSchema.shape,
+  unusedValidTime: count('Days to install before it lapses'),
+  location: z.string(),
+  locationCode: z.string(),
+  locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
+});
 
 const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
 
 const packagesRoute = (cache: RenderCache) =>
-  defineRoute({
-    ...READ,
-    path: '/api/esim/packages',
+  routes.get('/api/esim/packages', {
     shapes: ['base', 'top-up'],
     pickShape: (raw) => (isTopUpList(raw) ? 'top-up' : 'base'),
     query: packagesQuery,
     missing: missingForPackages,
     errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
     hasETag: true,
-    responses: {
+    answer: {
       200: {
         description: 'BASE: packages in the account currency. TOPUP: top-ups that fit the package',
         schema: packageList,
       },
     },
-    docs: {
-      operationId: 'listPackages',
-      tag: TAG,
-      summary: 'List packages of a region, or top-ups of a package',
-      description:
-        'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
-        'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
-    },
+    operationId: 'listPackages',
+    summary: 'List packages of a region, or top-ups of a package',
+    description:
+      'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
+      'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
     handle({ cases, environment, principal, query }) {
       const { account } = principal;
       const { regionCode, packageCode = '', currency, regionType } = query;
       if (query.type === 'TOPUP') {
         const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
         const render = async () =>
-          (await cases.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
+          (await cases.listTopUps(account, { regionCode, packageCode, currency })).map((one) =>
+            presentTopUp(offerOf(one)),
+          );
         return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
       }
       const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
@@ -148,42 +151,27 @@ function missingForPackages(raw: RawInput): MissingFields | undefined {
 }
 
 const packageDetailsRoute = (cache: RenderCache) =>
-  defineRoute({
-    method: 'GET',
-    path: '/api/esim/packages/{packageCode}',
-    key: 'optional',
-    scope: undefined,
+  openRoutes.get('/api/esim/packages/{packageCode}', {
     shapes: ['top-up'],
-    params: {
-      packageCode: {
-        description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
-        example: 'SIM-OK',
-        isPossible: (text) => text.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(text),
-        notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
-      },
-    },
     query: packageDetailsQuery,
     errors: ['EXCHANGE_RATE_UNAVAILABLE'],
     hasETag: true,
-    responses: { 200: { description: 'The package', schema: packageDetailsSchema } },
-    docs: {
-      operationId: 'getPackage',
-      tag: TAG,
-      summary: 'Read one package',
-      description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
-    },
+    answer: { 200: { description: 'The package', schema: packageDetailsSchema } },
+    operationId: 'getPackage',
+    summary: 'Read one package',
+    description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
     handle({ cases, environment, principal, params, query }) {
-      const packageCode = params['packageCode'] ?? '';
+      const packageCode = params.packageCode;
       const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;
       const cacheKey = ['package', account?.type, currency, packageType, packageCode];
       const render = async () =>
-        presentPackageDetails(await cases.getPackage(account, { packageCode, packageType, currency }));
+        presentDetails(offerOf(await cases.getPackage(account, { packageCode, packageType, currency })));
       return cache.answer({ environment, revision: cases.catalogueRevision() }, cacheKey, render);
     },
   });
 
-function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
+function presentPackage(view: PricedPackage): View<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;
   return {
     packageCode: item.packageCode,
@@ -202,48 +190,17 @@ function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema
   };
 }
 
-function presentTopUp(view: PricedPackage): Wire<z.output<typeof topUpPackageSchema>> {
-  return {
-    ...presentOffer(view),
-    locationNetworkList: view.item.networks.map(presentNetwork),
-  };
-}
+const presentTopUp = presenter(topUpPackageSchema);
+const presentDetails = presenter(packageDetailsSchema);
 
-function presentPackageDetails(view: PricedPackage): Wire<z.output<typeof packageDetailsSchema>> {
-  const { item } = view;
-  return {
-    ...presentOffer(view),
-    unusedValidTime: item.unusedValidDays,
-    location: item.location,
-    locationCode: item.locationCode,
-    locationNetworkList: item.networks.map((network) => ({
-      ...presentNetwork(network),
-      locationLogo: network.locationLogo,
-    })),
-  };
-}
-
-function presentOffer({ item, price }: PricedPackage) {
-  return {
-    packageCode: item.packageCode,
-    name: item.name,
-    price: moneyJson(price.amountMinor),
-    currencyCode: price.currency,
-    volume: item.volumeBytes,
-    duration: item.duration,
-    durationUnit: item.durationUnit,
-    speed: item.speed,
-    description: item.description,
-  };
-}
-
-function presentNetwork({ locationName, locationCode, operatorList }: LocationNetwork) {
-  return {
-    locationName,
-    locationCode,
-    operatorList: operatorList.map(({ operatorName, networkType }) => ({ operatorName, networkType })),
-  };
-}
+const offerOf = ({ item, price }: PricedPackage) => ({
+  ...item,
+  price,
+  currencyCode: price.currency,
+  volume: item.volumeBytes,
+  unusedValidTime: item.unusedValidDays,
+  locationNetworkList: item.networks,
+});
 
 /** Many callers read the same lists, so each body is rendered once per catalogue revision. */
 export const packageRoutes = (cache: RenderCache): readonly Route<CatalogueCases>[] => [

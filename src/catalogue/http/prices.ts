@@ -2,28 +2,25 @@
 import { z } from 'zod';
 import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import type { Page } from '../../domain/page.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
-import { dataAnswer, dataSchema, isoTime, money, type Data } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  money,
+  percent,
+  text,
+  usd,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { amountField, textField } from '../../platform/http/fields.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases } from '../operator-pricing.ts';
-import type { CataloguePreview, PricingTermsRequest } from '../price-settings.ts';
-import type { PricingChange } from '../store/pricing-settings.ts';
-import {
-  costJson,
-  percent,
-  percentJson,
-  percentOrNull,
-  priceOrNull,
-  rateOrNull,
-  reason,
-} from './pricing-fields.ts';
+import type { PricingTermsRequest } from '../price-settings.ts';
+import { rateOrNull, reason } from './pricing-fields.ts';
 
-const defineOpsRoute = opsRoutesFor<PricingCases>();
-const TAG = 'Rates and prices';
+const routes = operatorRoutes<PricingCases>('Rates and prices');
 
 /** Hundredths of a percent; the table's own limit. */
 const MAX_PERCENT = 100_000n;
@@ -36,24 +33,21 @@ const terms = {
   ngnIncrementPercent: percent('On prices in NGN, after the conversion'),
 };
 
-const version = z.string().meta({ description: 'Of these settings', example: 'initial' });
+const version = text('Of these settings', 'initial');
 
-const pricesSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z.object({
-        version,
-        ...terms,
-        by: z.string(),
-        reason: z.string(),
-        validFrom: isoTime('ISO 8601'),
-        isInForce: z.boolean(),
-      }),
-    ),
-    pagination: paginationSchema,
-  }),
-  'Prices',
-);
+const pricesSchema = dataObject('Prices', {
+  items: z.array(
+    z.object({
+      version,
+      ...terms,
+      by: z.string(),
+      reason: z.string(),
+      validFrom: isoTime('ISO 8601'),
+      isInForce: z.boolean(),
+    }),
+  ),
+  pagination: paginationSchema,
+});
 
 const percentField = (description: string, example: number) =>
   amountField({ minMinor: 0n, maxMinor: MAX_PERCENT, description: `${description}, in percent`, example });
@@ -64,93 +58,69 @@ const termFields = {
   ngnIncrementPercent: percentField('The increment on prices in NGN, after the conversion', 3),
 };
 
-const previewBody = z.object(termFields).meta({ id: 'PreviewPricesRequest' });
+const previewBody = namedObject('PreviewPricesRequest', termFields);
 const packageCount = z.number().int();
 
-const pricePreviewSchema = dataSchema(
-  z.object({
-    version: version.meta({ description: 'Of the settings in force: send it with `setPrices`' }),
-    before: z.object(terms),
-    after: z.object(terms),
-    nairaRate: z.number().nullable().meta({
-      description: 'Prices in NGN are made with it. null: there is no current rate',
-      example: 1534.25,
-    }),
-    packages: packageCount.meta({ description: 'On sale, top-ups included' }),
-    totals: z
-      .array(
-        z.object({
-          accountType: z.enum(ACCOUNT_TYPES),
-          currency: z.enum(ACCOUNT_CURRENCIES),
-          dearer: packageCount,
-          cheaper: packageCount,
-          unchanged: packageCount,
-          unsellable: packageCount.meta({ description: 'Without a price above zero afterwards' }),
-          belowCost: packageCount.meta({ description: 'Sold below our cost afterwards' }),
-          largestRisePercent: percent('null: no package gets dearer').nullable(),
-          largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
-          lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
-        }),
-      )
-      .meta({ description: 'One line for each type of account and currency' }),
-    items: z
-      .array(
-        z.object({
-          packageCode: z.string(),
-          name: z.string(),
-          packageType: z.enum(PACKAGE_TYPES),
-          costUsd: money('Our cost in US dollars, four decimals'),
-          prices: z.array(
-            z.object({
-              accountType: z.enum(ACCOUNT_TYPES),
-              currency: z.enum(ACCOUNT_CURRENCIES),
-              before: money('null: there is no current rate').nullable(),
-              after: money('null: there is no current rate').nullable(),
-              changePercent: percent('Of the price before').nullable(),
-              marginPercent: percent('Of the new price').nullable(),
-            }),
-          ),
-        }),
-      )
-      .meta({ description: 'One page of the packages whose price changes, those that change most first' }),
-    pagination: paginationSchema,
+const pricePreviewSchema = dataObject('PricePreview', {
+  version: version.describe('Of the settings in force: send it with `setPrices`'),
+  before: z.object(terms),
+  after: z.object(terms),
+  nairaRate: z.number().nullable().meta({
+    description: 'Prices in NGN are made with it. null: there is no current rate',
+    example: 1534.25,
   }),
-  'PricePreview',
-);
+  packages: packageCount.describe('On sale, top-ups included'),
+  totals: z
+    .array(
+      z.object({
+        accountType: z.enum(ACCOUNT_TYPES),
+        currency: z.enum(ACCOUNT_CURRENCIES),
+        dearer: packageCount,
+        cheaper: packageCount,
+        unchanged: packageCount,
+        unsellable: packageCount.describe('Without a price above zero afterwards'),
+        belowCost: packageCount.describe('Sold below our cost afterwards'),
+        largestRisePercent: percent('null: no package gets dearer').nullable(),
+        largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
+        lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
+      }),
+    )
+    .describe('One line for each type of account and currency'),
+  items: z
+    .array(
+      z.object({
+        packageCode: z.string(),
+        name: z.string(),
+        packageType: z.enum(PACKAGE_TYPES),
+        costUsd: usd('Our cost in US dollars, four decimals', 12.5),
+        prices: z.array(
+          z.object({
+            accountType: z.enum(ACCOUNT_TYPES),
+            currency: z.enum(ACCOUNT_CURRENCIES),
+            before: money('null: there is no current rate').nullable(),
+            after: money('null: there is no current rate').nullable(),
+            changePercent: percent('Of the price before').nullable(),
+            marginPercent: percent('Of the new price').nullable(),
+          }),
+        ),
+      }),
+    )
+    .describe('One page of the packages whose price changes, those that change most first'),
+  pagination: paginationSchema,
+});
 
-const pricesBody = z
-  .object({
-    version: textField({
-      max: MAX_VERSION_CHARACTERS,
-      description: 'From the preview: other settings in force are refused with `PRICES_CHANGED`',
-      example: 'initial',
-    }),
-    ...termFields,
-    reason,
-  })
-  .meta({ id: 'SetPricesRequest' });
-
-const pricesSetSchema = dataSchema(
-  z.object({
-    outcome: z.enum(['set', 'unchanged']).meta({ description: '`unchanged`: they are in force already' }),
+const pricesBody = namedObject('SetPricesRequest', {
+  version: textField({
+    max: MAX_VERSION_CHARACTERS,
+    description: 'From the preview: other settings in force are refused with `PRICES_CHANGED`',
+    example: 'initial',
   }),
-  'PricesSet',
-);
+  ...termFields,
+  reason,
+});
 
-const pricesRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/prices',
-  permission: 'pricing',
-  query: pricesQuery,
-  responses: { 200: { description: 'One page, newest first', schema: pricesSchema } },
-  docs: {
-    operationId: 'listPrices',
-    tag: TAG,
-    summary: 'List markups, newest first',
-    description:
-      'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
-  },
-  handle: async ({ cases, query }) => dataAnswer(presentPrices(await cases.listPrices(query))),
+const pricesSetSchema = dataObject('PricesSet', {
+  outcome: z.enum(['set', 'unchanged']).describe('`unchanged`: they are in force already'),
 });
 
 const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
@@ -159,101 +129,58 @@ const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
   ngnIncrementBps: Number(body.ngnIncrementPercent),
 });
 
-const previewRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/prices/preview',
-  permission: 'pricing',
-  query: pricesQuery,
-  body: previewBody,
-  responses: { 200: { description: 'What would change; nothing was saved', schema: pricePreviewSchema } },
-  docs: {
+export const priceRoutes: readonly Route<PricingCases>[] = [
+  routes.get('/ops/prices', {
+    permission: 'pricing',
+    query: pricesQuery,
+    answer: [200, 'One page, newest first', pricesSchema],
+    operationId: 'listPrices',
+    summary: 'List markups, newest first',
+    description:
+      'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
+    async handle({ cases, query }) {
+      const { items, pagination } = presentPage(await cases.listPrices(query));
+      const isFirst = (index: number) => query.page === 1 && index === 0;
+      return {
+        items: items.map(({ id, ...terms }, index) => ({ ...terms, version: id, isInForce: isFirst(index) })),
+        pagination,
+      };
+    },
+  }),
+  routes.post('/ops/prices/preview', {
+    permission: 'pricing',
+    query: pricesQuery,
+    body: previewBody,
+    answer: [200, 'What would change; nothing was saved', pricePreviewSchema],
     operationId: 'previewPrices',
-    tag: TAG,
     summary: 'Preview new markups over the whole catalogue',
     description:
       'How many packages get dearer, cheaper, unsellable or cheaper than their cost, and one page of those whose price changes most.',
-  },
-  handle: async ({ cases, query: { page, limit }, body }) =>
-    dataAnswer(presentPreview(await cases.previewPrices(termsOf(body), { page, limit }))),
-});
-
-const setPricesRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/prices',
-  permission: 'pricing',
-  query: environmentQuery,
-  body: pricesBody,
-  errors: ['PRICES_CHANGED'],
-  responses: { 200: { description: 'Prices use them within a second', schema: pricesSetSchema } },
-  docs: {
+    async handle({ cases, query: { page, limit }, body }) {
+      const preview = await cases.previewPrices(termsOf(body), { page, limit });
+      const { items, pagination } = presentPage(preview.changes);
+      return {
+        ...preview,
+        version: preview.before.id,
+        nairaRate: rateOrNull(preview.rates.get('NGN')?.micros),
+        items: items.map(({ cost, ...item }) => ({ ...item, costUsdE4: cost })),
+        pagination,
+      };
+    },
+  }),
+  routes.post('/ops/prices', {
+    permission: 'pricing',
+    body: pricesBody,
+    errors: ['PRICES_CHANGED'],
+    answer: [200, 'Prices use them within a second', pricesSetSchema],
     operationId: 'setPrices',
-    tag: TAG,
     summary: 'Save new markups',
     description:
       'Refused where the settings in force are not those of the preview. Open purchases keep their quoted price.',
-  },
-  async handle({ cases, session, body }) {
-    const { version, reason } = body;
-    const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
-    return dataAnswer({ outcome: outcome === 'set' ? 'set' : 'unchanged' });
-  },
-});
-
-function presentPrices(page: Page<PricingChange>): Data<typeof pricesSchema> {
-  const isFirstPage = page.page === 1;
-  const { items, pagination } = presentPage(page, presentSettings).data;
-  return {
-    items: items.map((item, index) => ({ ...item, isInForce: isFirstPage && index === 0 })),
-    pagination,
-  };
-}
-
-const presentSettings = ({ id, by, reason, validFrom, ...terms }: PricingChange) => ({
-  version: id,
-  ...presentTerms(terms),
-  by,
-  reason,
-  validFrom,
-});
-
-const presentTerms = ({ userMarkupBps, merchantMarkupBps, ngnIncrementBps }: PricingTermsRequest) => ({
-  userMarkupPercent: percentJson(userMarkupBps),
-  merchantMarkupPercent: percentJson(merchantMarkupBps),
-  ngnIncrementPercent: percentJson(ngnIncrementBps),
-});
-
-function presentPreview({
-  before,
-  after,
-  rates,
-  packages,
-  totals,
-  changes,
-}: CataloguePreview): Data<typeof pricePreviewSchema> {
-  return {
-    version: before.id,
-    before: presentTerms(before),
-    after: presentTerms(after),
-    nairaRate: rateOrNull(rates.get('NGN')?.micros),
-    packages,
-    totals: totals.map(({ largestRiseBps, largestFallBps, lowestMarginBps, ...total }) => ({
-      ...total,
-      largestRisePercent: percentOrNull(largestRiseBps),
-      largestFallPercent: percentOrNull(largestFallBps),
-      lowestMarginPercent: percentOrNull(lowestMarginBps),
-    })),
-    ...presentPage(changes, ({ packageCode, name, packageType, cost, prices }) => ({
-      ...{ packageCode, name, packageType },
-      costUsd: costJson(cost),
-      prices: prices.map(({ accountType, currency, beforeMinor, afterMinor, ...price }) => ({
-        ...{ accountType, currency },
-        before: priceOrNull(beforeMinor),
-        after: priceOrNull(afterMinor),
-        changePercent: percentOrNull(price.changeBps),
-        marginPercent: percentOrNull(price.marginBps),
-      })),
-    })).data,
-  };
-}
-
-export const priceRoutes: readonly Route<PricingCases>[] = [pricesRoute, previewRoute, setPricesRoute];
+    async handle({ cases, session, body }) {
+      const { version, reason } = body;
+      const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
+      return { outcome: outcome === 'set' ? 'set' : 'unchanged' } as const;
+    },
+  }),
+];

@@ -1,9 +1,7 @@
 /** What rates, prices and packages on sale share. */
-import { z } from 'zod';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
-import { amountJson } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
-import { decimalJson, type JsonNumber, moneyJson } from '../../platform/http/json.ts';
+import { decimalJson, type JsonNumber } from '../../platform/http/json.ts';
 import { formatRateMicros } from '../pricing.ts';
 
 export const reason = textField({
@@ -15,18 +13,7 @@ export const reason = textField({
   `must have at least ${MIN_REASON_CHARACTERS} characters`,
 );
 
-export const percent = (description: string) => z.number().meta({ description, example: 2.5 });
 export const rateJson = (micros: bigint): JsonNumber => decimalJson(formatRateMicros(micros));
 
 export const rateOrNull = (micros: bigint | null | undefined): JsonNumber | null =>
   micros === null || micros === undefined ? null : rateJson(micros);
-
-/** Hundredths of a percent have two decimals, as minor units do. */
-export const percentJson = (bps: number): JsonNumber => moneyJson(BigInt(bps));
-export const costJson = (cost: bigint): JsonNumber => amountJson({ amountMinor: cost, currency: 'USD4' });
-
-export const priceOrNull = (minor: bigint | null): JsonNumber | null =>
-  minor === null ? null : moneyJson(minor);
-
-export const percentOrNull = (bps: number | null): JsonNumber | null =>
-  bps === null ? null : percentJson(bps);

@@ -1,17 +1,31 @@
 /** Exchange rates, for operators: numbers with up to six decimals, one US dollar is this many. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema, isoTime, type Data } from '../../platform/http/answer-fields.ts';
+import {
+  dataAnswer,
+  isoTime,
+  percent,
+  text,
+  yesNo,
+  type Data,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
 import { isJsonNumber, type JsonNumber } from '../../platform/http/json.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases, RatesView } from '../operator-pricing.ts';
 import { changeBps, parseRateMicros } from '../pricing.ts';
-import type { RateProposal } from '../rates.ts';
-import { percent, percentOrNull, rateJson, rateOrNull, reason } from './pricing-fields.ts';
+import { rateJson, rateOrNull, reason } from './pricing-fields.ts';
 
-const defineOpsRoute = opsRoutesFor<PricingCases>();
-const TAG = 'Rates and prices';
+const routes = operatorRoutes<PricingCases>('Rates and prices', {
+  rateId: {
+    description: 'The `rateId` of a rate in quarantine',
+    example: '42',
+    isPossible: (id) => /^\d{1,18}$/.test(id),
+    notFound: { code: 'NOT_FOUND', message: 'No such rate of the last 24 hours' },
+  },
+});
 
 /** As long as observed rates are kept. */
 const MAX_HISTORY_DAYS = 90;
@@ -52,199 +66,160 @@ const ratesQuery = z.object({
   }),
 });
 
-const code = z.string().meta({ description: 'ISO 4217', example: 'NGN' });
+const code = text('ISO 4217', 'NGN');
 const rate = z.number().meta({ description: 'One US dollar is this many', example: 1534.25 });
 
-const source = z.string().meta({
-  description: 'Where it is from; `operator`: a person set it',
-  example: 'fixed',
-});
+const source = text('Where it is from; `operator`: a person set it', 'fixed');
 
 const rateId = z.string().meta({ example: '42' });
 
-const ratesSchema = dataSchema(
-  z.object({
-    items: z
-      .array(
-        z.object({
-          rateId,
-          currency: code,
-          rate,
-          source,
-          observedAt: isoTime('ISO 8601'),
-          ageSeconds: z.number().int(),
-          isSold: z.boolean().meta({ description: 'false: older than 24 hours, so nothing is sold at it' }),
-        }),
-      )
-      .meta({ description: 'The current rate of every currency' }),
-    waiting: z
-      .array(
-        z.object({
-          rateId,
-          currency: code,
-          rate,
-          currentRate: z.number().nullable().meta({ description: 'null: there is none', example: 1534.25 }),
-          changePercent: percent('Of the current rate; null where there is none').nullable(),
-          source,
-          observedAt: isoTime('ISO 8601'),
-          proposedBy: z
-            .string()
-            .nullable()
-            .meta({ description: 'The person who set it; another one confirms it. null: a provider' }),
-          reason: z.string().nullable(),
-        }),
-      )
-      .meta({ description: 'In quarantine, of the last 24 hours, newest first, at most 200' }),
-    changes: z
-      .array(
-        z.object({
-          at: isoTime('When it came into use'),
-          currency: code,
-          before: z
-            .number()
-            .nullable()
-            .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
-          rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
-          by: z.string().meta({ description: 'Who set it, or which provider observed it' }),
-          reason: z.string().meta({ description: 'Empty: of a provider' }),
-          confirmedBy: z
-            .string()
-            .nullable()
-            .meta({ description: 'Who confirmed it; null: it needed no confirmation' }),
-          confirmReason: z.string().nullable(),
-        }),
-      )
-      .meta({ description: 'What people set or confirmed, newest first, at most 20' }),
-    history: z.array(z.object({ at: isoTime('ISO 8601'), rate, source })).meta({
-      description: 'Of `currency`, oldest first: at most 200, each the last of an equal span of time',
-    }),
-  }),
-  'Rates',
-);
+const ratesSchema = dataObject('Rates', {
+  items: z
+    .array(
+      z.object({
+        rateId,
+        currency: code,
+        rate,
+        source,
+        observedAt: isoTime('ISO 8601'),
+        ageSeconds: z.number().int(),
+        isSold: yesNo('false: older than 24 hours, so nothing is sold at it'),
+      }),
+    )
+    .describe('The current rate of every currency'),
+  waiting: z
+    .array(
+      z.object({
+        rateId,
+        currency: code,
+        rate,
+        currentRate: z.number().nullable().meta({ description: 'null: there is none', example: 1534.25 }),
+        changePercent: percent('Of the current rate; null where there is none').nullable(),
+        source,
+        observedAt: isoTime('ISO 8601'),
+        proposedBy: text('The person who set it; another one confirms it. null: a provider').nullable(),
+        reason: z.string().nullable(),
+      }),
+    )
+    .describe('In quarantine, of the last 24 hours, newest first, at most 200'),
+  changes: z
+    .array(
+      z.object({
+        at: isoTime('When it came into use'),
+        currency: code,
+        before: z
+          .number()
+          .nullable()
+          .meta({ description: 'The rate that it replaced; null: there was none', example: 1500 }),
+        rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
+        by: text('Who set it, or which provider observed it'),
+        reason: text('Empty: of a provider'),
+        confirmedBy: text('Who confirmed it; null: it needed no confirmation').nullable(),
+        confirmReason: z.string().nullable(),
+      }),
+    )
+    .describe('What people set or confirmed, newest first, at most 20'),
+  history: z
+    .array(z.object({ at: isoTime('ISO 8601'), rate, source }))
+    .describe('Of `currency`, oldest first: at most 200, each the last of an equal span of time'),
+});
 
-const rateBody = z
-  .object({ currency: currencyCode('Any but USD'), rate: rateField, reason })
-  .meta({ id: 'SetRateRequest' });
+const rateBody = namedObject('SetRateRequest', {
+  currency: currencyCode('Any but USD'),
+  rate: rateField,
+  reason,
+});
 
 const proposed = {
-  rateId: rateId.nullable().meta({ description: 'null: as configured' }),
+  rateId: rateId.nullable().describe('null: as configured'),
   currency: code,
   before: z.number().nullable().meta({ description: 'null: there was none', example: 1500 }),
   rate: z.number().nullable().meta({ description: 'null: as configured', example: 1534.25 }),
 };
 
-const rateSetSchema = dataSchema(z.object({ outcome: z.literal('set'), ...proposed }), 'RateSet');
-const rateWaitsSchema = dataSchema(z.object({ outcome: z.literal('waits'), ...proposed }), 'RateWaits');
-const confirmRateBody = z.object({ reason }).meta({ id: 'ConfirmRateRequest' });
+const rateSetSchema = dataObject('RateSet', { outcome: z.literal('set'), ...proposed });
+const rateWaitsSchema = dataObject('RateWaits', { outcome: z.literal('waits'), ...proposed });
+const confirmRateBody = namedObject('ConfirmRateRequest', { reason });
 
-const rateConfirmedSchema = dataSchema(
-  z.object({
-    rateId,
-    outcome: z.enum(['confirmed', 'already']).meta({ description: '`already`: it was not in quarantine' }),
-  }),
-  'RateConfirmed',
-);
-
-const rateParameter: PathParameter = {
-  description: 'The `rateId` of a rate in quarantine',
-  example: '42',
-  isPossible: (text) => /^\d{1,18}$/.test(text),
-  notFound: { code: 'NOT_FOUND', message: 'No such rate of the last 24 hours' },
-};
-
-const ratesRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/rates',
-  permission: 'pricing',
-  query: ratesQuery,
-  responses: { 200: { description: 'The rates', schema: ratesSchema } },
-  docs: {
-    operationId: 'listRates',
-    tag: TAG,
-    summary: 'Read exchange rates',
-    description:
-      'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
-  },
-  handle: async ({ cases, query: { currency, days } }) =>
-    dataAnswer(presentRates(await cases.listRates({ currency, days }))),
-});
-
-const setRateRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/rates',
-  permission: 'pricing',
-  query: environmentQuery,
-  body: rateBody,
-  responses: {
-    200: { description: 'Set; prices use it within a second', schema: rateSetSchema },
-    202: { description: 'In quarantine until another person confirms it', schema: rateWaitsSchema },
-  },
-  docs: {
-    operationId: 'setRate',
-    tag: TAG,
-    summary: 'Set a rate',
-    description:
-      'It applies until changed, in place of the configured one. A rate that is more than 10 % off the current one, or off every ' +
-      "rate of late that is not one person's work (observed, confirmed by a second person, or configured), and the first rate of a currency, waits in quarantine until another person confirms it within 24 hours. Open purchases keep the rate they were quoted at.",
-  },
-  async handle({ cases, session, body: { currency, rate: micros, reason } }) {
-    const proposal = await cases.proposeRate(session, { currency, micros, reason });
-    const status = proposal.outcome === 'waits' ? 202 : 200;
-    return dataAnswer(presentProposal(proposal, { currency, micros }), status);
-  },
-});
-
-const confirmRateRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/rates/{rateId}/confirm',
-  permission: 'pricing',
-  params: { rateId: rateParameter },
-  query: environmentQuery,
-  body: confirmRateBody,
-  responses: { 200: { description: 'Prices use it within a second', schema: rateConfirmedSchema } },
-  docs: {
-    operationId: 'confirmRate',
-    tag: TAG,
-    summary: 'Confirm a rate in quarantine',
-    description:
-      'A rate that a person set is confirmed by another one, and applies until changed. One of a provider applies until its next observation.',
-  },
-  async handle({ cases, session, params, body }) {
-    const id = params['rateId'] ?? '';
-    const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
-    return dataAnswer({ rateId: id, outcome });
-  },
+const rateConfirmedSchema = dataObject('RateConfirmed', {
+  rateId,
+  outcome: z.enum(['confirmed', 'already']).describe('`already`: it was not in quarantine'),
 });
 
 function presentRates({ good, waiting, changes, history }: RatesView): Data<typeof ratesSchema> {
   const current = new Map(good.map(({ currency, micros }) => [currency, micros]));
   return {
-    items: good.map(({ id, currency, micros, source, observedAtMs, ageSeconds, isSold }) => ({
-      ...{ rateId: id, currency, rate: rateJson(micros), source, ageSeconds, isSold },
+    items: good.map(({ id, micros, observedAtMs, ...one }) => ({
+      ...one,
+      rateId: id,
+      rate: rateJson(micros),
       observedAt: new Date(observedAtMs),
     })),
-    waiting: waiting.map(({ id, currency, micros, source, observedAt, proposedBy, proposedReason }) => {
-      const before = current.get(currency);
+    waiting: waiting.map(({ id, micros, proposedReason, ...one }) => {
+      const before = current.get(one.currency);
       return {
-        ...{ rateId: id, currency, rate: rateJson(micros), source, proposedBy, reason: proposedReason },
+        ...one,
+        rateId: id,
+        rate: rateJson(micros),
+        reason: proposedReason,
         currentRate: rateOrNull(before),
-        changePercent: percentOrNull(before === undefined ? null : changeBps(before, micros)),
-        observedAt,
+        changeBps: before === undefined ? null : changeBps(before, micros),
       };
     }),
     changes: changes.map(({ beforeMicros, afterMicros, ...change }) => ({
       ...change,
-      ...{ before: rateOrNull(beforeMicros), rate: rateOrNull(afterMicros) },
+      before: rateOrNull(beforeMicros),
+      rate: rateOrNull(afterMicros),
     })),
-    history: history.map(({ at, micros, source }) => ({ at, rate: rateJson(micros), source })),
+    history: history.map(({ micros, ...one }) => ({ ...one, rate: rateJson(micros) })),
   };
 }
 
-function presentProposal(
-  { outcome, rateId, beforeMicros }: RateProposal,
-  { currency, micros }: { readonly currency: string; readonly micros: bigint | null },
-): Data<typeof rateSetSchema> | Data<typeof rateWaitsSchema> {
-  return { outcome, rateId, currency, before: rateOrNull(beforeMicros), rate: rateOrNull(micros) };
-}
-
-export const rateRoutes: readonly Route<PricingCases>[] = [ratesRoute, setRateRoute, confirmRateRoute];
+export const rateRoutes: readonly Route<PricingCases>[] = [
+  routes.get('/ops/rates', {
+    permission: 'pricing',
+    query: ratesQuery,
+    answer: [200, 'The rates', ratesSchema],
+    operationId: 'listRates',
+    summary: 'Read exchange rates',
+    description:
+      'The current rate of every currency with its source and age, rates in quarantine, what people set, and the history of one currency.',
+    handle: async ({ cases, query: { currency, days } }) =>
+      presentRates(await cases.listRates({ currency, days })),
+  }),
+  routes.post('/ops/rates', {
+    permission: 'pricing',
+    body: rateBody,
+    answer: {
+      200: { description: 'Set; prices use it within a second', schema: rateSetSchema },
+      202: { description: 'In quarantine until another person confirms it', schema: rateWaitsSchema },
+    },
+    operationId: 'setRate',
+    summary: 'Set a rate',
+    description:
+      'It applies until changed, in place of the configured one. A rate that is more than 10 % off the current one, or off every ' +
+      "rate of late that is not one person's work (observed, confirmed by a second person, or configured), and the first rate of a currency, waits in quarantine until another person confirms it within 24 hours. Open purchases keep the rate they were quoted at.",
+    async handle({ cases, session, body: { currency, rate: micros, reason } }) {
+      const proposal = await cases.proposeRate(session, { currency, micros, reason });
+      const { outcome, rateId: id, beforeMicros } = proposal;
+      return dataAnswer(
+        { outcome, rateId: id, currency, before: rateOrNull(beforeMicros), rate: rateOrNull(micros) },
+        outcome === 'waits' ? 202 : 200,
+      );
+    },
+  }),
+  routes.post('/ops/rates/{rateId}/confirm', {
+    permission: 'pricing',
+    body: confirmRateBody,
+    answer: [200, 'Prices use it within a second', rateConfirmedSchema],
+    operationId: 'confirmRate',
+    summary: 'Confirm a rate in quarantine',
+    description:
+      'A rate that a person set is confirmed by another one, and applies until changed. One of a provider applies until its next observation.',
+    async handle({ cases, session, params, body }) {
+      const id = params.rateId;
+      const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
+      return { rateId: id, outcome };
+    },
+  }),
+];

@@ -1,12 +1,12 @@
 /** Where packages are sold. */
 import { z } from 'zod';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { CatalogueCases } from '../use-cases.ts';
 import { regionSchema } from './shared.ts';
 
-const defineRoute = routesFor<CatalogueCases>();
-const TAG = 'Catalogue';
+const routes = merchantRoutes<CatalogueCases>('Catalogue');
 
 const regionsQuery = z.object({
   type: z
@@ -23,20 +23,15 @@ const regionsQuery = z.object({
 const catalogueRegions = z.array(regionSchema);
 
 const regionsRoute = (cache: RenderCache) =>
-  defineRoute({
-    ...READ,
-    path: '/api/esim/regions',
+  routes.get('/api/esim/regions', {
     shapes: ['base'],
     query: regionsQuery,
     hasETag: true,
-    responses: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
-    docs: {
-      operationId: 'listRegions',
-      tag: TAG,
-      summary: 'List regions',
-      description:
-        'Countries, multi-country regions and global offers, with the number of packages sold in each.',
-    },
+    answer: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
+    operationId: 'listRegions',
+    summary: 'List regions',
+    description:
+      'Countries, multi-country regions and global offers, with the number of packages sold in each.',
     handle({ cases, environment, query }) {
       const { type } = query;
       const render = () => cases.listRegions(type === undefined ? {} : { type });

@@ -4,19 +4,26 @@ import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
-import { isoTime, laterText, money, answer } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  laterText,
+  money,
+  text,
+  count,
+  yesNo,
+  namedObject,
+} from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { fromRow, type View } from '../../platform/http/present.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { type EsimView, remainingUnits, usageAsOf } from '../esim-view.ts';
-import type { EsimPage } from '../read-esims.ts';
 import { MAX_FOUND } from '../store/list-esims.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimId } from './shared.ts';
 
-const defineRoute = routesFor<EsimCases>();
-const ESIMS = 'eSIMs';
+const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 
 const myEsimsQuery = z
   .object({
@@ -28,14 +35,12 @@ const myEsimsQuery = z
   .refine(...eitherPageOrAfter);
 
 const packageCoverage = {
-  coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
-  networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
+  coverage: z.array(z.string()).describe('Covered countries'),
+  networkProviders: z.array(z.string()).describe('Operators'),
 };
 
 const listed = {
-  _id: z
-    .string()
-    .meta({ description: 'The value for `esimId`', example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  _id: text('The value for `esimId`', 'esim-0f8fad5bd9cb469fa16570867728950e'),
   packageCode: z.string(),
   packageName: z.string(),
   transactionId: z.string(),
@@ -43,12 +48,12 @@ const listed = {
   qrCodeUrl: laterText('URL of the QR code for installation'),
   activationCode: laterText('Manual activation string, LPA format'),
   esimStatus: z.enum(ESIM_STATUSES),
-  data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
-  totalVolume: z.number().int().meta({ description: 'Bytes' }),
-  orderUsage: z.number().int().meta({ description: 'Bytes used' }),
-  data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
+  data: text('Allowance', '5 GB'),
+  totalVolume: count('Bytes'),
+  orderUsage: count('Bytes used'),
+  data_usage_remain: z.number().int().min(0).describe('Bytes left'),
   usageAsOf: laterText('ISO 8601: when this usage was true at the supplier'),
-  validity: z.number().int().meta({ description: 'Days' }),
+  validity: count('Days'),
   activateTime: laterText('ISO 8601'),
   expiredTime: laterText('ISO 8601'),
   createdAt: isoTime('ISO 8601'),
@@ -56,159 +61,103 @@ const listed = {
   currency: z.enum(ACCOUNT_CURRENCIES),
 };
 
-const esimListItemSchema = z
-  .object({ ...listed, packageDetails: z.object(packageCoverage) })
-  .meta({ id: 'EsimListItem' });
+const esimListItemSchema = namedObject('EsimListItem', {
+  ...listed,
+  packageDetails: z.object(packageCoverage),
+});
 
-const esimPageSchema = z
-  .object({
-    esims: z.array(esimListItemSchema),
-    total: z.number().int().meta({ description: 'eSIMs that match the filter' }),
-    page: z.number().int(),
-    limit: z.number().int(),
-    totalPages: z.number().int(),
-    totalIsMinimum: z.boolean().meta({
-      description: `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
-    }),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
-  })
-  .meta({ id: 'EsimPage' });
+const esimPageSchema = namedObject('EsimPage', {
+  esims: z.array(esimListItemSchema),
+  total: count('eSIMs that match the filter'),
+  page: z.number().int(),
+  limit: z.number().int(),
+  totalPages: z.number().int(),
+  totalIsMinimum: yesNo(
+    `There are more than \`total\`: a search counts at most ${MAX_FOUND.toLocaleString('en')}`,
+  ),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+});
 
-export const esimSchema = z
-  .object({
-    ...listed,
-    orderNo: laterText('Order number'),
-    esimTranNo: laterText('eSIM transaction number'),
-    imsi: laterText('IMSI'),
-    msisdn: z.string().nullable().meta({ description: 'Phone number, if it has one' }),
-    ac: laterText('Activation value: the same LPA string as `activationCode`'),
-    shortUrl: laterText('Short URL'),
-    smdpAddress: laterText('SM-DP+ address'),
-    matchingId: laterText('Matching id'),
-    eid: laterText('EID of the device it is installed in'),
-    smdpStatus: laterText('Install state of the profile'),
-    activeType: z.string().meta({ description: 'What starts the validity' }),
-    durationUnit: z.string().meta({ example: 'DAY' }),
-    totalDuration: z.number().int().meta({ description: 'In `durationUnit`' }),
-    validity_usage_remain: z.number().int().meta({ description: 'Validity left, in `durationUnit`' }),
-    pin: z.string().nullable(),
-    puk: z.string().nullable(),
-    apn: laterText('Access point name'),
-    smsStatus: z.number().int(),
-    dataType: z.number().int(),
-    packageDetails: z.object({ ...packageCoverage, dataType: z.string(), speed: z.string() }),
-    isActive: z.boolean(),
-    updatedAt: isoTime('ISO 8601'),
-  })
-  .meta({ id: 'Esim' });
+export const esimSchema = namedObject('Esim', {
+  ...listed,
+  orderNo: laterText('Order number'),
+  esimTranNo: laterText('eSIM transaction number'),
+  imsi: laterText('IMSI'),
+  msisdn: text('Phone number, if it has one').nullable(),
+  ac: laterText('Activation value: the same LPA string as `activationCode`'),
+  shortUrl: laterText('Short URL'),
+  smdpAddress: laterText('SM-DP+ address'),
+  matchingId: laterText('Matching id'),
+  eid: laterText('EID of the device it is installed in'),
+  smdpStatus: laterText('Install state of the profile'),
+  activeType: text('What starts the validity'),
+  durationUnit: z.string().meta({ example: 'DAY' }),
+  totalDuration: count('In `durationUnit`'),
+  validity_usage_remain: count('Validity left, in `durationUnit`'),
+  pin: z.string().nullable(),
+  puk: z.string().nullable(),
+  apn: laterText('Access point name'),
+  smsStatus: z.number().int(),
+  dataType: z.number().int(),
+  packageDetails: z.object({ ...packageCoverage, dataType: z.string(), speed: z.string() }),
+  isActive: z.boolean(),
+  updatedAt: isoTime('ISO 8601'),
+});
 
-const myEsimsRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/my-esims',
-  shapes: ['base'],
-  query: myEsimsQuery,
-  responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
-  docs: {
+export function presentEsim(esim: EsimView): View<z.output<typeof esimSchema>> {
+  const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
+  return {
+    ...fromRow(esim),
+    _id: esim.id,
+    activationCode: esim.ac,
+    esimStatus: esim.status,
+    isActive: esim.status === 'ACTIVE',
+    data: esim.snapshot.data,
+    packageDetails: esim.snapshot,
+    totalVolume,
+    orderUsage,
+    data_usage_remain: Math.max(0, totalVolume - orderUsage),
+    usageAsOf: usageAsOf(esim) ?? '',
+    validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
+    validity_usage_remain: remainingUnits(esim),
+    activateTime: esim.activate_time ?? '',
+    expiredTime: esim.expired_time ?? '',
+  };
+}
+
+export const esimRoutes: readonly Route<EsimCases>[] = [
+  routes.get('/api/esim/my-esims', {
+    shapes: ['base'],
+    query: myEsimsQuery,
+    answer: [200, 'One page, newest first', esimPageSchema],
     operationId: 'listEsims',
-    tag: ESIMS,
     summary: 'List your eSIMs',
     description:
       'One page of your eSIM orders, filtered and searched as asked. `nextCursor` continues behind the last of them, ' +
       'however many come in meanwhile.',
-  },
-  async handle({ cases, principal, query }) {
-    const { page, limit, status } = query;
-    const [search, after] = [query.search || undefined, query.after || undefined];
-    const found = await cases.listEsims(principal, { page, limit, status, search, after });
-    return answer(presentEsimPage(found));
-  },
-});
-
-const esimRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/{esimId}',
-  shapes: ['base'],
-  params: { esimId },
-  errors: ['NOT_YOUR_ESIM'],
-  responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
-  docs: {
+    async handle({ cases, principal, query }) {
+      const { page, limit, status } = query;
+      const [search, after] = [query.search || undefined, query.after || undefined];
+      const { items, next, ...found } = await cases.listEsims(principal, {
+        ...{ page, limit, status, search, after },
+      });
+      return {
+        ...found,
+        esims: items.map(presentEsim),
+        totalPages: Math.ceil(found.total / found.limit),
+        nextCursor: next ?? '',
+      };
+    },
+  }),
+  routes.get('/api/esim/{esimId}', {
+    shapes: ['base'],
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The eSIM order', esimSchema],
     operationId: 'getEsim',
-    tag: ESIMS,
     summary: 'Read one of your eSIMs',
     description:
       'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentEsim(await cases.getEsim(principal, params['esimId'] ?? ''))),
-});
-
-/** The subset of my-esims. */
-function presentEsimListItem(esim: EsimView): Wire<z.output<typeof esimListItemSchema>> {
-  const { coverage, networkProviders } = esim.snapshot;
-  return { ...presentListed(esim), packageDetails: { coverage, networkProviders } };
-}
-
-/** The full shape of eSIM details. */
-export function presentEsim(esim: EsimView): Wire<z.output<typeof esimSchema>> {
-  const { coverage, networkProviders, dataType, speed } = esim.snapshot;
-  return {
-    ...presentListed(esim),
-    orderNo: esim.order_no,
-    esimTranNo: esim.esim_tran_no,
-    imsi: esim.imsi,
-    msisdn: esim.msisdn,
-    ac: esim.ac,
-    shortUrl: esim.short_url,
-    smdpAddress: esim.smdp_address,
-    matchingId: esim.matching_id,
-    eid: esim.eid,
-    smdpStatus: esim.smdp_status,
-    activeType: esim.active_type,
-    durationUnit: esim.duration_unit,
-    totalDuration: esim.total_duration,
-    validity_usage_remain: remainingUnits(esim),
-    pin: esim.pin,
-    puk: esim.puk,
-    apn: esim.apn,
-    smsStatus: esim.sms_status,
-    dataType: esim.data_type,
-    packageDetails: { coverage, networkProviders, dataType, speed },
-    isActive: esim.status === 'ACTIVE',
-    updatedAt: esim.updated_at.toISOString(),
-  };
-}
-
-function presentListed(esim: EsimView) {
-  const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
-  return {
-    _id: esim.id,
-    packageCode: esim.package_code,
-    packageName: esim.package_name,
-    transactionId: esim.transaction_id,
-    iccid: esim.iccid,
-    qrCodeUrl: esim.qr_code_url,
-    activationCode: esim.ac,
-    esimStatus: esim.status,
-    data: esim.snapshot.data,
-    totalVolume,
-    orderUsage,
-    data_usage_remain: Math.max(0, totalVolume - orderUsage),
-    usageAsOf: usageAsOf(esim)?.toISOString() ?? '',
-    validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
-    activateTime: esim.activate_time?.toISOString() ?? '',
-    expiredTime: esim.expired_time?.toISOString() ?? '',
-    createdAt: esim.created_at.toISOString(),
-    price: moneyJson(esim.price_minor),
-    currency: esim.currency,
-  };
-}
-
-/** The flat page of my-esims. */
-const presentEsimPage = ({ items, next, ...page }: EsimPage): Wire<z.output<typeof esimPageSchema>> => ({
-  ...page,
-  esims: items.map(presentEsimListItem),
-  totalPages: Math.ceil(page.total / page.limit),
-  nextCursor: next ?? '',
-});
-
-export const esimRoutes: readonly Route<EsimCases>[] = [myEsimsRoute, esimRoute];
+    handle: async ({ cases, principal, params }) =>
+      presentEsim(await cases.getEsim(principal, params.esimId)),
+  }),
+];

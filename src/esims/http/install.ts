@@ -1,165 +1,128 @@
 /** What installs an eSIM, its public link, and what is wrong with it. */
 import { z } from 'zod';
 import { ESIM_STATUSES } from '../../domain/states.ts';
-import { type Wire } from '../../platform/http/json.ts';
-import { CHANGE, READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { count, laterText, text, namedObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { DIAGNOSIS_CODES, INSTALL_STATES } from '../diagnosis.ts';
 import { TEXTS } from '../install-texts/languages.ts';
-import type { EsimCondition, InstallView } from '../installing.ts';
+import type { EsimCondition } from '../installing.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { androidInstallLink, iosInstallLink, qrDataUrl } from './activation.ts';
 import { esimId } from './shared.ts';
-import { answer } from '../../platform/http/answer-fields.ts';
 
-const defineRoute = routesFor<EsimCases>();
-const TAG = 'eSIMs';
+const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 
 /** Empty unless the eSIM can still be installed. */
 const whenReady = (description: string, example: string) =>
-  z.string().meta({ description: `${description}; empty unless \`installState\` is READY`, example });
+  text(`${description}; empty unless \`installState\` is READY`, example);
 
 const idField = z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' });
 
 const condition = {
   esimStatus: z.enum(ESIM_STATUSES),
-  smdpStatus: z.string().meta({ description: 'Install state of the profile; empty until known' }),
-  usageAsOf: z.string().meta({
-    description: 'ISO 8601: how old state, usage and validity are; empty until known',
-    example: '2026-01-31T09:30:00.000Z',
-  }),
+  smdpStatus: laterText('Install state of the profile'),
+  usageAsOf: text(
+    'ISO 8601: how old state, usage and validity are; empty until known',
+    '2026-01-31T09:30:00.000Z',
+  ),
 };
 
-const installSchema = z
-  .object({
-    esimId: idField,
-    installState: z.enum(INSTALL_STATES).meta({
-      description:
-        'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
-    }),
-    installUrl: z.string().meta({
-      description: 'Public page for the traveller, until it is revoked. A secret',
-      example: 'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
-    }),
-    activationCode: whenReady('LPA string', 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F'),
-    smdpAddress: whenReady('SM-DP+ address', 'rsp.example.com'),
-    matchingId: whenReady('Matching id', 'K2-1A2B3C-4D5E6F'),
-    qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
-    iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
-    androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
-    apn: z.string().meta({ description: 'Access point name; empty until known' }),
-    ...condition,
-    totalVolume: z.number().int().meta({ description: 'Bytes' }),
-    orderUsage: z.number().int().meta({ description: 'Bytes used' }),
-    data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
-    validity_usage_remain: z.number().int().meta({ description: 'Validity left, in `durationUnit`' }),
-    durationUnit: z.string().meta({ example: 'DAY' }),
-    expiredTime: z.string().meta({ description: 'ISO 8601; empty until known' }),
-  })
-  .meta({ id: 'EsimInstall' });
+const installSchema = namedObject('EsimInstall', {
+  esimId: idField,
+  installState: z
+    .enum(INSTALL_STATES)
+    .describe(
+      'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
+    ),
+  installUrl: text(
+    'Public page for the traveller, until it is revoked. A secret',
+    'https://api.example.com/i/Zk3t8xq1Vw0yLr5cNs7aPd2hGe9jUb4m',
+  ),
+  activationCode: whenReady('LPA string', 'LPA:1$rsp.example.com$K2-1A2B3C-4D5E6F'),
+  smdpAddress: whenReady('SM-DP+ address', 'rsp.example.com'),
+  matchingId: whenReady('Matching id', 'K2-1A2B3C-4D5E6F'),
+  qrCode: whenReady('QR code as a data URL of an SVG image', 'data:image/svg+xml;base64,PHN2Zw=='),
+  iosInstallUrl: whenReady('One tap on iOS 17.4 and later', 'https://esimsetup.apple.com/…'),
+  androidInstallUrl: whenReady('One tap on recent Android phones', 'https://esimsetup.android.com/…'),
+  apn: laterText('Access point name'),
+  ...condition,
+  totalVolume: count('Bytes'),
+  orderUsage: count('Bytes used'),
+  data_usage_remain: z.number().int().min(0).describe('Bytes left'),
+  validity_usage_remain: count('Validity left, in `durationUnit`'),
+  durationUnit: z.string().meta({ example: 'DAY' }),
+  expiredTime: laterText('ISO 8601'),
+});
 
-const diagnosisSchema = z
-  .object({
-    esimId: idField,
-    code: z.enum(DIAGNOSIS_CODES),
-    summary: z.string().meta({ description: 'What is wrong, in one sentence' }),
-    nextStep: z.string().meta({ description: 'What the traveller can do' }),
-    ...condition,
-  })
-  .meta({ id: 'EsimDiagnosis' });
+const diagnosisSchema = namedObject('EsimDiagnosis', {
+  esimId: idField,
+  code: z.enum(DIAGNOSIS_CODES),
+  summary: text('What is wrong, in one sentence'),
+  nextStep: text('What the traveller can do'),
+  ...condition,
+});
 
-const revokedSchema = z
-  .object({ esimId: idField, revoked: z.literal(true) })
-  .meta({ id: 'InstallLinkRevoked' });
+const revokedSchema = namedObject('InstallLinkRevoked', { esimId: idField, revoked: z.literal(true) });
 
-function presentInstall(
-  view: InstallView & { readonly installUrl: string },
-): Wire<z.output<typeof installSchema>> {
-  const { ac, usedBytes, totalBytes } = view;
-  const [totalVolume, orderUsage] = [Number(totalBytes), Number(usedBytes)];
-  return {
-    esimId: view.esimId,
-    installState: view.installState,
-    installUrl: view.installUrl,
-    activationCode: ac,
-    smdpAddress: view.smdpAddress,
-    matchingId: view.matchingId,
-    qrCode: ac && qrDataUrl(ac),
-    iosInstallUrl: ac && iosInstallLink(ac),
-    androidInstallUrl: ac && androidInstallLink(ac),
-    apn: view.apn,
-    ...presentCondition(view),
-    totalVolume,
-    orderUsage,
-    data_usage_remain: Math.max(0, totalVolume - orderUsage),
-    validity_usage_remain: view.remainingUnits,
-    durationUnit: view.durationUnit,
-    expiredTime: view.expiredTime?.toISOString() ?? '',
-  };
-}
+const presentCondition = ({ status, smdpStatus, asOf }: EsimCondition) => ({
+  esimStatus: status,
+  smdpStatus,
+  usageAsOf: asOf ?? '',
+});
 
-function presentDiagnosis(view: EsimCondition): Wire<z.output<typeof diagnosisSchema>> {
-  const { esimId: id, code } = view;
-  return { esimId: id, code, ...TEXTS.en.diagnosis[code], ...presentCondition(view) };
-}
-
-function presentCondition({ status, smdpStatus, asOf }: EsimCondition) {
-  return { esimStatus: status, smdpStatus, usageAsOf: asOf?.toISOString() ?? '' };
-}
-
-const OWN = { params: { esimId }, errors: ['NOT_YOUR_ESIM'] } as const;
-
-const installRoute = defineRoute({
-  ...READ,
-  ...OWN,
-  path: '/api/esim/{esimId}/install',
-  responses: { 200: { description: 'What installs it, and the public link', schema: installSchema } },
-  docs: {
+export const installRoutes: readonly Route<EsimCases>[] = [
+  routes.get('/api/esim/{esimId}/install', {
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'What installs it, and the public link', installSchema],
     operationId: 'getEsimInstall',
-    tag: TAG,
     summary: 'Read what installs one of your eSIMs',
     description:
       'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
       'the same until it is revoked. Anyone who has it can install the eSIM.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentInstall(await cases.getInstall(principal, params['esimId'] ?? ''))),
-});
-
-const revokeRoute = defineRoute({
-  ...CHANGE,
-  ...OWN,
-  method: 'DELETE',
-  path: '/api/esim/{esimId}/install/link',
-  responses: { 200: { description: 'The link works no longer', schema: revokedSchema } },
-  docs: {
+    async handle({ cases, principal, params }) {
+      const view = await cases.getInstall(principal, params.esimId);
+      const { ac, usedBytes, totalBytes } = view;
+      const [totalVolume, orderUsage] = [Number(totalBytes), Number(usedBytes)];
+      return {
+        ...view,
+        ...presentCondition(view),
+        activationCode: ac,
+        qrCode: ac && qrDataUrl(ac),
+        iosInstallUrl: ac && iosInstallLink(ac),
+        androidInstallUrl: ac && androidInstallLink(ac),
+        totalVolume,
+        orderUsage,
+        data_usage_remain: Math.max(0, totalVolume - orderUsage),
+        validity_usage_remain: view.remainingUnits,
+        expiredTime: view.expiredTime ?? '',
+      };
+    },
+  }),
+  routes.delete('/api/esim/{esimId}/install/link', {
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The link works no longer', revokedSchema],
     operationId: 'revokeInstallLink',
-    tag: TAG,
     summary: 'Revoke the public install link',
     description:
       'The page at the link is not found from now on; the next read of the install data makes a new link. The eSIM itself is not touched.',
-  },
-  async handle({ cases, principal, params }) {
-    const id = params['esimId'] ?? '';
-    await cases.deleteInstallLink(principal, id);
-    return answer({ esimId: id, revoked: true });
-  },
-});
-
-const diagnosisRoute = defineRoute({
-  ...READ,
-  ...OWN,
-  path: '/api/esim/{esimId}/diagnosis',
-  responses: { 200: { description: 'The likeliest cause, and what to do', schema: diagnosisSchema } },
-  docs: {
+    async handle({ cases, principal, params }) {
+      await cases.deleteInstallLink(principal, params.esimId);
+      return { esimId: params.esimId, revoked: true } as const;
+    },
+  }),
+  routes.get('/api/esim/{esimId}/diagnosis', {
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The likeliest cause, and what to do', diagnosisSchema],
     operationId: 'diagnoseEsim',
-    tag: TAG,
     summary: 'Find what is wrong with an eSIM',
     description:
       'The likeliest cause from state, profile and usage as last known, with a `code` for programs and a sentence for people. Supplier ' +
       'figures are up to three hours behind.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentDiagnosis(await cases.diagnoseEsim(principal, params['esimId'] ?? ''))),
-});
-
-export const installRoutes: readonly Route<EsimCases>[] = [installRoute, revokeRoute, diagnosisRoute];
+    async handle({ cases, principal, params }) {
+      const found = await cases.diagnoseEsim(principal, params.esimId);
+      const { esimId: id, code } = found;
+      return { esimId: id, code, ...TEXTS.en.diagnosis[code], ...presentCondition(found) };
+    },
+  }),
+];

@@ -1,47 +1,42 @@
 /** Actions on a test eSIM, one path each. The live environment does not have them; live keys are refused. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { namedObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { choiceField, countField } from '../../platform/http/fields.ts';
 import { MAX_SANDBOX_ADVANCE_SECONDS, MAX_SANDBOX_USE_BYTES } from '../../platform/http/limits.ts';
-import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { INSTALL_STAGES, PLAIN_SANDBOX_ACTIONS, type SandboxAction } from '../sandbox-port.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimSchema, presentEsim } from './esims.ts';
 import { esimId } from './shared.ts';
-import { answer } from '../../platform/http/answer-fields.ts';
 
-const defineRoute = routesFor<EsimCases>();
+const routes = merchantRoutes<EsimCases>('Sandbox', { esimId });
 
-const installBody = z
-  .object({
-    stage: choiceField(INSTALL_STAGES, {
-      description:
-        'How far it gets: the profile is downloaded, installed, switched on, connected to a network; default: CONNECTED',
-      example: 'CONNECTED',
-    }).optional(),
-  })
-  .meta({ id: 'SandboxInstallRequest' });
+const installBody = namedObject('SandboxInstallRequest', {
+  stage: choiceField(INSTALL_STAGES, {
+    description:
+      'How far it gets: the profile is downloaded, installed, switched on, connected to a network; default: CONNECTED',
+    example: 'CONNECTED',
+  }).optional(),
+});
 
-const useBody = z
-  .object({
-    bytes: countField({
-      min: 1,
-      max: MAX_SANDBOX_USE_BYTES,
-      description: 'Bytes to use in addition; capped at what is left',
-      example: 644_245_095,
-    }),
-  })
-  .meta({ id: 'SandboxUseRequest' });
+const useBody = namedObject('SandboxUseRequest', {
+  bytes: countField({
+    min: 1,
+    max: MAX_SANDBOX_USE_BYTES,
+    description: 'Bytes to use in addition; capped at what is left',
+    example: 644_245_095,
+  }),
+});
 
-const clockBody = z
-  .object({
-    advanceSeconds: countField({
-      min: 1,
-      max: MAX_SANDBOX_ADVANCE_SECONDS,
-      description: 'How much older the eSIM becomes; a clock never goes back',
-      example: 432_000,
-    }),
-  })
-  .meta({ id: 'SandboxClockRequest' });
+const clockBody = namedObject('SandboxClockRequest', {
+  advanceSeconds: countField({
+    min: 1,
+    max: MAX_SANDBOX_ADVANCE_SECONDS,
+    description: 'How much older the eSIM becomes; a clock never goes back',
+    example: 432_000,
+  }),
+});
 
 type Words = Omit<NonNullable<Route['docs']>, 'tag'>;
 
@@ -90,22 +85,16 @@ function actionRoute<Body extends z.ZodObject | undefined>(
   body: Body,
   actionOf: (body: Body extends z.ZodObject ? z.output<Body> : undefined) => SandboxAction,
 ): Route<EsimCases> {
-  return defineRoute({
-    ...CHANGE,
-    path: `/api/sandbox/esims/{esimId}/${name}`,
+  return routes.post(`/api/sandbox/esims/{esimId}/${name}`, {
     testKeysOnly: true,
-    params: { esimId },
     body,
     errors: ['NOT_YOUR_ESIM', 'SANDBOX_ACTION_REFUSED', 'NOT_FOUND'],
-    responses: { 200: { description: 'The eSIM order, as it now stands', schema: esimSchema } },
-    docs: {
-      ...words,
-      tag: 'Sandbox',
-      description: `${words.description} Test keys only. The supplier's events about it follow.`,
-    },
+    answer: [200, 'The eSIM order, as it now stands', esimSchema],
+    ...words,
+    description: `${words.description} Test keys only. The supplier's events about it follow.`,
     async handle({ cases, principal, params, body: given, idempotency }) {
-      const command = { esimId: params['esimId'] ?? '', action: actionOf(given), idempotency };
-      return answer(presentEsim(await cases.controlSandboxEsim(principal, command)));
+      const command = { esimId: params.esimId, action: actionOf(given), idempotency };
+      return presentEsim(await cases.controlSandboxEsim(principal, command));
     },
   });
 }

@@ -1,17 +1,26 @@
 /** Every change of the wallet's balance. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { dataAnswer, dataSchema, isoTime, money, presenter } from '../../platform/http/answer-fields.ts';
-import { choiceField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
-import { DEFAULT_FEED_LIMIT, MAX_PAGE_LIMIT } from '../../platform/http/limits.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import {
+  answer,
+  CSV,
+  csvAnswer,
+  isoTime,
+  money,
+  text,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, timeField } from '../../platform/http/fields.ts';
+import { limitField } from '../../platform/http/page.ts';
+import { presenter } from '../../platform/http/present.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { WalletCases } from '../use-cases.ts';
-import { CSV_COLUMNS, MAX_CSV_ENTRIES, type WalletEntry } from '../wallet-entries.ts';
+import { CSV_COLUMNS, MAX_CSV_ENTRIES } from '../wallet-entries.ts';
 import { HOLD_STATUSES, WALLET_ENTRY_KINDS } from '../wallet-entry-rules.ts';
 
-const defineRoute = routesFor<WalletCases>();
-const CSV = 'text/csv';
+const routes = merchantRoutes<WalletCases>('Wallet');
 const ENTRY_ID = /^entry-\d{1,15}$/;
 
 const entriesQuery = z.object({
@@ -19,97 +28,68 @@ const entriesQuery = z.object({
     .string()
     .refine((text) => text === '' || ENTRY_ID.test(text), 'must be the nextCursor of a page')
     .optional()
-    .meta({ description: 'The `nextCursor` of the page before; empty means the first' }),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: 'Entries per page; a CSV has its own limit',
-  }),
+    .describe('The `nextCursor` of the page before; empty means the first'),
+  limit: limitField('Entries per page; a CSV has its own limit'),
   from: timeField({ description: 'Only entries from this time on' }).optional(),
   to: timeField({ description: 'Only entries before this time' }).optional(),
   kind: choiceField(WALLET_ENTRY_KINDS, { description: 'Only entries of this kind' }).optional(),
 });
 
-const entrySchema = z
-  .object({
-    id: z.string().meta({ description: 'Counts the entries of this wallet', example: 'entry-42' }),
-    at: isoTime('When the balance changed'),
-    kind: z.enum(WALLET_ENTRY_KINDS).meta({
-      description:
-        'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
+const entrySchema = namedObject('WalletEntry', {
+  id: text('Counts the entries of this wallet', 'entry-42'),
+  at: isoTime('When the balance changed'),
+  kind: z
+    .enum(WALLET_ENTRY_KINDS)
+    .describe(
+      'HOLD: reserved for a purchase. RELEASE: a hold given back. FUNDING: money that came in. REFUND: a refund credited to the wallet. ' +
         'CREDIT: given by us. WITHDRAWAL: sent back to where it was paid from. ' +
         'DISPUTE: frozen or taken by a bank, or free again. ADJUSTMENT: anything else',
-    }),
-    amount: money('What was added; below zero: taken').meta({ example: -3790.4 }),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    balanceAfter: money('The available balance after this entry'),
-    holdStatus: z.enum(HOLD_STATUSES).nullable().meta({
-      description:
-        'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
-    }),
-    transactionId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The purchase or funding', example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    packageName: z.string().nullable().meta({ description: 'Of the purchase' }),
-    description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
-  })
-  .meta({ id: 'WalletEntry' });
-
-const entriesSchema = dataSchema(
-  z.object({
-    items: z.array(entrySchema),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
-    hasMore: z.boolean(),
-  }),
-  'WalletEntries',
-);
-
-const csvSchema = z.string().meta({ description: `The columns ${CSV_COLUMNS.join(', ')}` });
-
-const walletEntriesRoute = defineRoute({
-  ...READ,
-  path: '/api/wallet/entries',
-  keyErrors: 'wallet',
-  query: entriesQuery,
-  responses: {
-    200: { description: 'Newest first', schema: entriesSchema, alsoAs: { [CSV]: csvSchema } },
-  },
-  docs: {
-    operationId: 'listWalletEntries',
-    tag: 'Wallet',
-    summary: 'List every change of the balance',
-    description:
-      'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
-      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
-  },
-  async handle({ cases, principal, query, visitor }) {
-    const { limit, from, to, kind } = query;
-    const command = { after: placeOf(query.after), from, to, kind };
-    if (visitor.preferredType('application/json', CSV) === CSV) {
-      const headers = {
-        'Content-Type': `${CSV}; charset=utf-8`,
-        'Content-Disposition': 'attachment; filename="wallet-entries.csv"',
-      };
-      return { status: 200, body: await cases.exportWalletEntries(principal, command), headers };
-    }
-    const { entries, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
-    const nextCursor = hasMore ? (entries.at(-1)?.id ?? '') : '';
-    return dataAnswer({ items: entries.map(presentEntry), nextCursor, hasMore });
-  },
+    ),
+  amount: money('What was added; below zero: taken', -3790.4),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  balanceAfter: money('The available balance after this entry'),
+  holdStatus: z
+    .enum(HOLD_STATUSES)
+    .nullable()
+    .describe(
+      'HOLD only. HELD: the purchase is open. CHARGED: it was delivered, the money is spent. RELEASED: given back',
+    ),
+  transactionId: text('The purchase or funding', 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11').nullable(),
+  packageName: text('Of the purchase').nullable(),
+  description: z.string().meta({ example: 'Paid for Nigeria 1GB 7Days' }),
 });
+
+const entriesSchema = dataObject('WalletEntries', {
+  items: z.array(entrySchema),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+  hasMore: z.boolean(),
+});
+
+const csvSchema = text(`The columns ${CSV_COLUMNS.join(', ')}`);
 
 /** An entry's number. */
 function placeOf(after: string | undefined): bigint | undefined {
   return after ? BigInt(after.slice('entry-'.length)) : undefined;
 }
 
-const presentEntry = ({ amountMinor, balanceAfterMinor, ...entry }: WalletEntry) =>
-  presenter(entrySchema)({
-    ...entry,
-    amount: moneyJson(amountMinor),
-    balanceAfter: moneyJson(balanceAfterMinor),
-  });
-
-export const walletEntriesRoutes: readonly Route<WalletCases>[] = [walletEntriesRoute];
+export const walletEntriesRoutes: readonly Route<WalletCases>[] = [
+  routes.get('/api/wallet/entries', {
+    keyErrors: 'wallet',
+    query: entriesQuery,
+    answer: { 200: { description: 'Newest first', schema: entriesSchema, alsoAs: { [CSV]: csvSchema } } },
+    operationId: 'listWalletEntries',
+    summary: 'List every change of the balance',
+    description:
+      'The amounts of all entries add up to the balance; those of the HOLD entries that are HELD, to what is on hold. With `Accept: text/csv` ' +
+      `a CSV of the newest ${MAX_CSV_ENTRIES.toLocaleString('en')} entries that match: the id of its last line, as \`after\`, continues.`,
+    async handle({ cases, principal, query, visitor }) {
+      const { limit, from, to, kind } = query;
+      const command = { after: placeOf(query.after), from, to, kind };
+      if (visitor.preferredType('application/json', CSV) === CSV)
+        return csvAnswer('wallet-entries', await cases.exportWalletEntries(principal, command));
+      const { entries: items, hasMore } = await cases.listWalletEntries(principal, { ...command, limit });
+      const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';
+      return answer(presenter(entriesSchema)({ success: true, data: { items, nextCursor, hasMore } }));
+    },
+  }),
+];

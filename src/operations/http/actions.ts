@@ -2,11 +2,19 @@
 import { z } from 'zod';
 import { mayPerform, OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Role } from '../../domain/operator-roles.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
-import { amountJson, dataAnswer, dataSchema, isoTime, money } from '../../platform/http/answer-fields.ts';
+import {
+  type Data,
+  dataAnswer,
+  isoTime,
+  money,
+  text,
+  yesNo,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { type Answer, type ErrorAnswer, STATUS_OF } from '../../platform/http/errors.ts';
 import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
@@ -15,50 +23,39 @@ import {
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { operatorRoutes, transactionId } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
-import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_REFUSALS, type ActionOutcome } from '../rules.ts';
 import type { EffectPreview } from '../store/actions.ts';
 import {
-  ABOUT_ONE,
   amountOf,
-  type Body,
   currency,
   currencyCode,
   flag,
+  moneyFields,
   ONE,
   presentActionRecord,
   reason,
   record,
   side,
-  withCurrency,
   word,
 } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
-const ACTIONS_TAG = 'Actions';
+const routes = operatorRoutes<OperatorCases>('Actions', { transactionId });
 
-const actionsSchema = dataSchema(
-  z.object({
-    transactionId: z.string(),
-    purpose: z.enum(PAYMENT_PURPOSES),
-    status: z.enum(PURCHASE_STATUSES),
-    state: z.enum(PURCHASE_SITUATIONS),
-    attentionReason: word,
-    fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available in the present state' }),
-    yours: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'The available actions that your role may perform' }),
-    replay: z
-      .array(z.enum(OPERATOR_ACTIONS))
-      .meta({ description: 'Steps that `replay` would run now, in order' }),
-    made: z.array(record).meta({ description: 'Past actions, oldest first, including refused ones' }),
-  }),
-  'Actions',
-);
+const actionsSchema = dataObject('Actions', {
+  transactionId: z.string(),
+  purpose: z.enum(PAYMENT_PURPOSES),
+  status: z.enum(PURCHASE_STATUSES),
+  state: z.enum(PURCHASE_SITUATIONS),
+  attentionReason: word,
+  fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available in the present state'),
+  yours: z.array(z.enum(OPERATOR_ACTIONS)).describe('The available actions that your role may perform'),
+  replay: z.array(z.enum(OPERATOR_ACTIONS)).describe('Steps that `replay` would run now, in order'),
+  made: z.array(record).describe('Past actions, oldest first, including refused ones'),
+});
 
 const actionBody = z
   .object({
@@ -79,16 +76,17 @@ const actionBody = z
       max: MAX_PACKAGE_CODE_CHARACTERS,
       description: 'deliver-other: what to deliver; without it the cheapest equal package',
     }).optional(),
-    goodwill: flag.optional().meta({ description: 'Refund although the eSIM was delivered' }),
+    goodwill: flag.optional().describe('Refund although the eSIM was delivered'),
     outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-dispute: how it ended' }).optional(),
     disputeId: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
       description: 'settle-dispute: which dispute, by the gateway’s id; needed where several are open',
     }).optional(),
-    override: flag.optional().meta({
-      description:
+    override: flag
+      .optional()
+      .describe(
         'settle-dispute: enter an outcome that differs from the gateway’s. Always needs a second person.',
-    }),
+      ),
     actionKey: textField({
       max: MAX_ACTION_KEY_CHARACTERS,
       description:
@@ -102,61 +100,47 @@ const actionBody = z
   .meta({ id: 'ActionRequest' });
 
 /** The effect that an action would have now. */
-export const actionEffectSchema = dataSchema(
-  z.object({
-    outcome: z.enum(['would-do', 'refused', 'done', 'waits-for-approval']).meta({
-      description: '`done`, `waits-for-approval`: requested before',
-    }),
-    what: z.string().meta({ description: 'What would be done, or why not' }),
-    refusal: z.enum(ACTION_REFUSALS).nullable(),
-    amount: money('Null where no money moves').nullable(),
-    currency: currency.nullable(),
-    needsSecondPerson: z
-      .boolean()
-      .nullable()
-      .meta({ description: 'Whether another person must approve it, by the limits as they are used up now' }),
-    entries: z
-      .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
-      .meta({ description: 'Ledger entries that would be booked' }),
-    refunds: z
-      .array(z.object(amountOf))
-      .meta({ description: 'What the gateway would be asked to send back' }),
-  }),
-  'ActionEffect',
-);
+export const actionEffectSchema = dataObject('ActionEffect', {
+  outcome: z
+    .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
+    .describe('`done`, `waits-for-approval`: requested before'),
+  what: text('What would be done, or why not'),
+  refusal: z.enum(ACTION_REFUSALS).nullable(),
+  amount: money('Null where no money moves').nullable(),
+  currency: currency.nullable(),
+  needsSecondPerson: yesNo(
+    'Whether another person must approve it, by the limits as they are used up now',
+  ).nullable(),
+  entries: z
+    .array(z.object({ account: z.string(), debit: side('Debit'), credit: side('Credit'), currency }))
+    .describe('Ledger entries that would be booked'),
+  refunds: z.array(z.object(amountOf)).describe('What the gateway would be asked to send back'),
+});
 
-const actionDoneSchema = dataSchema(
-  z.object({
-    outcome: z.literal('done'),
-    actionId: z.string(),
-    did: z.string(),
-    again: z.boolean().meta({ description: 'true: already done earlier; nothing was done now' }),
-  }),
-  'ActionDone',
-);
+const actionDoneSchema = dataObject('ActionDone', {
+  outcome: z.literal('done'),
+  actionId: z.string(),
+  did: z.string(),
+  again: yesNo('true: already done earlier; nothing was done now'),
+});
 
-const actionWaitsSchema = dataSchema(
-  z.object({
-    outcome: z.literal('waits-for-approval'),
-    actionId: z.string(),
-    expiresAt: isoTime('It cannot be approved after that'),
-  }),
-  'ActionWaits',
-);
+const actionWaitsSchema = dataObject('ActionWaits', {
+  outcome: z.literal('waits-for-approval'),
+  actionId: z.string(),
+  expiresAt: isoTime('It cannot be approved after that'),
+});
 
 /** The general error body, and what a program needs in order to offer something else. */
-const actionRefusedSchema = z
-  .object({
-    success: z.literal(false),
-    error: z.object({
-      code: z.literal('ACTION_REFUSED'),
-      message: z.string(),
-      refusal: z.enum(ACTION_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
-      fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Actions available now' }),
-    }),
-    statusCode: z.literal(409),
-  })
-  .meta({ id: 'ActionRefused' });
+const actionRefusedSchema = namedObject('ActionRefused', {
+  success: z.literal(false),
+  error: z.object({
+    code: z.literal('ACTION_REFUSED'),
+    message: z.string(),
+    refusal: z.enum(ACTION_REFUSALS).describe('docs/OPERATIONS.md says what each means'),
+    fits: z.array(z.enum(OPERATOR_ACTIONS)).describe('Actions available now'),
+  }),
+  statusCode: z.literal(409),
+});
 
 export const ACTION_RESPONSES = {
   200: { description: 'Done', schema: actionDoneSchema },
@@ -167,85 +151,12 @@ export const ACTION_RESPONSES = {
   },
 };
 
-const actionsRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'GET',
-  path: `${ONE}/actions`,
-  permission: 'see',
-  responses: { 200: { description: 'Available actions and past ones', schema: actionsSchema } },
-  docs: {
-    operationId: 'listActions',
-    tag: ACTIONS_TAG,
-    summary: 'List available actions and past ones',
-    description:
-      'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
-  },
-  async handle({ cases, session, params }) {
-    const id = params['transactionId'] ?? '';
-    noteTransaction(id);
-    const actions = await cases.listActions(id);
-    return dataAnswer(presentActions(actions, session.person.role));
-  },
-});
-
-const actionRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'POST',
-  path: `${ONE}/actions`,
-  permission: 'action',
-  body: actionBody,
-  responses: ACTION_RESPONSES,
-  docs: {
-    operationId: 'performAction',
-    tag: ACTIONS_TAG,
-    summary: 'Take an action',
-    description:
-      'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
-      'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
-  },
-  async handle({ cases, session, params, body, context }) {
-    const request = requestedAction(params['transactionId'] ?? '', body);
-    noteTransaction(request.transactionId);
-    return actionAnswer(await cases.makeAction(session, request, context));
-  },
-});
-
 function requestedAction(
-  transactionId: string,
+  id: string,
   { amount: amountMinor, currency, override: overrides, ...asked }: z.output<typeof actionBody>,
 ) {
   const amount = amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
-  return { ...asked, transactionId, amount, overrides };
-}
-
-const actionPreviewRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'POST',
-  path: `${ONE}/actions/preview`,
-  permission: 'action',
-  body: actionBody,
-  responses: { 200: { description: 'What it would do now', schema: actionEffectSchema } },
-  docs: {
-    operationId: 'previewAction',
-    tag: ACTIONS_TAG,
-    summary: 'Preview an action',
-    description:
-      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
-      'outcome may differ.',
-  },
-  async handle({ cases, session, params, body, context }) {
-    const request = requestedAction(params['transactionId'] ?? '', body);
-    noteTransaction(request.transactionId);
-    return dataAnswer(presentEffect(await cases.previewAction(session, request, context)));
-  },
-});
-
-function presentActions(
-  { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
-  role: Role,
-): Body<typeof actionsSchema>['data'] {
-  const yours = preview.fits.filter((action) => mayPerform(role, action));
-  return { ...preview, yours, made: made.map(presentActionRecord) };
+  return { ...asked, transactionId: id, amount, overrides };
 }
 
 const NO_EFFECT = {
@@ -258,25 +169,11 @@ const NO_EFFECT = {
 };
 
 /** The effect that an action would have now. Throws TRANSACTION_NOT_FOUND. */
-export function presentEffect(effect: EffectPreview): Body<typeof actionEffectSchema>['data'] {
+export function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
   const { outcome } = effect;
   switch (outcome) {
     case 'would-do':
-      return {
-        ...NO_EFFECT,
-        outcome,
-        what: effect.did,
-        amount: effect.amount && amountJson(effect.amount),
-        currency: effect.amount?.currency ?? null,
-        needsSecondPerson: effect.needsSecondPerson,
-        entries: effect.entries.map(({ account, currency, debitMinor, creditMinor }) => ({
-          account,
-          debit: amountJson({ amountMinor: debitMinor, currency }),
-          credit: amountJson({ amountMinor: creditMinor, currency }),
-          currency,
-        })),
-        refunds: effect.refunds.map(({ amountMinor, currency }) => withCurrency(amountMinor, currency)),
-      };
+      return { ...NO_EFFECT, ...effect, ...moneyFields(effect.amount), what: effect.did };
     case 'refused':
       if (effect.code === 'NOT_FOUND') throw new DomainError('TRANSACTION_NOT_FOUND', effect.detail);
       return { ...NO_EFFECT, outcome, what: effect.detail, refusal: effect.code };
@@ -325,4 +222,49 @@ function refused(
   return { status, code, body: toJson({ success: false, error, statusCode: status }) };
 }
 
-export const actionRoutes: readonly Route<OperatorCases>[] = [actionsRoute, actionRoute, actionPreviewRoute];
+export const actionRoutes: readonly Route<OperatorCases>[] = [
+  routes.get(`${ONE}/actions`, {
+    permission: 'see',
+    answer: [200, 'Available actions and past ones', actionsSchema],
+    operationId: 'listActions',
+    summary: 'List available actions and past ones',
+    description:
+      'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
+    async handle({ cases, session, params }) {
+      noteTransaction(params.transactionId);
+      const { preview, made } = await cases.listActions(params.transactionId);
+      const yours = preview.fits.filter((action) => mayPerform(session.person.role, action));
+      return { ...preview, yours, made: made.map(presentActionRecord) };
+    },
+  }),
+  routes.post(`${ONE}/actions`, {
+    permission: 'action',
+    body: actionBody,
+    answer: ACTION_RESPONSES,
+    operationId: 'performAction',
+    summary: 'Take an action',
+    description:
+      'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
+      'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
+    async handle({ cases, session, params, body, context }) {
+      const request = requestedAction(params.transactionId, body);
+      noteTransaction(request.transactionId);
+      return actionAnswer(await cases.makeAction(session, request, context));
+    },
+  }),
+  routes.post(`${ONE}/actions/preview`, {
+    permission: 'action',
+    body: actionBody,
+    answer: [200, 'What it would do now', actionEffectSchema],
+    operationId: 'previewAction',
+    summary: 'Preview an action',
+    description:
+      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
+      'outcome may differ.',
+    async handle({ cases, session, params, body, context }) {
+      const request = requestedAction(params.transactionId, body);
+      noteTransaction(request.transactionId);
+      return presentEffect(await cases.previewAction(session, request, context));
+    },
+  }),
+];

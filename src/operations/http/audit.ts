@@ -1,23 +1,21 @@
 /** The audit log. */
 import { z } from 'zod';
-import { amountJson, dataAnswer, isoTime, money } from '../../platform/http/answer-fields.ts';
-import { textField, timeField, wholeNumberField } from '../../platform/http/fields.ts';
-import type { Wire } from '../../platform/http/json.ts';
+import { isoTime, money, text, namedObject } from '../../platform/http/answer-fields.ts';
+import { textField, timeField } from '../../platform/http/fields.ts';
 import {
-  DEFAULT_FEED_LIMIT,
   MAX_AUDIT_ACTION_CHARACTERS,
   MAX_AUDIT_SUBJECT_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
-  MAX_PAGE_LIMIT,
 } from '../../platform/http/limits.ts';
-import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
-import { cursorPageSchema } from '../../platform/http/page.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
+import { cursorPageSchema, limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { AuditCursor, AuditLine } from '../audit-log.ts';
+import type { AuditCursor } from '../audit-log.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
+import { moneyFields } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
+const routes = operatorRoutes<OperatorCases>('Audit');
 const CURSOR = /^audit:(\d{1,16}):(?:(\d{1,18})|(action-[0-9a-f]{32}))$/;
 
 const encodeCursor = ({ atMicros, id }: AuditCursor): string =>
@@ -65,62 +63,43 @@ const auditQuery = z
       })
       .optional()
       .meta({ type: 'string', description: 'Continues behind an earlier page: its `nextCursor`' }),
-    limit: wholeNumberField({
-      min: 1,
-      max: MAX_PAGE_LIMIT,
-      fallback: DEFAULT_FEED_LIMIT,
-      description: 'Lines at most',
-    }),
+    limit: limitField('Lines at most'),
   })
   .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], message: 'must be after from' });
 
-const auditLine = z
-  .object({
-    id: z.string().meta({ example: 'audit-4711' }),
-    at: isoTime('ISO 8601'),
-    by: z.string().meta({ example: 'ada@operator.example' }),
-    action: z.string().meta({ example: 'account.change' }),
-    subject: z.string().meta({
-      description: 'An id; of a refused request its method and path',
-      example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-    }),
-    detail: z
-      .string()
-      .nullable()
-      .meta({ description: 'What was done, or why it was refused', example: 'plan: STANDARD → PREMIUM' }),
-    amount: money('Null where no money moves').nullable(),
-    currency: z.string().nullable().meta({ example: 'NGN' }),
-    reason: z.string().nullable().meta({ example: 'Signed the contract, ticket 4711' }),
-    approvedBy: z.string().nullable(),
-    outcome: z.enum(ACTION_RECORD_STATUSES),
-  })
-  .meta({ id: 'AuditLine' });
+const auditLine = namedObject('AuditLine', {
+  id: z.string().meta({ example: 'audit-4711' }),
+  at: isoTime('ISO 8601'),
+  by: z.string().meta({ example: 'ada@operator.example' }),
+  action: z.string().meta({ example: 'account.change' }),
+  subject: text('An id; of a refused request its method and path', 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7'),
+  detail: text('What was done, or why it was refused', 'plan: STANDARD → PREMIUM').nullable(),
+  amount: money('Null where no money moves').nullable(),
+  currency: z.string().nullable().meta({ example: 'NGN' }),
+  reason: z.string().nullable().meta({ example: 'Signed the contract, ticket 4711' }),
+  approvedBy: z.string().nullable(),
+  outcome: z.enum(ACTION_RECORD_STATUSES),
+});
 
 const auditSchema = cursorPageSchema(auditLine, 'AuditLog');
 
-const auditRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/audit',
-  permission: 'audit',
-  query: auditQuery,
-  responses: { 200: { description: 'One page, newest first', schema: auditSchema } },
-  docs: {
+export const auditRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/audit', {
+    permission: 'audit',
+    query: auditQuery,
+    answer: [200, 'One page, newest first', auditSchema],
     operationId: 'listAudit',
-    tag: 'Audit',
     summary: 'Read the audit log',
     description:
       'Changes of accounts, keys, members and people, sign-ins and refusals, whichever the environment, and the operator actions of the environment ' +
       'that is named. Lines never change, except that an action that waits gets its outcome. No line holds a secret.',
-  },
-  async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
-    const filters = { actor, action, subject, from, to };
-    const { items, next } = await cases.readAudit({ ...filters, after, limit });
-    return dataAnswer({ items: items.map(presentLine), nextCursor: next ? encodeCursor(next) : null });
-  },
-});
-
-function presentLine({ amount, ...line }: AuditLine): Wire<z.output<typeof auditLine>> {
-  return { ...line, amount: amount && amountJson(amount), currency: amount?.currency ?? null };
-}
-
-export const auditRoutes: readonly Route<OperatorCases>[] = [auditRoute];
+    async handle({ cases, query: { actor, action, subject, from, to, after, limit } }) {
+      const filters = { actor, action, subject, from, to };
+      const { items, next } = await cases.readAudit({ ...filters, after, limit });
+      return {
+        items: items.map((line) => ({ ...line, ...moneyFields(line.amount) })),
+        nextCursor: next ? encodeCursor(next) : null,
+      };
+    },
+  }),
+];

@@ -1,30 +1,31 @@
 /** One action on many purchases, approved by a second person. */
 import { z } from 'zod';
-import { isId } from '../../domain/ids.ts';
-import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { JOB_ROW_STATUSES, JOB_STATUSES, MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import type { Job, JobRow } from '../../jobs/store/jobs.ts';
+import type { Job } from '../../jobs/store/jobs.ts';
 import {
-  amountJson,
-  dataAnswer,
-  dataSchema,
   isoTime,
   money,
-  answer,
+  text,
+  count,
+  yesNo,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
-import { choiceField, countField, textField } from '../../platform/http/fields.ts';
+import { choiceField, countField, idParameter, textField } from '../../platform/http/fields.ts';
 import { MAX_ACTION_KEY_CHARACTERS } from '../../platform/http/limits.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import { fromRow } from '../../platform/http/present.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { BATCH_REPAIR_ACTIONS } from '../batch-repair-rules.ts';
-import { amountOfRow, type BatchRepairPlan, type BatchRepairs } from '../batch-repairs.ts';
+import { amountOfRow, type BatchRepairs } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
-import { CLASSES, currencyCode, MAX_OLDER_SECONDS, reason, stuckClassField } from './shared.ts';
+import { CLASSES, currencyCode, MAX_OLDER_SECONDS, moneyFields, reason, stuckClassField } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
-const TAG = 'Batch repairs';
+const routes = operatorRoutes<OperatorCases>('Batch repairs', {
+  repairId: idParameter('repair', 'The `repairId` of a batch repair', 'No such batch repair'),
+});
 
 const filterFields = {
   class: stuckClassField.optional(),
@@ -45,7 +46,7 @@ const asked = {
   filter: z
     .object(filterFields, 'must be an object')
     .refine((filter) => Object.keys(filter).length > 0, 'must name at least one filter')
-    .meta({ description: 'Which part of the stuck list; at least one field' }),
+    .describe('Which part of the stuck list; at least one field'),
   maxRows: countField({
     min: 1,
     max: MAX_JOB_ROWS,
@@ -58,20 +59,18 @@ const asked = {
   }).optional(),
 };
 
-const planBody = z.object(asked).meta({ id: 'BatchRepairPreviewRequest' });
+const planBody = namedObject('BatchRepairPreviewRequest', asked);
 
-const batchRepairBody = z
-  .object({
-    ...asked,
-    reason,
-    repairKey: textField({
-      max: MAX_ACTION_KEY_CHARACTERS,
-      description: 'The same key is the same batch repair, asked for once',
-    }).optional(),
-  })
-  .meta({ id: 'BatchRepairRequest' });
+const batchRepairBody = namedObject('BatchRepairRequest', {
+  ...asked,
+  reason,
+  repairKey: textField({
+    max: MAX_ACTION_KEY_CHARACTERS,
+    description: 'The same key is the same batch repair, asked for once',
+  }).optional(),
+});
 
-const decisionBody = z.object({ reason }).meta({ id: 'BatchRepairDecision' });
+const decisionBody = namedObject('BatchRepairDecision', { reason });
 
 const batchRepairsQuery = z.object({
   ...environmentField,
@@ -89,36 +88,29 @@ const rowFields = {
   class: z.enum(CLASSES),
   amount: money('Null where no money moves, or the amount is not known before').nullable(),
   currency: currency.nullable(),
-  preview: z.string().meta({ description: 'What the action would do, or why it is not possible' }),
+  preview: text('What the action would do, or why it is not possible'),
 };
 
-const planSchema = dataSchema(
-  z.object({
-    items: z.array(
-      z.object({
-        ...rowFields,
-        isPossible: z.boolean().meta({ description: 'false: it would not be part of the batch repair' }),
-      }),
-    ),
-    totals: z.array(total).meta({ description: 'What would move, for each currency' }),
-    matches: z.number().int().meta({ description: 'Items that the filter finds, before `maxRows`' }),
-    isCut: z.boolean().meta({ description: 'true: the stuck list is truncated' }),
-    temporalAsked: z
-      .boolean()
-      .meta({ description: 'false: Temporal did not answer; `workflow-gone` items are missing' }),
-  }),
-  'BatchRepairPreview',
-);
+const planSchema = dataObject('BatchRepairPreview', {
+  items: z.array(
+    z.object({
+      ...rowFields,
+      isPossible: yesNo('false: it would not be part of the batch repair'),
+    }),
+  ),
+  totals: z.array(total).describe('What would move, for each currency'),
+  matches: count('Items that the filter finds, before `maxRows`'),
+  isCut: yesNo('true: the stuck list is truncated'),
+  temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
+});
 
-const counts = z
-  .object({
-    waiting: z.number().int(),
-    done: z.number().int(),
-    refused: z.number().int(),
-    unknown: z.number().int(),
-    skipped: z.number().int(),
-  })
-  .meta({ id: 'BatchRepairCounts' });
+const counts = namedObject('BatchRepairCounts', {
+  waiting: z.number().int(),
+  done: z.number().int(),
+  refused: z.number().int(),
+  unknown: z.number().int(),
+  skipped: z.number().int(),
+});
 
 const batchRepair = {
   repairId: z.string().meta({ example: 'repair-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
@@ -129,7 +121,7 @@ const batchRepair = {
     currency: z.string().optional(),
   }),
   status: z.enum(JOB_STATUSES),
-  isStopping: z.boolean().meta({ description: 'What is not begun is skipped' }),
+  isStopping: yesNo('What is not begun is skipped'),
   reason: z.string(),
   evidence: z.string().nullable(),
   by: z.string(),
@@ -141,202 +133,115 @@ const batchRepair = {
   closedAt: isoTime('When it ended').nullable(),
 };
 
-const summary = z.object(batchRepair).meta({ id: 'BatchRepair' });
+const summary = namedObject('BatchRepair', batchRepair);
 const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 
-const batchRepairSchema = dataSchema(
-  z.object({
-    ...batchRepair,
-    totals: z.array(total).meta({ description: 'What is to move, for each currency' }),
-    items: z.array(
-      z.object({
-        row: z.number().int(),
-        ...rowFields,
-        status: z.enum(JOB_ROW_STATUSES).meta({
-          description:
-            'UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun',
-        }),
-        detail: z.string().nullable().meta({ description: 'What was done, or why not' }),
-        closedAt: isoTime('When it ended').nullable(),
-      }),
-    ),
-  }),
-  'BatchRepairDetails',
-);
-
-const moneyFields = (amount: Money | null) => ({
-  amount: amount && amountJson(amount),
-  currency: amount?.currency ?? null,
+const batchRepairSchema = dataObject('BatchRepairDetails', {
+  ...batchRepair,
+  totals: z.array(total).describe('What is to move, for each currency'),
+  items: z.array(
+    z.object({
+      row: z.number().int(),
+      ...rowFields,
+      status: z
+        .enum(JOB_ROW_STATUSES)
+        .describe('UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun'),
+      detail: text('What was done, or why not').nullable(),
+      closedAt: isoTime('When it ended').nullable(),
+    }),
+  ),
 });
 
-const presentTotals = (totals: readonly Money[]) =>
-  totals.map((amount) => ({ amount: amountJson(amount), currency: amount.currency }));
+const presentBatchRepair = (repair: Job) => ({
+  ...fromRow(repair),
+  repairId: repair.id,
+  isStopping: repair.status === 'RUNNING' && repair.stop_asked_at !== null,
+  by: repair.by_person,
+});
 
-function presentPlan({ rows, totals, ...rest }: BatchRepairPlan) {
-  const items = rows.map(({ amount, ...row }) => ({ ...row, ...moneyFields(amount) }));
-  return { items, totals: presentTotals(totals), ...rest };
-}
-
-function presentBatchRepair(repair: Job) {
-  const { id: repairId, action, filter, status, reason: why, evidence, counts: byStatus } = repair;
-  return {
-    ...{ repairId, action, filter, status, reason: why, evidence },
-    isStopping: status === 'RUNNING' && repair.stop_asked_at !== null,
-    by: repair.by_person,
-    decidedBy: repair.decided_by,
-    counts: byStatus,
-    createdAt: repair.created_at,
-    expiresAt: repair.expires_at,
-    decidedAt: repair.decided_at,
-    closedAt: repair.closed_at,
-  };
-}
-
-function presentDetails({ repair, rows, totals }: Awaited<ReturnType<BatchRepairs['read']>>) {
-  return { ...presentBatchRepair(repair), totals: presentTotals(totals), items: rows.map(presentRow) };
-}
-
-function presentRow(one: JobRow) {
-  const { row_number: row, transaction_id: transactionId, class: stuckClass, preview, status, detail } = one;
-  return {
-    ...{ row, transactionId, class: stuckClass, ...moneyFields(amountOfRow(one)) },
-    ...{ preview, status, detail, closedAt: one.closed_at },
-  };
-}
+const presentDetails = ({ repair, rows, totals }: Awaited<ReturnType<BatchRepairs['read']>>) => ({
+  ...presentBatchRepair(repair),
+  totals,
+  items: rows.map((row) => ({ ...fromRow(row), row: row.row_number, ...moneyFields(amountOfRow(row)) })),
+});
 
 const ALL = '/ops/batch-repairs';
-const ONE = `${ALL}/{repairId}`;
+const ONE = `${ALL}/{repairId}` as const;
 
-const repairId: PathParameter = {
-  description: 'The `repairId` of a batch repair',
-  example: 'repair-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('repair', text),
-  notFound: { code: 'NOT_FOUND', message: 'No such batch repair' },
-};
+const ONE_ANSWER = [200, 'The batch repair and its progress', batchRepairSchema] as const;
 
-const ABOUT_ONE = { params: { repairId }, query: environmentQuery } as const;
-const ONE_RESPONSE = { 200: { description: 'The batch repair and its progress', schema: batchRepairSchema } };
+const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
+  routes.post(`${ONE}/${verb}`, {
+    permission: 'approve',
+    body: decisionBody,
+    answer: ONE_ANSWER,
+    operationId: `${verb}BatchRepair`,
+    summary: verb === 'approve' ? 'Approve a batch repair' : 'Decline a batch repair',
+    description,
+    handle: async ({ cases, session, params, body }) =>
+      presentDetails(await cases.decideBatchRepair(session, params.repairId, verb, body.reason)),
+  });
 
-const previewRoute = defineOpsRoute({
-  method: 'POST',
-  path: `${ALL}/preview`,
-  permission: 'action',
-  query: environmentQuery,
-  body: planBody,
-  responses: { 200: { description: 'What would be done with each item', schema: planSchema } },
-  docs: {
+export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
+  routes.post(`${ALL}/preview`, {
+    permission: 'action',
+    body: planBody,
+    answer: [200, 'What would be done with each item', planSchema],
     operationId: 'previewBatchRepair',
-    tag: TAG,
     summary: 'Try a batch repair out',
     description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
-  },
-  handle: async ({ cases, session, body, context }) =>
-    dataAnswer(presentPlan(await cases.planBatchRepair(session, body, context))),
-});
-
-const askRoute = defineOpsRoute({
-  method: 'POST',
-  path: ALL,
-  permission: 'action',
-  query: environmentQuery,
-  body: batchRepairBody,
-  responses: { 201: { description: 'It waits for a second person', schema: batchRepairSchema } },
-  docs: {
+    async handle({ cases, session, body, context }) {
+      const plan = await cases.planBatchRepair(session, body, context);
+      return { ...plan, items: plan.rows.map((row) => ({ ...row, ...moneyFields(row.amount) })) };
+    },
+  }),
+  routes.post(ALL, {
+    permission: 'action',
+    body: batchRepairBody,
+    answer: [201, 'It waits for a second person', batchRepairSchema],
     operationId: 'askForBatchRepair',
-    tag: TAG,
     summary: 'Ask for a batch repair',
     description:
       'One action on many items of the stuck list. The items on which it is possible now become its rows, and stay the same until it ends. ' +
       'Nothing is done before another person approves it, within 7 days. An item is part of one open batch repair at most.',
-  },
-  handle: async ({ cases, session, body, context }) =>
-    dataAnswer(presentDetails(await cases.askForBatchRepair(session, body, context)), 201),
-});
-
-const listRoute = defineOpsRoute({
-  method: 'GET',
-  path: ALL,
-  permission: 'see',
-  query: batchRepairsQuery,
-  responses: { 200: { description: 'One page, newest first', schema: batchRepairPageSchema } },
-  docs: {
+    handle: async ({ cases, session, body, context }) =>
+      presentDetails(await cases.askForBatchRepair(session, body, context)),
+  }),
+  routes.get(ALL, {
+    permission: 'see',
+    query: batchRepairsQuery,
+    answer: [200, 'One page, newest first', batchRepairPageSchema],
     operationId: 'listBatchRepairs',
-    tag: TAG,
     summary: 'List batch repairs',
     description: 'Those that wait for a second person, that run, and that have ended.',
-  },
-  async handle({ cases, query: { page, limit, open } }) {
-    const isOpen = open === undefined ? undefined : open === 'true';
-    const repairs = await cases.listBatchRepairs({ page, limit, isOpen });
-    return answer(presentPage(repairs, presentBatchRepair));
-  },
-});
-
-const readRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'GET',
-  path: ONE,
-  permission: 'see',
-  responses: ONE_RESPONSE,
-  docs: {
+    async handle({ cases, query: { page, limit, open } }) {
+      const isOpen = open === undefined ? undefined : open === 'true';
+      const repairs = await cases.listBatchRepairs({ page, limit, isOpen });
+      return presentPage({ ...repairs, items: repairs.items.map(presentBatchRepair) });
+    },
+  }),
+  routes.get(ONE, {
+    permission: 'see',
+    answer: ONE_ANSWER,
     operationId: 'getBatchRepair',
-    tag: TAG,
     summary: 'Read a batch repair',
     description: 'With a result for each row, also while it runs.',
-  },
-  handle: async ({ cases, params }) =>
-    dataAnswer(presentDetails(await cases.readBatchRepair(params['repairId'] ?? ''))),
-});
-
-const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
-  defineOpsRoute({
-    ...ABOUT_ONE,
-    method: 'POST',
-    path: `${ONE}/${verb}`,
-    permission: 'approve',
-    body: decisionBody,
-    responses: ONE_RESPONSE,
-    docs: {
-      operationId: `${verb}BatchRepair`,
-      tag: TAG,
-      summary: verb === 'approve' ? 'Approve a batch repair' : 'Decline a batch repair',
-      description,
-    },
-    async handle({ cases, session, params, body: { reason } }) {
-      const id = params['repairId'] ?? '';
-      return dataAnswer(presentDetails(await cases.decideBatchRepair(session, id, verb, reason)));
-    },
-  });
-
-const stopRoute = defineOpsRoute({
-  ...ABOUT_ONE,
-  method: 'POST',
-  path: `${ONE}/stop`,
-  permission: 'replay',
-  body: decisionBody,
-  responses: ONE_RESPONSE,
-  docs: {
-    operationId: 'stopBatchRepair',
-    tag: TAG,
-    summary: 'Stop a batch repair',
-    description: 'Rows in progress finish. The others are skipped.',
-  },
-  async handle({ cases, session, params, body: { reason } }) {
-    const id = params['repairId'] ?? '';
-    return dataAnswer(presentDetails(await cases.stopBatchRepair(session, id, reason)));
-  },
-});
-
-export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
-  previewRoute,
-  askRoute,
-  listRoute,
-  readRoute,
+    handle: async ({ cases, params }) => presentDetails(await cases.readBatchRepair(params.repairId)),
+  }),
   decisionRoute(
     'approve',
     'The action is then taken on each row, as the person who asked for it; an amount above a limit counts as approved by you. The person ' +
       'who asked is refused, and that is on record. An item that has changed since is refused by itself.',
   ),
   decisionRoute('decline', 'Nothing is done. The person who asked for it may decline it too.'),
-  stopRoute,
+  routes.post(`${ONE}/stop`, {
+    permission: 'replay',
+    body: decisionBody,
+    answer: ONE_ANSWER,
+    operationId: 'stopBatchRepair',
+    summary: 'Stop a batch repair',
+    description: 'Rows in progress finish. The others are skipped.',
+    handle: async ({ cases, session, params, body }) =>
+      presentDetails(await cases.stopBatchRepair(session, params.repairId, body.reason)),
+  }),
 ];

@@ -1,15 +1,15 @@
 /** Finding what an id leads to. */
 import { z } from 'zod';
-import { dataAnswer, dataSchema } from '../../platform/http/answer-fields.ts';
+import { text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
-import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
+const routes = operatorRoutes<OperatorCases>('Purchases');
 
 const searchQuery = z.object({
   ...environmentField,
@@ -22,38 +22,30 @@ const searchQuery = z.object({
     .refine((text) => text !== '', 'must not be empty'),
 });
 
-const found = z
-  .object({
-    kind: z.enum(FOUND_KINDS),
-    id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
-    title: z.string().meta({ description: 'For people', example: 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS' }),
-    account: z
-      .object({ accountId: z.string(), name: z.string() })
-      .nullable()
-      .meta({ description: 'Whose it is; null: it belongs to no account' }),
-    foundBy: z
-      .enum(FOUND_BY)
-      .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
-  })
-  .meta({ id: 'Found' });
+const found = namedObject('Found', {
+  kind: z.enum(FOUND_KINDS),
+  id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  title: text('For people', 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS'),
+  account: z
+    .object({ accountId: z.string(), name: z.string() })
+    .nullable()
+    .describe('Whose it is; null: it belongs to no account'),
+  foundBy: z
+    .enum(FOUND_BY)
+    .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+});
 
-const searchSchema = dataSchema(
-  z.object({
-    items: z.array(found),
-    isCut: z.boolean().meta({ description: `There are more than ${MAX_FOUND}` }),
-  }),
-  'SearchResult',
-);
+const searchSchema = dataObject('SearchResult', {
+  items: z.array(found),
+  isCut: yesNo(`There are more than ${MAX_FOUND}`),
+});
 
-const searchRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/search',
-  permission: 'see',
-  query: searchQuery,
-  responses: { 200: { description: `At most ${MAX_FOUND}`, schema: searchSchema } },
-  docs: {
+export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/search', {
+    permission: 'see',
+    query: searchQuery,
+    answer: [200, `At most ${MAX_FOUND}`, searchSchema],
     operationId: 'search',
-    tag: 'Purchases',
     summary: 'Find what an id leads to',
     description:
       'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
@@ -61,8 +53,6 @@ const searchRoute = defineOpsRoute({
       'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
       'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
       'address. Ids in full.',
-  },
-  handle: async ({ cases, session, query: { text } }) => dataAnswer(await cases.search(session, text)),
-});
-
-export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [searchRoute];
+    handle: ({ cases, session, query }) => cases.search(session, query.text),
+  }),
+];

@@ -1,15 +1,14 @@
 /** The stuck list. */
 import { z } from 'zod';
-import { dataSchema, answer } from '../../platform/http/answer-fields.ts';
+import { yesNo, dataObject } from '../../platform/http/answer-fields.ts';
 import { wholeNumberField } from '../../platform/http/fields.ts';
-import { environmentField, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import type { OperatorCases, StuckPage } from '../operator-use-cases.ts';
-import { currencyCode, MAX_OLDER_SECONDS, presentStuckItem, stuckClassField, stuckItem } from './shared.ts';
+import type { OperatorCases } from '../operator-use-cases.ts';
+import { currencyCode, MAX_OLDER_SECONDS, stuckClassField, stuckItem } from './shared.ts';
 
-const defineOpsRoute = opsRoutesFor<OperatorCases>();
-const TAG = 'Purchases';
+const routes = operatorRoutes<OperatorCases>('Purchases');
 
 const stuckQuery = z.object({
   ...environmentField,
@@ -24,42 +23,27 @@ const stuckQuery = z.object({
   currency: currencyCode('Only money of this currency'),
 });
 
-const stuckPageSchema = dataSchema(
-  z.object({
-    items: z.array(stuckItem),
-    pagination: paginationSchema,
-    isCut: z.boolean().meta({ description: 'true: the list is truncated' }),
-    temporalAsked: z.boolean().meta({
-      description: 'false: Temporal did not answer; `workflow-gone` items are missing',
-    }),
-  }),
-  'StuckPage',
-);
+const stuckPageSchema = dataObject('StuckPage', {
+  items: z.array(stuckItem),
+  pagination: paginationSchema,
+  isCut: yesNo('true: the list is truncated'),
+  temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
+});
 
-const stuckRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/stuck',
-  permission: 'see',
-  query: stuckQuery,
-  responses: { 200: { description: 'One page, the longest stuck first', schema: stuckPageSchema } },
-  docs: {
+export const stuckRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/stuck', {
+    permission: 'see',
+    query: stuckQuery,
+    answer: [200, 'One page, the longest stuck first', stuckPageSchema],
     operationId: 'listStuck',
-    tag: TAG,
     summary: 'List stuck purchases and payments',
     description:
       'One line for each cause, with what to do next. Items within their time limit are not listed.',
-  },
-  async handle({ cases, query }) {
-    const { page, limit, class: wanted, olderThanSeconds, currency } = query;
-    const classes = wanted === undefined ? undefined : [wanted];
-    const stuck = await cases.listStuck({ page, limit, olderThanSeconds, classes, currency });
-    return answer(presentStuck(stuck));
-  },
-});
-
-function presentStuck(page: StuckPage) {
-  const { success, data } = presentPage(page, presentStuckItem);
-  return { success, data: { ...data, isCut: page.isCut, temporalAsked: page.temporalAsked } };
-}
-
-export const stuckRoutes: readonly Route<OperatorCases>[] = [stuckRoute];
+    async handle({ cases, query }) {
+      const { page, limit, class: wanted, olderThanSeconds, currency } = query;
+      const classes = wanted === undefined ? undefined : [wanted];
+      const stuck = await cases.listStuck({ page, limit, olderThanSeconds, classes, currency });
+      return { ...stuck, ...presentPage(stuck) };
+    },
+  }),
+];

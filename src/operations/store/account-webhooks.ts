@@ -9,7 +9,6 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 export const MAX_ATTEMPTS = 10;
 
 export type FoundEndpoint = Awaited<ReturnType<typeof listEndpointsOf>>[number];
-export type FoundMessage = FoundMessages['items'][number];
 export type FoundMessages = Awaited<ReturnType<typeof readMessages>>;
 
 /** Those that exist, then deleted ones, each newest first. */
@@ -95,7 +94,7 @@ interface FoundAttempt {
   readonly messageId: string;
   readonly attempt: number;
   readonly at: Date;
-  readonly ms: number;
+  readonly milliseconds: number;
   readonly outcome: string;
   readonly status: number | null;
 }
@@ -104,7 +103,7 @@ interface FoundAttempt {
 async function readLatestAttempts(db: WorldDb, messageIds: readonly string[]): Promise<FoundAttempt[]> {
   if (messageIds.length === 0) return [];
   const { rows } = await sql<FoundAttempt>`
-    select message_id as "messageId", latest.attempt, latest.at, latest.ms, latest.outcome, latest.status
+    select message_id as "messageId", latest.attempt, latest.at, latest.ms as milliseconds, latest.outcome, latest.status
       from unnest(${[...messageIds]}::text[]) as message_id
      cross join lateral (
        select attempt, at, ms, outcome, status from webhook_attempts

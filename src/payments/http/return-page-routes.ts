@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
-import { money, answer, presenter } from '../../platform/http/answer-fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
+import { money, answer } from '../../platform/http/answer-fields.ts';
+import { presenter } from '../../platform/http/present.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { canBeReference } from '../rules.ts';
 import type { PaymentStatusView } from '../views.ts';
@@ -60,8 +60,7 @@ const statusRoute = defineRoute({
   responses: { 200: { description: 'Where the payment stands', schema: statusSchema } },
   async handle({ allCases, query }) {
     const { charge, ...view } = await findStatus(allCases, query);
-    const amount = moneyJson(charge.amountMinor);
-    return answer(presenter(statusSchema)({ ...view, amount, currency: charge.currency }));
+    return answer(presenter(statusSchema)({ ...view, ...charge }));
   },
 });
 

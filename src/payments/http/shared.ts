@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES, type AccountCurrency, type Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
-import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { isoTime, money, timeline, text, namedObject } from '../../platform/http/answer-fields.ts';
+import { moneyJson } from '../../platform/http/json.ts';
+import type { View } from '../../platform/http/present.ts';
 import type { PaymentInstructions } from '../port.ts';
 import type { FundingView, PaymentView } from '../views.ts';
 
@@ -24,45 +25,37 @@ const bankAccount = z.object({
 
 /** Part of every answer about something that may still wait for its money. */
 export const paymentFields = {
-  paymentUrl: z.string().optional().meta({
-    description: 'CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: send the buyer there',
-    example: 'https://checkout.example.com/3ni8kdavz62431k',
-  }),
-  gatewayReference: z
-    .string()
-    .optional()
-    .meta({ description: 'CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: names the payment' }),
+  paymentUrl: text(
+    'CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: send the buyer there',
+    'https://checkout.example.com/3ni8kdavz62431k',
+  ).optional(),
+  gatewayReference: text('CARD, APPLE_PAY, MOBILE_MONEY, while PENDING: names the payment').optional(),
   bankAccounts: z
     .array(bankAccount)
     .optional()
-    .meta({ description: 'BANK_TRANSFER, while PENDING: where to transfer to' }),
-  trackingReference: z
-    .string()
-    .optional()
-    .meta({ description: 'BANK_TRANSFER, while PENDING: names the payment' }),
+    .describe('BANK_TRANSFER, while PENDING: where to transfer to'),
+  trackingReference: text('BANK_TRANSFER, while PENDING: names the payment').optional(),
   charge: z
     .object({ amount: money('What to pay'), currency: z.string() })
     .optional()
-    .meta({
-      description: 'While PENDING, where the payment is asked for in another currency than the price',
-    }),
+    .describe('While PENDING, where the payment is asked for in another currency than the price'),
 };
 
 const funding = {
   transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(['PENDING', 'SUCCESS', 'FAILED']).meta({
-    description: 'PENDING: waits for money. SUCCESS: in the wallet. FAILED: ended without.',
-  }),
+  status: z
+    .enum(['PENDING', 'SUCCESS', 'FAILED'])
+    .describe('PENDING: waits for money. SUCCESS: in the wallet. FAILED: ended without.'),
   amount: money('What the wallet is to get'),
   currency: z.enum(ACCOUNT_CURRENCIES),
   ...paymentFields,
-  reason: z.string().optional().meta({ description: 'Why, when FAILED', example: 'PAYMENT_EXPIRED' }),
+  reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').optional(),
 };
 
-export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
-export const fundingStatusSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStatus' });
+export const fundingSchema = namedObject('Funding', funding);
+export const fundingStatusSchema = namedObject('FundingStatus', { ...funding, timeline });
 
-type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;
+type PaymentFields = View<z.output<z.ZodObject<typeof paymentFields>>>;
 
 /**
  * How to pay `view.payment`, or nothing once that is over; `price` in the currency that the answer names
@@ -92,7 +85,7 @@ function presentInstructions(instructions: PaymentInstructions): PaymentFields {
   return { bankAccounts: [{ bankName, accountNumber, accountName, expiryDate: expiresAt.toISOString() }] };
 }
 
-export function presentFunding(view: FundingView): Wire<z.output<typeof fundingSchema>> {
+export function presentFunding(view: FundingView): View<z.output<typeof fundingSchema>> {
   return {
     transactionId: view.transactionId,
     status: view.status,
@@ -104,6 +97,6 @@ export function presentFunding(view: FundingView): Wire<z.output<typeof fundingS
 }
 
 /** The funding as it now stands, with its timeline. */
-export function presentFundingStatus(view: FundingView): Wire<z.output<typeof fundingStatusSchema>> {
+export function presentFundingStatus(view: FundingView): View<z.output<typeof fundingStatusSchema>> {
   return { ...presentFunding(view), timeline: view.timeline };
 }

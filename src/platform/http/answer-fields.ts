@@ -1,19 +1,31 @@
 /** What many answers share: the envelope, fields with their schemas, and how they are written. */
 import { z } from 'zod';
-import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Answer } from './errors.ts';
-import { decimalJson, toJson, type JsonNumber, type Wire } from './json.ts';
+import { toJson } from './json.ts';
+import { numberIn, type View } from './present.ts';
 
-/** An amount; presenters write it as a literal with two decimals (json.ts). */
-export const money = (description: string) => z.number().meta({ description, example: 12.5 });
+/** An amount; written as a literal with two decimals, of USD4 with four. */
+export const money = (description: string, example = 12.5) => numberIn('Minor', { description, example });
+
+/** US dollars with the four decimals of the supplier's unit. */
+export const usd = (description: string, example?: number) => numberIn('E4', { description, example });
+
+/** With two decimals. */
+export const percent = (description: string, example = 2.5) => numberIn('Bps', { description, example });
 
 /** ISO 8601, UTC, with milliseconds. */
 export const isoTime = (description: string) =>
   z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
 
+export const text = (description: string, example?: string) => z.string().meta({ description, example });
+
+export const count = (description: string, example?: number) =>
+  z.number().int().meta({ description, example });
+
+export const yesNo = (description: string) => z.boolean().describe(description);
+
 /** Empty until known. */
-export const laterText = (description: string) =>
-  z.string().meta({ description: `${description}; empty until known` });
+export const laterText = (description: string) => text(`${description}; empty until known`);
 
 /** The age of summed usage, as text. */
 export const oldestUsage = z.string().meta({
@@ -24,26 +36,23 @@ export const oldestUsage = z.string().meta({
 
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
-  .meta({ description: 'What happened when' });
+  .describe('What happened when');
 
-/** Two decimals, four for the supplier's unit. Made from text, so that nothing is rounded. */
-export function amountJson(amount: Money): JsonNumber {
-  return decimalJson(formatAmount(amount));
-}
+/** An object that the reference shows under a name of its own. */
+export const namedObject = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  z.object(shape).meta({ id });
 
 /** The general envelope around one thing. */
 export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
   return z.object({ success: z.literal(true), data }).meta({ id });
 }
 
-/** What a presenter returns for the inside of the envelope. */
-export type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
+/** The same around fields that stand in this answer alone. */
+export const dataObject = <Shape extends z.ZodRawShape>(id: string, shape: Shape) =>
+  dataSchema(z.object(shape), id);
 
-/** The body that such a schema describes. */
-export const dataJson = <Data>(
-  _schema: z.ZodType<{ readonly success: true; readonly data: Data }>,
-  data: Wire<Data>,
-): string => toJson({ success: true, data });
+/** What is written inside such an envelope. */
+export type Data<Schema extends z.ZodType<{ data: unknown }>> = View<z.output<Schema>['data']>;
 
 /** The same around a list that is short enough to be whole. */
 export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
@@ -58,11 +67,14 @@ export const answer = (body: object, status = 200): Answer => ({ status, body: t
 /** In the general envelope. */
 export const dataAnswer = (data: object, status?: number): Answer => answer({ success: true, data }, status);
 
-/** Presents the documented fields and no others. */
-export function presenter<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
-  type Fields = Wire<z.output<z.ZodObject<Shape>>>;
-  return (value: Fields): Fields =>
-    Object.fromEntries(
-      Object.keys(shape).map((name) => [name, value[name as keyof Fields]]),
-    ) as unknown as Fields;
-}
+export const CSV = 'text/csv';
+
+/** A file for spreadsheets. */
+export const csvAnswer = (name: string, body: string): Answer => ({
+  status: 200,
+  body,
+  headers: {
+    'Content-Type': `${CSV}; charset=utf-8`,
+    'Content-Disposition': `attachment; filename="${name}.csv"`,
+  },
+});

@@ -4,8 +4,12 @@
  * never repeat what the caller sent.
  */
 import { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { isId, makeId, type IdKind } from '../../domain/ids.ts';
 import { formatMinor, parseMinor } from '../../domain/money.ts';
+import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { isJsonNumber, type JsonNumber } from './json.ts';
+import type { PathParameter } from './route.ts';
 
 // C0, DEL and C1. Postgres refuses NUL, and none of our values needs the others.
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
@@ -23,7 +27,7 @@ function missingOr(message: string): (issue: { readonly input?: unknown }) => st
 export function textField(options: {
   readonly max: number;
   readonly description: string;
-  readonly example?: string;
+  readonly example?: string | undefined;
 }) {
   const { max, ...words } = options;
   return z
@@ -33,6 +37,13 @@ export function textField(options: {
     .refine(isCleanText, 'must not contain control characters or broken Unicode')
     .meta(words);
 }
+
+/** Why somebody did something. */
+export const reasonField = (example?: string, description = 'Why: kept on record') =>
+  textField({ max: MAX_REASON_CHARACTERS, description, example }).min(
+    MIN_REASON_CHARACTERS,
+    `must have at least ${MIN_REASON_CHARACTERS} characters`,
+  );
 
 /** One of a few words, exactly as written. */
 export function choiceField<const Values extends readonly [string, ...string[]]>(
@@ -132,3 +143,17 @@ export function currencyField(words: { readonly description: string }) {
     .default('USD')
     .meta({ ...words, example: 'NGN', pattern: '^[A-Z]{3}$' });
 }
+
+/** One of our ids, in a path. */
+export const idParameter = (
+  kind: IdKind,
+  description: string,
+  message: string,
+  code: ErrorCode = 'NOT_FOUND',
+  exampleHex = '6f9619ff8b864d0191f1c2d3e4f5a6b7',
+): PathParameter => ({
+  description,
+  example: makeId(kind, exampleHex),
+  isPossible: (text) => isId(kind, text),
+  notFound: { code, message },
+});

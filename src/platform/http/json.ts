@@ -3,7 +3,7 @@
  * exactly two decimals. They are made from text, never from floating point. Bodies are turned into text once,
  * here. Must not know any resource.
  */
-import { formatMinor } from '../../domain/money.ts';
+import { formatAmount, formatMinor, type Money } from '../../domain/money.ts';
 
 /** A number literal that JSON.stringify copies as it stands. */
 export interface JsonNumber {
@@ -24,25 +24,14 @@ declare global {
   }
 }
 
-/**
- * What a presenter returns for a documented type: the same, but numbers may be literals, and texts dates:
- * JSON writes them as ISO 8601.
- */
-export type Wire<T> = T extends number
-  ? T | JsonNumber
-  : T extends string
-    ? string extends T
-      ? string | Date
-      : T
-    : T extends readonly (infer Item)[]
-      ? readonly Wire<Item>[]
-      : T extends object
-        ? { readonly [K in keyof T]: Wire<T[K]> }
-        : T;
-
 /** `1234n` → the literal `12.34`. */
 export function moneyJson(amountMinor: bigint): JsonNumber {
   return JSON.rawJSON(formatMinor(amountMinor));
+}
+
+/** Two decimals, four for the supplier's unit. */
+export function amountJson(amount: Money): JsonNumber {
+  return JSON.rawJSON(formatAmount(amount));
 }
 
 /**

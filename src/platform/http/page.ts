@@ -22,6 +22,10 @@ export const pageFields = {
   }),
 };
 
+/** Part of the query of a list without pages by number. */
+export const limitField = (description: string) =>
+  wholeNumberField({ min: 1, max: MAX_PAGE_LIMIT, fallback: DEFAULT_FEED_LIMIT, description });
+
 type IsCursor = (text: string) => boolean;
 const WRONG_CURSOR = 'must be the nextCursor of a page';
 
@@ -31,9 +35,7 @@ export const afterField = (isCursor: IsCursor) =>
     .string()
     .refine((text) => text === '' || isCursor(text), WRONG_CURSOR)
     .optional()
-    .meta({
-      description: 'The `nextCursor` of the page before, in place of `page`; empty means the first',
-    });
+    .describe('The `nextCursor` of the page before, in place of `page`; empty means the first');
 
 /** What `refine` takes. */
 export const eitherPageOrAfter: [
@@ -50,13 +52,8 @@ export const cursorFields = (isCursor: IsCursor, what: string) => ({
     .string()
     .refine(isCursor, WRONG_CURSOR)
     .optional()
-    .meta({ description: 'Continues behind an earlier page: its `nextCursor`' }),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_FEED_LIMIT,
-    description: `${what} at most`,
-  }),
+    .describe('Continues behind an earlier page: its `nextCursor`'),
+  limit: limitField(`${what} at most`),
 });
 
 export const searchField = (description: string) =>
@@ -65,7 +62,7 @@ export const searchField = (description: string) =>
     .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
     .refine(isCleanText, 'must not contain control characters or broken Unicode')
     .optional()
-    .meta({ description });
+    .describe(description);
 
 export const paginationSchema = z
   .object({
@@ -85,28 +82,21 @@ export function pageSchema<Item extends z.ZodType>(item: Item, id: string) {
 
 /** The same for a list that has cursors alone. */
 export function cursorPageSchema<Item extends z.ZodType>(item: Item, id: string) {
-  const nextCursor = z.string().nullable().meta({ description: 'For `after`; null at the end' });
+  const nextCursor = z.string().nullable().describe('For `after`; null at the end');
   return dataSchema(z.object({ items: z.array(item), nextCursor }), id);
 }
 
-/** A page as its envelope, each item by its own presenter. */
-export function presentPage<View, Item>(
-  { items, total, page, limit }: Page<View>,
-  present: (view: View) => Item,
-) {
+export function presentPage<Item>({ items, total, page, limit }: Page<Item>) {
   const totalPages = Math.ceil(total / limit);
   return {
-    success: true,
-    data: {
-      items: items.map(present),
-      pagination: {
-        currentPage: page,
-        totalPages,
-        totalItems: total,
-        itemsPerPage: limit,
-        hasNextPage: page < totalPages,
-        hasPrevPage: page > 1,
-      },
+    items,
+    pagination: {
+      currentPage: page,
+      totalPages,
+      totalItems: total,
+      itemsPerPage: limit,
+      hasNextPage: page < totalPages,
+      hasPrevPage: page > 1,
     },
-  } as const;
+  };
 }

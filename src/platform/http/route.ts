@@ -238,12 +238,6 @@ export const routesFor =
     };
   };
 
-/** What an account reads of its own. */
-export const READ = { method: 'GET', key: 'required', scope: 'read' } as const;
-
-/** What it changes, or pays for. */
-export const CHANGE = { method: 'POST', key: 'required', scope: 'purchase' } as const;
-
 /** The same routes where their use cases are one part, `name`, of what the caller may use. */
 export const within = <Name extends string, Cases>(
   name: Name,

@@ -1,20 +1,21 @@
 /** Many eSIMs at once. */
 import { z } from 'zod';
-import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { LANGUAGES } from '../../esims/install-texts/languages.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import {
-  amountJson,
+  count,
+  CSV,
+  csvAnswer,
   dataSchema,
   isoTime,
   money,
-  answer,
-  dataAnswer,
-  presenter,
+  text,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
-import { amountField, choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { type Wire } from '../../platform/http/json.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { amountField, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import {
   MAX_BATCH_BODY_BYTES,
   MAX_BATCH_JSON_MEMBERS,
@@ -24,13 +25,21 @@ import {
   MAX_REFERENCE_CHARACTERS,
 } from '../../platform/http/limits.ts';
 import { pageFields, pageSchema, paginationSchema, presentPage } from '../../platform/http/page.ts';
-import { CHANGE, type PathParameter, READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { fromRow, type View } from '../../platform/http/present.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { BatchView } from '../batches/order-batch.ts';
 import { BATCH_ROW_STATUSES, BATCH_STATUSES, type BatchRowView, EMAIL_STATUSES } from '../batches/rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
-const TAG = 'Purchases';
+const routes = merchantRoutes<PurchaseCases>('Purchases', {
+  batchId: idParameter(
+    'batch',
+    'The `batchId` that the order returned',
+    'Batch not found',
+    'BATCH_NOT_FOUND',
+    '7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+  ),
+});
 
 const rowBody = z.object(
   {
@@ -59,200 +68,156 @@ const rowBody = z.object(
 
 const ROWS = `must be 1 to ${MAX_JOB_ROWS} rows`;
 
-const batchBody = z
-  .object({
-    rows: z
-      .array(rowBody, {
-        error: ({ input }) => (input === undefined ? 'is required' : ROWS),
-      })
-      .min(1, ROWS)
-      .max(MAX_JOB_ROWS, ROWS)
-      .meta({ description: `1 to ${MAX_JOB_ROWS}, one eSIM each` }),
-    maxTotalPrice: z
-      .object(
-        {
-          amount: amountField({
-            minMinor: 1n,
-            maxMinor: MAX_MOVED_MINOR,
-            description: 'The most that all rows together may cost',
-            example: 250,
-          }),
-          currency: choiceField(ACCOUNT_CURRENCIES, { description: 'The account’s' }),
-        },
-        'must be an object',
-      )
-      .optional()
-      .meta({ description: 'Nothing is ordered where the rows cost more' }),
-  })
-  .meta({ id: 'BatchRequest' });
+const batchBody = namedObject('BatchRequest', {
+  rows: z
+    .array(rowBody, {
+      error: ({ input }) => (input === undefined ? 'is required' : ROWS),
+    })
+    .min(1, ROWS)
+    .max(MAX_JOB_ROWS, ROWS)
+    .describe(`1 to ${MAX_JOB_ROWS}, one eSIM each`),
+  maxTotalPrice: z
+    .object(
+      {
+        amount: amountField({
+          minMinor: 1n,
+          maxMinor: MAX_MOVED_MINOR,
+          description: 'The most that all rows together may cost',
+          example: 250,
+        }),
+        currency: choiceField(ACCOUNT_CURRENCIES, { description: 'The account’s' }),
+      },
+      'must be an object',
+    )
+    .optional()
+    .describe('Nothing is ordered where the rows cost more'),
+});
 
 const batchQuery = z.object(pageFields);
 
-const counts = z
-  .object({
-    rows: z.number().int(),
-    queued: z.number().int().meta({ description: 'Not begun' }),
-    processing: z.number().int(),
-    succeeded: z.number().int(),
-    failed: z.number().int(),
-  })
-  .meta({ id: 'BatchCounts' });
+const counts = namedObject('BatchCounts', {
+  rows: z.number().int(),
+  queued: count('Not begun'),
+  processing: z.number().int(),
+  succeeded: z.number().int(),
+  failed: z.number().int(),
+});
 
 const batch = {
   batchId: z.string().meta({ example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(BATCH_STATUSES).meta({ description: 'COMPLETED: every row has ended' }),
+  status: z.enum(BATCH_STATUSES).describe('COMPLETED: every row has ended'),
   counts,
   totalPrice: money('What all rows cost together, by the prices of the order'),
   currency: z.enum(ACCOUNT_CURRENCIES),
   createdAt: isoTime('When it was ordered'),
-  completedAt: z.string().meta({ description: 'ISO 8601; empty until it is completed' }),
+  completedAt: text('ISO 8601; empty until it is completed'),
 };
 
-const batchSummary = z.object(batch).meta({ id: 'Batch' });
+const batchSummary = namedObject('Batch', batch);
 const acceptedBatchSchema = dataSchema(batchSummary, 'AcceptedBatch');
 
-const row = z
-  .object({
-    row: z.number().int().meta({ description: 'In the order of the request, from 0' }),
-    reference: z.string(),
-    packageCode: z.string(),
-    transactionId: z.string().meta({ description: 'Empty while nothing was bought' }),
-    status: z.enum(BATCH_ROW_STATUSES).meta({ description: 'QUEUED: not begun. Otherwise the purchase’s' }),
-    reason: z.string().meta({ description: 'Why, when FAILED; empty otherwise' }),
-    esimId: z.string().meta({ description: 'Empty while nothing was bought' }),
-    email: z.string().meta({ description: 'Empty if none was given, or 30 days after sending' }),
-    emailStatus: z
-      .enum([...EMAIL_STATUSES, ''])
-      .meta({ description: 'NOT_SENT: nothing to install. Empty: no e-mail requested' }),
-    emailSentAt: z.string().meta({ description: 'ISO 8601; empty until it is sent' }),
-  })
-  .meta({ id: 'BatchRow' });
+const row = namedObject('BatchRow', {
+  row: count('In the order of the request, from 0'),
+  reference: z.string(),
+  packageCode: z.string(),
+  transactionId: text('Empty while nothing was bought'),
+  status: z.enum(BATCH_ROW_STATUSES).describe('QUEUED: not begun. Otherwise the purchase’s'),
+  reason: text('Why, when FAILED; empty otherwise'),
+  esimId: text('Empty while nothing was bought'),
+  email: text('Empty if none was given, or 30 days after sending'),
+  emailStatus: z
+    .enum([...EMAIL_STATUSES, ''])
+    .describe('NOT_SENT: nothing to install. Empty: no e-mail requested'),
+  emailSentAt: text('ISO 8601; empty until it is sent'),
+});
 
-const batchDetailsSchema = dataSchema(
-  z.object({ ...batch, items: z.array(row), pagination: paginationSchema }),
-  'BatchDetails',
-);
+const batchDetailsSchema = dataObject('BatchDetails', {
+  ...batch,
+  items: z.array(row),
+  pagination: paginationSchema,
+});
 
 const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 
-const batchCsvSchema = z.string().meta({
-  description: 'RFC 4180: a line of names, then one line for each row',
-  example: 'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
+const batchCsvSchema = text(
+  'RFC 4180: a line of names, then one line for each row',
+  'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
+);
+
+const presentBatch = (view: BatchView) => ({
+  ...view,
+  currency: view.totalPrice.currency,
+  completedAt: view.completedAt ?? '',
 });
 
-function presentBatch({ totalPrice, completedAt, ...view }: BatchView): Wire<z.output<typeof batchSummary>> {
-  const { currency } = totalPrice;
-  const present = presenter(batchSummary);
-  return present({ ...view, totalPrice: amountJson(totalPrice), currency, completedAt: completedAt ?? '' });
-}
-
-function presentRow(view: BatchRowView): Wire<z.output<typeof row>> {
-  return {
-    row: view.row_number,
-    reference: view.reference,
-    packageCode: view.package_code,
-    transactionId: view.transaction_id ?? '',
-    status: view.status,
-    reason: view.reason ?? '',
-    esimId: view.esim_id ?? '',
-    email: view.email ?? '',
-    emailStatus: view.email_status ?? '',
-    emailSentAt: (view.email_status === 'SENT' && view.email_closed_at) || '',
-  };
-}
+const presentRow = (view: BatchRowView): View<z.output<typeof row>> => ({
+  ...fromRow(view),
+  row: view.row_number,
+  transactionId: view.transaction_id ?? '',
+  reason: view.reason ?? '',
+  esimId: view.esim_id ?? '',
+  email: view.email ?? '',
+  emailStatus: view.email_status ?? '',
+  emailSentAt: (view.email_status === 'SENT' && view.email_closed_at) || '',
+});
 
 const PATH = '/api/esim/orders/batch';
 
-const batchId: PathParameter = {
-  description: 'The `batchId` that the order returned',
-  example: 'batch-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
-  isPossible: (text) => isId('batch', text),
-  notFound: { code: 'BATCH_NOT_FOUND', message: 'Batch not found' },
-};
-
-const orderRoute = defineRoute({
-  ...CHANGE,
-  path: PATH,
-  body: batchBody,
-  bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
-  errors: ['INSUFFICIENT_BALANCE', 'EMAIL_UNAVAILABLE', 'TOO_MANY_BATCHES', 'EXCHANGE_RATE_UNAVAILABLE'],
-  responses: { 202: { description: 'Accepted: every row is bought soon', schema: acceptedBatchSchema } },
-  docs: {
+export const batchRoutes: readonly Route<PurchaseCases>[] = [
+  routes.post(PATH, {
+    body: batchBody,
+    bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
+    errors: ['INSUFFICIENT_BALANCE', 'EMAIL_UNAVAILABLE', 'TOO_MANY_BATCHES', 'EXCHANGE_RATE_UNAVAILABLE'],
+    answer: [202, 'Accepted: every row is bought soon', acceptedBatchSchema],
     operationId: 'orderBatch',
-    tag: TAG,
     summary: 'Order many eSIMs at once',
     description:
       'Up to 500 eSIMs, paid from the wallet, one purchase a row. All rows are checked first: one wrong row, and nothing is ordered. ' +
       'Prices are frozen now. A row with an e-mail address sends the traveller the install link. ' +
       'Send an `Idempotency-Key`, and a repeated request can never order twice.',
-  },
-  async handle({ cases, principal, body, context, idempotency }) {
-    const { rows, maxTotalPrice } = body;
-    const command = {
-      rows,
-      maxTotalPrice: maxTotalPrice && { amountMinor: maxTotalPrice.amount, currency: maxTotalPrice.currency },
-      idempotency,
-    };
-    return dataAnswer(presentBatch(await cases.orderBatch(principal, command, context)), 202);
-  },
-});
-
-const listRoute = defineRoute({
-  ...READ,
-  path: PATH,
-  query: batchQuery,
-  responses: { 200: { description: 'One page, newest first', schema: batchPageSchema } },
-  docs: {
+    async handle({ cases, principal, body, context, idempotency }) {
+      const { rows, maxTotalPrice } = body;
+      const command = {
+        rows,
+        maxTotalPrice: maxTotalPrice && {
+          amountMinor: maxTotalPrice.amount,
+          currency: maxTotalPrice.currency,
+        },
+        idempotency,
+      };
+      return presentBatch(await cases.orderBatch(principal, command, context));
+    },
+  }),
+  routes.get(PATH, {
+    query: batchQuery,
+    answer: [200, 'One page, newest first', batchPageSchema],
     operationId: 'listBatches',
-    tag: TAG,
     summary: 'List your batches',
     description: 'Each with its counts by status.',
-  },
-  handle: async ({ cases, principal, query }) =>
-    answer(presentPage(await cases.listBatches(principal, query), presentBatch)),
-});
-
-const batchRoute = defineRoute({
-  ...READ,
-  path: `${PATH}/{batchId}`,
-  params: { batchId },
-  query: batchQuery,
-  responses: {
-    200: { description: 'The batch, and one page of its rows as they now stand', schema: batchDetailsSchema },
-  },
-  docs: {
+    async handle({ cases, principal, query }) {
+      const found = await cases.listBatches(principal, query);
+      return presentPage({ ...found, items: found.items.map(presentBatch) });
+    },
+  }),
+  routes.get(`${PATH}/{batchId}`, {
+    query: batchQuery,
+    answer: [200, 'The batch, and one page of its rows as they now stand', batchDetailsSchema],
     operationId: 'getBatch',
-    tag: TAG,
     summary: 'Read a batch and its rows',
     description: 'Also while it runs. A row’s status is that of its purchase. Only your own can be read.',
-  },
-  async handle({ cases, principal, params, query }) {
-    const { batch: view, rows } = await cases.getBatch(principal, params['batchId'] ?? '', query);
-    return dataAnswer({ ...presentBatch(view), ...presentPage(rows, presentRow).data });
-  },
-});
-
-const csvRoute = defineRoute({
-  ...READ,
-  path: `${PATH}/{batchId}/csv`,
-  params: { batchId },
-  responses: {
-    200: { description: 'Every row as it now stands', contentType: 'text/csv', schema: batchCsvSchema },
-  },
-  docs: {
+    async handle({ cases, principal, params, query }) {
+      const { batch: view, rows } = await cases.getBatch(principal, params.batchId, query);
+      return { ...presentBatch(view), ...presentPage({ ...rows, items: rows.items.map(presentRow) }) };
+    },
+  }),
+  routes.get(`${PATH}/{batchId}/csv`, {
+    answer: {
+      200: { description: 'Every row as it now stands', contentType: CSV, schema: batchCsvSchema },
+    },
     operationId: 'getBatchCsv',
-    tag: TAG,
     summary: 'Read the rows of a batch as CSV',
     description: 'For a spreadsheet: a text that would be read as a formula begins with an apostrophe.',
-  },
-  async handle({ cases, principal, params }) {
-    const id = params['batchId'] ?? '';
-    const headers = {
-      'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': `attachment; filename="${id}.csv"`,
-    };
-    return { status: 200, body: await cases.exportBatch(principal, id), headers };
-  },
-});
-
-export const batchRoutes: readonly Route<PurchaseCases>[] = [orderRoute, listRoute, batchRoute, csvRoute];
+    handle: async ({ cases, principal, params }) =>
+      csvAnswer(params.batchId, await cases.exportBatch(principal, params.batchId)),
+  }),
+];

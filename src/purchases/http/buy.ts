@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { PAYMENT_METHODS } from '../../domain/states.ts';
 import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { MAX_PRICE_LIMIT_MINOR } from '../../platform/http/limits.ts';
-import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { renderWithPlaceholders } from '../stored-answers.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { BuyCommand, PurchaseView } from '../views.ts';
@@ -23,8 +24,7 @@ import {
   topUpTarget,
 } from './shared.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
-const TAG = 'Purchases';
+const routes = merchantRoutes<PurchaseCases>('Purchases');
 
 const buyBody = z
   .object({
@@ -48,62 +48,13 @@ const buyBody = z
       .string('must be a string')
       .min(1, 'must not be empty')
       .optional()
-      .meta({ description: 'Buy at the price of this quote' }),
+      .describe('Buy at the price of this quote'),
   })
   .refine(({ maxPrice, maxPriceCurrency }) => (maxPrice === undefined) === (maxPriceCurrency === undefined), {
     path: ['maxPriceCurrency'],
     error: 'is required with maxPrice, and only with it',
   })
   .meta({ id: 'BuyRequest' });
-
-const buyRoute = defineRoute({
-  ...CHANGE,
-  path: '/api/esim/buy',
-  shapes: ['base', 'top-up'],
-  pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
-  body: buyBody,
-  missing: missingTarget,
-  errors: [
-    ...PRICE_ERRORS,
-    ...PAYMENT_ERRORS,
-    'INSUFFICIENT_BALANCE',
-    'PRICE_ABOVE_MAX',
-    'CURRENCY_MISMATCH',
-    'QUOTE_NOT_FOUND',
-    'QUOTE_EXPIRED',
-    'QUOTE_USED',
-    'QUOTE_MISMATCH',
-  ],
-  responses: {
-    200: { description: 'TOPUP: the purchase, in any status', schema: topUpPurchaseSchema },
-    201: { description: 'BASE: the purchase, in any status', schema: basePurchaseSchema },
-  },
-  docs: {
-    operationId: 'buy',
-    tag: TAG,
-    summary: 'Buy an eSIM, or top one up',
-    description:
-      'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
-      'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
-      'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
-  },
-  async handle({ cases, principal, body, context, idempotency }) {
-    const { packageCode, packageType, paymentMethod, quoteId, maxPrice, maxPriceCurrency } = body;
-    const command: BuyCommand = {
-      packageCode,
-      packageType,
-      paymentMethod,
-      esimId: packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined,
-      quoteId,
-      ...(maxPrice === undefined || maxPriceCurrency === undefined
-        ? {}
-        : { maxPrice: { amountMinor: maxPrice, currency: maxPriceCurrency } }),
-      idempotency,
-    };
-    const purchase = await cases.buy(principal, command, context);
-    return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
-  },
-});
 
 function renderPurchase(purchase: PurchaseView): { readonly body: string; readonly stored?: string } {
   const { esim } = purchase;
@@ -116,4 +67,48 @@ function presentPurchase(view: PurchaseView) {
   return view.package_type === 'BASE' ? presentBasePurchase(view) : presentTopUpPurchase(view);
 }
 
-export const buyRoutes: readonly Route<PurchaseCases>[] = [buyRoute];
+export const buyRoutes: readonly Route<PurchaseCases>[] = [
+  routes.post('/api/esim/buy', {
+    shapes: ['base', 'top-up'],
+    pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
+    body: buyBody,
+    missing: missingTarget,
+    errors: [
+      ...PRICE_ERRORS,
+      ...PAYMENT_ERRORS,
+      'INSUFFICIENT_BALANCE',
+      'PRICE_ABOVE_MAX',
+      'CURRENCY_MISMATCH',
+      'QUOTE_NOT_FOUND',
+      'QUOTE_EXPIRED',
+      'QUOTE_USED',
+      'QUOTE_MISMATCH',
+    ],
+    answer: {
+      200: { description: 'TOPUP: the purchase, in any status', schema: topUpPurchaseSchema },
+      201: { description: 'BASE: the purchase, in any status', schema: basePurchaseSchema },
+    },
+    operationId: 'buy',
+    summary: 'Buy an eSIM, or top one up',
+    description:
+      'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
+      'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
+      'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
+    async handle({ cases, principal, body, context, idempotency }) {
+      const { packageCode, packageType, paymentMethod, quoteId, maxPrice, maxPriceCurrency } = body;
+      const command: BuyCommand = {
+        packageCode,
+        packageType,
+        paymentMethod,
+        esimId: packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined,
+        quoteId,
+        ...(maxPrice === undefined || maxPriceCurrency === undefined
+          ? {}
+          : { maxPrice: { amountMinor: maxPrice, currency: maxPriceCurrency } }),
+        idempotency,
+      };
+      const purchase = await cases.buy(principal, command, context);
+      return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
+    },
+  }),
+];

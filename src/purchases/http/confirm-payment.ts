@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { canBeReference } from '../../payments/rules.ts';
-import { CHANGE, type Route, routesFor } from '../../platform/http/route.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import type { WhichPayment } from '../views.ts';
 import { presentTransaction, statusSchema } from './shared.ts';
-import { answer } from '../../platform/http/answer-fields.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
+const routes = merchantRoutes<PurchaseCases>('Purchases');
 const NAMES = ['transactionId', 'gatewayReference', 'trackingReference'] as const;
 
 const oneName = (description: string) =>
@@ -17,7 +17,7 @@ const oneName = (description: string) =>
     .string('must be a string')
     .nullish()
     .transform((text) => text ?? undefined)
-    .meta({ description });
+    .describe(description);
 
 // An id that cannot exist is well-formed here and simply not found.
 const confirmBody = z
@@ -31,34 +31,6 @@ const confirmBody = z
   })
   .meta({ id: 'ConfirmPaymentRequest', description: 'Exactly one of the three' });
 
-const confirmPaymentRoute = defineRoute({
-  ...CHANGE,
-  path: '/api/esim/confirm-payment',
-  // It only checks the payment's status.
-  memberPermission: 'read',
-  body: confirmBody,
-  errors: ['TRANSACTION_NOT_FOUND'],
-  responses: {
-    200: {
-      description: 'The purchase result, or the funding, as it now stands',
-      schema: statusSchema,
-    },
-  },
-  docs: {
-    operationId: 'confirmPayment',
-    tag: 'Purchases',
-    summary: 'Check a payment now',
-    description:
-      'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
-      'timeline. Optional: we detect payments without it. An unpaid payment is not an error; its status is `PENDING`.',
-  },
-  async handle({ cases, principal, body }) {
-    const { transactionId, gatewayReference, trackingReference } = body;
-    const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
-    return answer(presentTransaction(await cases.confirmPayment(principal, which)));
-  },
-});
-
 function whichPayment(named: {
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;
@@ -69,4 +41,21 @@ function whichPayment(named: {
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
 
-export const confirmPaymentRoutes: readonly Route<PurchaseCases>[] = [confirmPaymentRoute];
+export const confirmPaymentRoutes: readonly Route<PurchaseCases>[] = [
+  routes.post('/api/esim/confirm-payment', {
+    memberPermission: 'read',
+    body: confirmBody,
+    errors: ['TRANSACTION_NOT_FOUND'],
+    answer: [200, 'The purchase result, or the funding, as it now stands', statusSchema],
+    operationId: 'confirmPayment',
+    summary: 'Check a payment now',
+    description:
+      'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
+      'timeline. Optional: we detect payments without it. An unpaid payment is not an error; its status is `PENDING`.',
+    async handle({ cases, principal, body }) {
+      const { transactionId, gatewayReference, trackingReference } = body;
+      const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+      return presentTransaction(await cases.confirmPayment(principal, which));
+    },
+  }),
+];

@@ -1,57 +1,42 @@
 /** What happened to one eSIM. */
 import { z } from 'zod';
 import { esimId } from '../../esims/http/shared.ts';
-import { dataAnswer, dataSchema, isoTime } from '../../platform/http/answer-fields.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { TIMELINE_SOURCES } from '../esim-timeline-rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
+const routes = merchantRoutes<PurchaseCases>('eSIMs', { esimId });
 
-const timelineSchema = dataSchema(
-  z.object({
-    esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
-    items: z
-      .array(
-        z
-          .object({
-            at: isoTime('When it happened'),
-            source: z.enum(TIMELINE_SOURCES),
-            what: z.string().meta({ description: 'Machine-readable event name', example: 'usage-threshold' }),
-            description: z.string().meta({ example: '80% of the data is used' }),
-            transactionId: z
-              .string()
-              .nullable()
-              .meta({ description: 'Of the purchase or top-up it is about' }),
-            messageId: z.string().nullable().meta({ description: 'Of the webhook message' }),
-          })
-          .meta({ id: 'EsimTimelineItem' }),
-      )
-      .meta({ description: 'Oldest first' }),
-    isComplete: z.boolean().meta({
-      description: 'false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)',
-    }),
-  }),
-  'EsimTimeline',
-);
+const timelineSchema = dataObject('EsimTimeline', {
+  esimId: z.string().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  items: z
+    .array(
+      namedObject('EsimTimelineItem', {
+        at: isoTime('When it happened'),
+        source: z.enum(TIMELINE_SOURCES),
+        what: text('Machine-readable event name', 'usage-threshold'),
+        description: z.string().meta({ example: '80% of the data is used' }),
+        transactionId: text('Of the purchase or top-up it is about').nullable(),
+        messageId: text('Of the webhook message').nullable(),
+      }),
+    )
+    .describe('Oldest first'),
+  isComplete: yesNo('false: the eSIM is older than what is kept about usage, expiry and webhooks (30 days)'),
+});
 
-const timelineRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/{esimId}/timeline',
-  params: { esimId },
-  errors: ['NOT_YOUR_ESIM'],
-  responses: { 200: { description: 'The timeline', schema: timelineSchema } },
-  docs: {
+export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [
+  routes.get('/api/esim/{esimId}/timeline', {
+    errors: ['NOT_YOUR_ESIM'],
+    answer: [200, 'The timeline', timelineSchema],
     operationId: 'getEsimTimeline',
-    tag: 'eSIMs',
     summary: 'Read what happened to an eSIM',
     description:
       'Its purchase and top-ups, delivery, install link, use, usage thresholds, expiry, and the webhooks that were sent about it.',
-  },
-  async handle({ cases, principal, params }) {
-    const { lines, ...found } = await cases.getEsimTimeline(principal, params['esimId'] ?? '');
-    return dataAnswer({ ...found, items: lines });
-  },
-});
-
-export const esimTimelineRoutes: readonly Route<PurchaseCases>[] = [timelineRoute];
+    async handle({ cases, principal, params }) {
+      const { lines, ...found } = await cases.getEsimTimeline(principal, params.esimId);
+      return { ...found, items: lines };
+    },
+  }),
+];

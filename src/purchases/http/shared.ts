@@ -10,10 +10,11 @@ import {
   presentFundingStatus,
   presentPayment,
 } from '../../payments/http/shared.ts';
-import { laterText, money, timeline } from '../../platform/http/answer-fields.ts';
+import { laterText, money, timeline, text, count, namedObject } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
+import { moneyJson } from '../../platform/http/json.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import type { View } from '../../platform/http/present.ts';
 import type { MissingFields, RawInput } from '../../platform/http/route.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
 
@@ -43,15 +44,16 @@ export const esimId = z
   .string('must be a string')
   .nullish()
   .transform((text) => text ?? undefined)
-  .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' });
+  .describe('Required for TOPUP: the `_id` of the eSIM to top up');
 
 const purchaseFields = {
   transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-  status: z.enum(PURCHASE_STATUSES).meta({
-    description:
+  status: z
+    .enum(PURCHASE_STATUSES)
+    .describe(
       'PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.',
-  }),
-  reason: z.string().optional().meta({ description: 'Why, when FAILED', example: 'PACKAGE_UNAVAILABLE' }),
+    ),
+  reason: text('Why, when FAILED', 'PACKAGE_UNAVAILABLE').optional(),
 };
 
 const basePurchase = {
@@ -73,38 +75,38 @@ const basePurchase = {
       matchingId: z.string(),
     })
     .optional()
-    .meta({ description: 'On SUCCESS' }),
+    .describe('On SUCCESS'),
 };
 
 const topUpPurchase = {
   ...purchaseFields,
-  message: z.string().optional().meta({ description: 'On SUCCESS' }),
+  message: text('On SUCCESS').optional(),
   package: z.object({
     packageCode: z.string(),
     name: z.string(),
     price: money('What is charged'),
     currencyCode: z.enum(ACCOUNT_CURRENCIES),
-    volume: z.number().int().meta({ description: 'Bytes added' }),
+    volume: count('Bytes added'),
     duration: z.number().int(),
   }),
   ...paymentFields,
   esimDetails: z
     .object({
       iccid: z.string(),
-      totalVolume: z.number().int().meta({ description: 'New total, bytes' }),
-      dataRemaining: z.number().int().meta({ description: 'Bytes left, right after the top-up' }),
+      totalVolume: count('New total, bytes'),
+      dataRemaining: count('Bytes left, right after the top-up'),
       usageAsOf: laterText('ISO 8601: when that was true at the supplier'),
     })
     .optional()
-    .meta({ description: 'On SUCCESS' }),
+    .describe('On SUCCESS'),
 };
 
-export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
-export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });
+export const basePurchaseSchema = namedObject('BasePurchase', basePurchase);
+export const topUpPurchaseSchema = namedObject('TopUpPurchase', topUpPurchase);
 
 const transactionSchema = z.union([
-  z.object({ ...basePurchase, timeline }).meta({ id: 'BaseTransaction' }),
-  z.object({ ...topUpPurchase, timeline }).meta({ id: 'TopUpTransaction' }),
+  namedObject('BaseTransaction', { ...basePurchase, timeline }),
+  namedObject('TopUpTransaction', { ...topUpPurchase, timeline }),
 ]);
 
 /** What a transaction id names: a purchase or the funding of a wallet. */
@@ -131,7 +133,7 @@ export function topUpTarget(esimId: string): string {
 /** What a transaction id names, as it now stands, with its timeline. */
 export function presentTransaction(
   view: TransactionView,
-): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
+): View<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStatus> {
   if ('funding' in view) return presentFundingStatus(view.funding);
   const timeline = view.purchase.timeline;
   return view.purchase.package_type === 'BASE'
@@ -139,7 +141,7 @@ export function presentTransaction(
     : { ...presentTopUpPurchase(view.purchase), timeline };
 }
 
-export function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof basePurchaseSchema>> {
+export function presentBasePurchase(view: PurchaseView): View<z.output<typeof basePurchaseSchema>> {
   const { esim, currency } = view;
   return {
     ...presentOutcome(view),
@@ -165,7 +167,7 @@ export function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof ba
   };
 }
 
-export function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPurchaseSchema>> {
+export function presentTopUpPurchase(view: PurchaseView): View<z.output<typeof topUpPurchaseSchema>> {
   const { top_up_total_volume_bytes: totalVolume, top_up_remaining_bytes: remaining } = view;
   return {
     ...presentOutcome(view),

@@ -4,15 +4,16 @@ import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import {
-  dataAnswer,
-  dataSchema,
+  count,
   isoTime,
   money,
-  presenter,
-  answer,
+  text,
+  yesNo,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
-import { choiceField, timeField } from '../../platform/http/fields.ts';
-import { moneyJson } from '../../platform/http/json.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import {
   afterField,
   eitherPageOrAfter,
@@ -21,38 +22,20 @@ import {
   presentPage,
   searchField,
 } from '../../platform/http/page.ts';
-import { READ, type Route, routesFor } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { MAX_COUNTED } from '../list-transactions.ts';
-import { type ListedTransaction, TRANSACTION_TYPES } from '../store/list-transactions.ts';
+import { TRANSACTION_TYPES } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { presentTransaction, statusSchema } from './shared.ts';
 
-const defineRoute = routesFor<PurchaseCases>();
-const TAG = 'Purchases';
-
-const transactionRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/transactions/{transactionId}',
-  params: {
-    transactionId: {
-      description: 'The `transactionId` that buy or fund returned',
-      example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
-      isPossible: (text) => isId('transaction', text),
-      notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
-    },
-  },
-  responses: {
-    200: { description: 'The purchase result, or the funding, as it now stands', schema: statusSchema },
-  },
-  docs: {
-    operationId: 'getTransaction',
-    tag: TAG,
-    summary: 'Read a purchase or a funding',
-    description:
-      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentTransaction(await cases.getTransaction(principal, params['transactionId'] ?? ''))),
+const routes = merchantRoutes<PurchaseCases>('Purchases', {
+  transactionId: idParameter(
+    'transaction',
+    'The `transactionId` that buy or fund returned',
+    'Transaction not found',
+    'TRANSACTION_NOT_FOUND',
+    '7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+  ),
 });
 
 const transactionsQuery = z
@@ -72,69 +55,61 @@ const transactionsQuery = z
   })
   .refine(...eitherPageOrAfter);
 
-const transactionItemSchema = z
-  .object({
-    transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
-    type: z.enum(TRANSACTION_TYPES).meta({
-      description: 'BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet',
-    }),
-    status: z.enum(PURCHASE_STATUSES),
-    reason: z.string().nullable().meta({ description: 'Why, when FAILED', example: 'PAYMENT_EXPIRED' }),
-    paymentMethod: z.enum(PAYMENT_METHODS),
-    amount: money('The price; of a funding, what the wallet is to get'),
-    currency: z.enum(ACCOUNT_CURRENCIES),
-    packageCode: z.string().nullable().meta({ description: 'null for a funding', example: 'SIM-OK' }),
-    packageName: z.string().nullable(),
-    dataBytes: z.number().int().nullable().meta({ description: 'The data of the package, in bytes' }),
-    esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
-    iccid: z.string().nullable().meta({ description: 'null until it is known' }),
-    createdAt: isoTime('When it was opened'),
-    closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
-  })
-  .meta({ id: 'TransactionListItem' });
+const transactionItemSchema = namedObject('TransactionListItem', {
+  transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  type: z
+    .enum(TRANSACTION_TYPES)
+    .describe('BASE: a new eSIM. TOPUP: data for one. FUNDING: money for the wallet'),
+  status: z.enum(PURCHASE_STATUSES),
+  reason: text('Why, when FAILED', 'PAYMENT_EXPIRED').nullable(),
+  paymentMethod: z.enum(PAYMENT_METHODS),
+  amount: money('The price; of a funding, what the wallet is to get'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  packageCode: text('null for a funding', 'SIM-OK').nullable(),
+  packageName: z.string().nullable(),
+  dataBytes: count('The data of the package, in bytes').nullable(),
+  esimId: z.string().nullable().meta({ example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  iccid: text('null until it is known').nullable(),
+  createdAt: isoTime('When it was opened'),
+  closedAt: isoTime('When it succeeded or failed; null while it is open').nullable(),
+});
 
-const transactionPageSchema = dataSchema(
-  z.object({
-    items: z.array(transactionItemSchema),
-    pagination: paginationSchema,
-    totalIsMinimum: z.boolean().meta({
-      description: `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
-    }),
-    nextCursor: z.string().meta({ description: 'For `after`: the next page; empty at the end' }),
-  }),
-  'TransactionPage',
-);
+const transactionPageSchema = dataObject('TransactionPage', {
+  items: z.array(transactionItemSchema),
+  pagination: paginationSchema,
+  totalIsMinimum: yesNo(
+    `There are more than \`totalItems\`: at most ${MAX_COUNTED.toLocaleString('en')} are counted`,
+  ),
+  nextCursor: text('For `after`: the next page; empty at the end'),
+});
 
-const transactionsRoute = defineRoute({
-  ...READ,
-  path: '/api/esim/transactions',
-  query: transactionsQuery,
-  responses: { 200: { description: 'One page, newest first', schema: transactionPageSchema } },
-  docs: {
+export const transactionRoutes: readonly Route<PurchaseCases>[] = [
+  routes.get('/api/esim/transactions', {
+    query: transactionsQuery,
+    answer: [200, 'One page, newest first', transactionPageSchema],
     operationId: 'listTransactions',
-    tag: 'Purchases',
     summary: 'List your purchases and fundings',
     description:
       'Every purchase and every funding of the wallet, newest first. `page` reaches the newest ' +
       `${MAX_COUNTED.toLocaleString('en')}; \`after\` reaches all.`,
-  },
-  async handle({ cases, principal, query }) {
-    const { search, after, ...filters } = query;
-    const found = await cases.listTransactions(principal, {
-      ...filters,
-      search: search || undefined,
-      after: after || undefined,
-    });
-    const { totalIsMinimum, next } = found;
-    return dataAnswer({ ...presentPage(found, presentItem).data, totalIsMinimum, nextCursor: next ?? '' });
-  },
-});
-
-const presentItem = ({ amountMinor, dataBytes, ...item }: ListedTransaction) =>
-  presenter(transactionItemSchema)({
-    ...item,
-    amount: moneyJson(amountMinor),
-    dataBytes: dataBytes === null ? null : Number(dataBytes),
-  });
-
-export const transactionRoutes: readonly Route<PurchaseCases>[] = [transactionsRoute, transactionRoute];
+    async handle({ cases, principal, query }) {
+      const { search, after, ...filters } = query;
+      const found = await cases.listTransactions(principal, {
+        ...filters,
+        search: search || undefined,
+        after: after || undefined,
+      });
+      const { totalIsMinimum, next } = found;
+      return { ...presentPage(found), totalIsMinimum, nextCursor: next ?? '' };
+    },
+  }),
+  routes.get('/api/esim/transactions/{transactionId}', {
+    answer: [200, 'The purchase result, or the funding, as it now stands', statusSchema],
+    operationId: 'getTransaction',
+    summary: 'Read a purchase or a funding',
+    description:
+      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
+    handle: async ({ cases, principal, params }) =>
+      presentTransaction(await cases.getTransaction(principal, params.transactionId)),
+  }),
+];

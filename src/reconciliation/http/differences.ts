@@ -1,27 +1,30 @@
 /** Our books compared with those of the vendors. */
 import { z } from 'zod';
-import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import {
-  amountJson,
-  type Data,
   dataAnswer,
-  dataSchema,
   isoTime,
   money,
-  answer,
+  text,
+  namedObject,
+  dataObject,
 } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
-import { environmentField, environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { choiceField, reasonField, textField, timeField } from '../../platform/http/fields.ts';
+import { environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
-import type { ListedDifference } from '../store/reconciliation.ts';
 
-const currency = z.string().meta({ description: '`USD4`: the supplier’s unit', example: 'NGN' });
-const count = z.number().int();
-const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
-const TAG = 'Reconciliation';
+const currency = text('`USD4`: the supplier’s unit', 'NGN');
+const int = z.number().int();
+const routes = operatorRoutes<ReconciliationCases>('Reconciliation', {
+  differenceId: {
+    description: 'The `id` of a difference',
+    example: '42',
+    isPossible: (id) => /^\d{1,18}$/.test(id),
+    notFound: { code: 'NOT_FOUND', message: 'No such difference' },
+  },
+});
 const facts = z.record(z.string(), z.string()).nullable();
 
 const differencesQuery = z.object({
@@ -40,43 +43,33 @@ const differencesQuery = z.object({
     .string()
     .regex(/^[A-Z]{3}4?$/, 'must be a currency code of three capital letters, or USD4')
     .optional()
-    .meta({ description: 'Only money of this currency' }),
+    .describe('Only money of this currency'),
   transactionId: textField({ max: 50, description: 'Only those of one purchase or funding' }).optional(),
 });
 
-const difference = z
-  .object({
-    id: z.string().meta({ example: '42' }),
-    kind: z.enum(DIFFERENCE_KINDS),
-    subject: z.string(),
-    transactionId: z.string().nullable(),
-    amount: money('Theirs less ours'),
-    currency,
-    ours: facts.meta({ description: 'null: we know nothing about it' }),
-    theirs: facts.meta({ description: 'null: they know nothing about it' }),
-    firstSeenAt: isoTime('ISO 8601'),
-    lastSeenAt: isoTime('ISO 8601'),
-    closedAt: isoTime('Null: it is open').nullable(),
-    closedBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'The person; null: it is open, or a run found it gone' }),
-    closeReason: z.string().nullable(),
-  })
-  .meta({ id: 'Difference' });
+const difference = namedObject('Difference', {
+  id: z.string().meta({ example: '42' }),
+  kind: z.enum(DIFFERENCE_KINDS),
+  subject: z.string(),
+  transactionId: z.string().nullable(),
+  amount: money('Theirs less ours'),
+  currency,
+  ours: facts.describe('null: we know nothing about it'),
+  theirs: facts.describe('null: they know nothing about it'),
+  firstSeenAt: isoTime('ISO 8601'),
+  lastSeenAt: isoTime('ISO 8601'),
+  closedAt: isoTime('Null: it is open').nullable(),
+  closedBy: text('The person; null: it is open, or a run found it gone').nullable(),
+  closeReason: z.string().nullable(),
+});
 
 const differencePageSchema = pageSchema(difference, 'DifferencePage');
 
-const closeBody = z
-  .object({
-    reason: textField({
-      max: MAX_REASON_CHARACTERS,
-      description: 'Why it is no error, or how it was settled: kept on record',
-    }).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`),
-  })
-  .meta({ id: 'CloseDifferenceRequest' });
+const closeBody = namedObject('CloseDifferenceRequest', {
+  reason: reasonField(undefined, 'Why it is no error, or how it was settled: kept on record'),
+});
 
-const closedSchema = dataSchema(z.object({ id: z.string(), closed: z.literal(true) }), 'ClosedDifference');
+const closedSchema = dataObject('ClosedDifference', { id: z.string(), closed: z.literal(true) });
 
 const reconcileBody = z
   .object({
@@ -93,122 +86,80 @@ const reconcileBody = z
   })
   .meta({ id: 'ReconcileRequest' });
 
-const reconciledSchema = dataSchema(
-  z.object({
-    status: z.enum(['done', 'nothing-to-compare']),
-    run: z
-      .object({
-        runId: z.string(),
-        from: isoTime('ISO 8601'),
-        to: isoTime('ISO 8601'),
-        compared: z.record(z.string(), count).meta({ description: 'How many of each there were' }),
-        opened: count,
-        closed: count,
-        open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count })),
-      })
-      .nullable(),
-  }),
-  'Reconciled',
-);
+const reconciledSchema = dataObject('Reconciled', {
+  status: z.enum(['done', 'nothing-to-compare']),
+  run: z
+    .object({
+      runId: z.string(),
+      from: isoTime('ISO 8601'),
+      to: isoTime('ISO 8601'),
+      compared: z.record(z.string(), int).describe('How many of each there were'),
+      opened: int,
+      closed: int,
+      open: z.array(z.object({ kind: z.enum(DIFFERENCE_KINDS), count: int })),
+    })
+    .nullable(),
+});
 
-const reconcilingSchema = dataSchema(z.object({ status: z.literal('running') }), 'Reconciling');
+const reconcilingSchema = dataObject('Reconciling', { status: z.literal('running') });
 
-const differenceId: PathParameter = {
-  description: 'The `id` of a difference',
-  example: '42',
-  isPossible: (text) => /^\d{1,18}$/.test(text),
-  notFound: { code: 'NOT_FOUND', message: 'No such difference' },
-};
-
-const differencesRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/differences',
-  permission: 'reconcile',
-  query: differencesQuery,
-  responses: { 200: { description: 'One page, oldest first', schema: differencePageSchema } },
-  docs: {
+export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
+  routes.get('/ops/differences', {
+    permission: 'reconcile',
+    query: differencesQuery,
+    answer: [200, 'One page, oldest first', differencePageSchema],
     operationId: 'listDifferences',
-    tag: TAG,
     summary: 'List open differences',
     description:
       'Between our books, the gateway’s statement and the supplier’s orders and balance, with what each side says.',
-  },
-  async handle({ cases, query: { id, ...query } }) {
-    const listed = await cases.listDifferences({
-      ...query,
-      id: id === undefined ? undefined : BigInt(id),
-    });
-    return answer(presentPage(listed, presentDifference));
-  },
-});
-
-const closeRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/differences/{differenceId}/close',
-  permission: 'reconcile',
-  params: { differenceId },
-  query: environmentQuery,
-  body: closeBody,
-  responses: { 200: { description: 'Closed', schema: closedSchema } },
-  docs: {
+    async handle({ cases, query: { id, ...query } }) {
+      const listed = await cases.listDifferences({
+        ...query,
+        id: id === undefined ? undefined : BigInt(id),
+      });
+      return presentPage({
+        ...listed,
+        items: listed.items.map((difference) => ({ ...difference, id: String(difference.id) })),
+      });
+    },
+  }),
+  routes.post('/ops/differences/{differenceId}/close', {
+    permission: 'reconcile',
+    body: closeBody,
+    answer: [200, 'Closed', closedSchema],
     operationId: 'closeDifference',
-    tag: TAG,
     summary: 'Close a difference',
     description:
       'It stays closed while the facts are the same. A difference that is gone is closed by the next run. No money moves.',
-  },
-  async handle({ cases, session, params, body }) {
-    const id = params['differenceId'] ?? '';
-    await cases.closeDifference(session, BigInt(id), body.reason);
-    return dataAnswer({ id, closed: true });
-  },
-});
-
-const reconcileRoute = defineOpsRoute({
-  method: 'POST',
-  path: '/ops/reconciliations',
-  permission: 'reconcile',
-  query: environmentQuery,
-  body: reconcileBody,
-  responses: {
-    200: { description: 'Finished', schema: reconciledSchema },
-    202: {
-      description: 'Still running; its differences are listed when it ends',
-      schema: reconcilingSchema,
+    async handle({ cases, session, params, body }) {
+      const id = params.differenceId;
+      await cases.closeDifference(session, BigInt(id), body.reason);
+      return { id, closed: true } as const;
     },
-  },
-  docs: {
+  }),
+  routes.post('/ops/reconciliations', {
+    permission: 'reconcile',
+    body: reconcileBody,
+    answer: {
+      200: { description: 'Finished', schema: reconciledSchema },
+      202: {
+        description: 'Still running; its differences are listed when it ends',
+        schema: reconcilingSchema,
+      },
+    },
     operationId: 'reconcile',
-    tag: TAG,
     summary: 'Compare the books now',
     description:
       'Compares ledger, payments and purchases with the gateway’s statement and the supplier’s orders: between `from` and `to`, or ' +
       'since the last regular run. Moves no money.',
-  },
-  async handle({ cases, session, body: { from, to } }) {
-    const range = from && to ? { from, to } : undefined;
-    const ended = await cases.reconcile(session, range);
-    const data =
-      ended === 'running'
-        ? { status: ended }
-        : { status: ended === null ? 'nothing-to-compare' : 'done', run: ended };
-    return dataAnswer(data, ended === 'running' ? 202 : 200);
-  },
-});
-
-function presentDifference({
-  amountMinor,
-  ...difference
-}: ListedDifference): Data<typeof differencePageSchema>['items'][number] {
-  return {
-    ...difference,
-    id: String(difference.id),
-    amount: amountJson({ amountMinor, currency: difference.currency }),
-  };
-}
-
-export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
-  differencesRoute,
-  closeRoute,
-  reconcileRoute,
+    async handle({ cases, session, body: { from, to } }) {
+      const range = from && to ? { from, to } : undefined;
+      const ended = await cases.reconcile(session, range);
+      const data =
+        ended === 'running'
+          ? { status: ended }
+          : { status: ended === null ? 'nothing-to-compare' : 'done', run: ended };
+      return dataAnswer(data, ended === 'running' ? 202 : 200);
+    },
+  }),
 ];

@@ -1,96 +1,61 @@
 /** What needs attention now, in figures. */
 import { z } from 'zod';
 import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
-import {
-  amountJson,
-  type Data,
-  dataAnswer,
-  dataSchema,
-  isoTime,
-  money,
-} from '../../platform/http/answer-fields.ts';
-import { environmentQuery, opsRoutesFor } from '../../platform/http/ops-route.ts';
+import { isoTime, money, count, yesNo, dataObject } from '../../platform/http/answer-fields.ts';
+import { operatorRoutes } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
-import type { Overview } from '../overview.ts';
 import { WAITS_FOR } from '../store/ledger.ts';
 
-const defineOpsRoute = opsRoutesFor<ReconciliationCases>();
+const routes = operatorRoutes<ReconciliationCases>('Purchases');
 
 const figure = {
   count: z.number().int().meta({ example: 12 }),
-  oldestAgeSeconds: z
-    .number()
-    .int()
-    .nullable()
-    .meta({ description: 'How old the oldest is; null: there are none', example: 4_000 }),
+  oldestAgeSeconds: count('How old the oldest is; null: there are none', 4_000).nullable(),
 };
 
 const classes = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 
-const overviewSchema = dataSchema(
-  z.object({
-    stuck: z.object({
-      ...figure,
-      classes: z
-        .array(z.object({ class: z.enum(classes), ...figure }))
-        .meta({ description: 'Those that have any, the one with the oldest first' }),
-      isCut: z.boolean().meta({ description: 'There are more than 10,000, and no more were counted' }),
-      temporalAsked: z.boolean().meta({
-        description: 'false: Temporal did not answer; `workflow-gone` items are missing',
-      }),
-    }),
-    approvals: z.object(figure).meta({ description: 'Actions and batch repairs that await a second person' }),
-    rates: z
-      .object(figure)
-      .nullable()
-      .meta({ description: 'Exchange rates that await confirmation; null: not for your role' }),
-    differences: z.object(figure).nullable().meta({ description: 'Open ones; null: not for your role' }),
-    waiting: z
-      .object({
-        asOf: isoTime('Up to a minute ago'),
-        lines: z.array(
-          z.object({
-            waitsFor: z.enum(WAITS_FOR),
-            currency: z.string().meta({ example: 'NGN' }),
-            amount: money('In `currency`'),
-            ...figure,
-          }),
-        ),
-      })
-      .nullable()
-      .meta({ description: 'Money that waits, as in `getWaitingMoney`; null: not for your role' }),
+const overviewSchema = dataObject('Overview', {
+  stuck: z.object({
+    ...figure,
+    classes: z
+      .array(z.object({ class: z.enum(classes), ...figure }))
+      .describe('Those that have any, the one with the oldest first'),
+    isCut: yesNo('There are more than 10,000, and no more were counted'),
+    temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
   }),
-  'Overview',
-);
+  approvals: z.object(figure).describe('Actions and batch repairs that await a second person'),
+  rates: z
+    .object(figure)
+    .nullable()
+    .describe('Exchange rates that await confirmation; null: not for your role'),
+  differences: z.object(figure).nullable().describe('Open ones; null: not for your role'),
+  waiting: z
+    .object({
+      asOf: isoTime('Up to a minute ago'),
+      lines: z.array(
+        z.object({
+          waitsFor: z.enum(WAITS_FOR),
+          currency: z.string().meta({ example: 'NGN' }),
+          amount: money('In `currency`'),
+          ...figure,
+        }),
+      ),
+    })
+    .nullable()
+    .describe('Money that waits, as in `getWaitingMoney`; null: not for your role'),
+});
 
-const overviewRoute = defineOpsRoute({
-  method: 'GET',
-  path: '/ops/overview',
-  permission: 'see',
-  query: environmentQuery,
-  responses: { 200: { description: 'Figures', schema: overviewSchema } },
-  docs: {
+export const overviewRoutes: readonly Route<ReconciliationCases>[] = [
+  routes.get('/ops/overview', {
+    permission: 'see',
+    answer: [200, 'Figures', overviewSchema],
     operationId: 'getOverview',
-    tag: 'Purchases',
     summary: 'Read what needs attention now',
     description:
       'How much is stuck by class, which money waits, how many differences are open, how many actions and rates await approval, each ' +
       'with the age of the oldest.',
-  },
-  handle: async ({ cases, session }) => dataAnswer(presentOverview(await cases.readOverview(session))),
-});
-
-function presentOverview({ waiting, ...overview }: Overview): Data<typeof overviewSchema> {
-  return {
-    ...overview,
-    waiting: waiting && {
-      asOf: waiting.asOf,
-      lines: waiting.lines.map(({ waitsFor, count, oldestAgeSeconds, ...amount }) => ({
-        ...{ waitsFor, currency: amount.currency, amount: amountJson(amount), count, oldestAgeSeconds },
-      })),
-    },
-  };
-}
-
-export const overviewRoutes: readonly Route<ReconciliationCases>[] = [overviewRoute];
+    handle: ({ cases, session }) => cases.readOverview(session),
+  }),
+];

@@ -1,20 +1,25 @@
 /** Webhook endpoints of an account. */
 import { z } from 'zod';
-import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
-import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
+import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
-import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
-import type { EndpointWithSecret } from '../endpoints.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
 import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS } from '../events.ts';
 import { DISABLED_REASONS, MAX_PREVIOUS_SECRETS } from '../rules.ts';
 import type { WebhookCases } from '../use-cases.ts';
-import { events, messageSchema, pageQuery, presentMessage } from './shared.ts';
+import { events, messageSchema, pageQuery } from './shared.ts';
 
-const defineRoute = routesFor<WebhookCases>();
-const TAG = 'Webhooks';
+const routes = merchantRoutes<WebhookCases>('Webhooks', {
+  endpointId: idParameter(
+    'endpoint',
+    'The `id` of an endpoint',
+    'Webhook endpoint not found',
+    'WEBHOOK_ENDPOINT_NOT_FOUND',
+  ),
+});
 
 function eventField(description: string) {
   return choiceField(events, { description, example: PURCHASE_EVENT });
@@ -33,25 +38,21 @@ const eventsField = z
   .min(1, 'must name at least one event')
   .max(WEBHOOK_EVENTS.length, `must name at most ${WEBHOOK_EVENTS.length} events`)
   .transform((named) => WEBHOOK_EVENTS.filter((event) => named.includes(event)))
-  .meta({ description: 'The events to send' });
+  .describe('The events to send');
 
-const createEndpointBody = z
-  .object({
-    url: urlField,
-    events: eventsField.optional().meta({
-      description: `The events to send; default: ${DEFAULT_EVENTS.join(', ')}`,
-    }),
-  })
-  .meta({ id: 'CreateWebhookEndpointRequest' });
+const createEndpointBody = namedObject('CreateWebhookEndpointRequest', {
+  url: urlField,
+  events: eventsField.optional().describe(`The events to send; default: ${DEFAULT_EVENTS.join(', ')}`),
+});
 
 const updateEndpointBody = z
   .object({
     url: urlField.optional(),
     events: eventsField.optional(),
-    enabled: z.boolean('must be true or false').optional().meta({
-      description:
-        'false: nothing is sent until it is enabled again. true: also enables one that we disabled',
-    }),
+    enabled: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('false: nothing is sent until it is enabled again. true: also enables one that we disabled'),
   })
   .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold url, events or enabled',
@@ -69,213 +70,132 @@ const sampleBody = z
   })
   .meta({ id: 'WebhookSampleRequest' });
 
-const recoverBody = z
-  .object({
-    from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
-    to: timeField({ description: 'Created before this time; default: now' }).optional(),
-  })
-  .meta({ id: 'WebhookRecoverRequest' });
+const recoverBody = namedObject('WebhookRecoverRequest', {
+  from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
+  to: timeField({ description: 'Created before this time; default: now' }).optional(),
+});
 
 const endpoint = {
   id: z.string().meta({ example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   url: z.string(),
   events: z.array(z.enum(events)),
   enabled: z.boolean(),
-  disabledReason: z.enum(DISABLED_REASONS).nullable().meta({
-    description: 'BY_OWNER: you did. GONE: it answered 410. FAILING: nothing but failures for 5 days.',
-  }),
+  disabledReason: z
+    .enum(DISABLED_REASONS)
+    .nullable()
+    .describe('BY_OWNER: you did. GONE: it answered 410. FAILING: nothing but failures for 5 days.'),
   failingSince: isoTime('The first failure since the last success').nullable(),
   createdAt: isoTime('ISO 8601'),
   updatedAt: isoTime('ISO 8601'),
 };
 
-const secret = z.string().meta({
-  description: 'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
-});
+const secret = text(
+  'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
+);
 
-export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
+export const endpointSchema = namedObject('WebhookEndpoint', endpoint);
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
-const newEndpointSchema = z.object({ ...endpoint, secret }).meta({ id: 'NewWebhookEndpoint' });
+const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
 
-const deletedSchema = z
-  .object({ id: z.string(), deleted: z.literal(true) })
-  .meta({ id: 'DeletedWebhookEndpoint' });
+const deletedSchema = namedObject('DeletedWebhookEndpoint', { id: z.string(), deleted: z.literal(true) });
 
-const recoveredSchema = z
-  .object({ recovered: z.number().int().meta({ description: 'Resent messages' }) })
-  .meta({ id: 'WebhookRecovery' });
-
-const presentEndpoint = presenter(endpointSchema);
-const presentSecret = presenter(newEndpointSchema);
-
-function presentNewSecret({ endpoint, secret }: EndpointWithSecret): object {
-  return presentSecret({ ...endpoint, secret });
-}
+const recoveredSchema = namedObject('WebhookRecovery', { recovered: count('Resent messages') });
 
 const ENDPOINTS = '/api/webhooks/endpoints';
-const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
+const ENDPOINT = `${ENDPOINTS}/{endpointId}` as const;
 
-const endpointId: PathParameter = {
-  description: 'The `id` of an endpoint',
-  example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7',
-  isPossible: (text) => isId('endpoint', text),
-  notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
-};
+const SENDING = { memberPermission: 'resend', errors: ['WEBHOOK_ENDPOINT_DISABLED'] } as const;
 
-const READING = { ...READ, params: { endpointId } } as const;
-const CHANGING = { ...CHANGE, params: { endpointId }, memberPermission: 'webhooks' } as const;
-const SENDING = { ...CHANGING, memberPermission: 'resend', errors: ['WEBHOOK_ENDPOINT_DISABLED'] } as const;
-
-const createEndpointRoute = defineRoute({
-  ...CHANGE,
-  path: ENDPOINTS,
-  memberPermission: 'webhooks',
-  body: createEndpointBody,
-  errors: ['WEBHOOK_ENDPOINT_LIMIT'],
-  responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
-  docs: {
+export const endpointRoutes: readonly Route<WebhookCases>[] = [
+  routes.post(ENDPOINTS, {
+    memberPermission: 'webhooks',
+    body: createEndpointBody,
+    errors: ['WEBHOOK_ENDPOINT_LIMIT'],
+    answer: [201, 'The endpoint, with its secret', newEndpointSchema],
     operationId: 'createWebhookEndpoint',
-    tag: TAG,
     summary: 'Add a webhook endpoint',
     description:
       'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
       'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
-  },
-  handle: async ({ cases, principal, body, idempotency }) =>
-    answer(presentNewSecret(await cases.createEndpoint(principal, { ...body, idempotency })), 201),
-});
-
-const listEndpointsRoute = defineRoute({
-  ...READ,
-  path: ENDPOINTS,
-  query: pageQuery,
-  responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
-  docs: {
+    async handle({ cases, principal, body, idempotency }) {
+      const made = await cases.createEndpoint(principal, { ...body, idempotency });
+      return { ...made.endpoint, secret: made.secret };
+    },
+  }),
+  routes.get(ENDPOINTS, {
+    query: pageQuery,
+    answer: [200, 'One page, oldest first', endpointPageSchema],
     operationId: 'listWebhookEndpoints',
-    tag: TAG,
     summary: 'List your webhook endpoints',
     description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',
-  },
-  handle: async ({ cases, principal, query }) =>
-    answer(presentPage(await cases.listEndpoints(principal, query), presentEndpoint)),
-});
-
-const endpointRoute = defineRoute({
-  ...READING,
-  path: ENDPOINT,
-  responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
-  docs: {
+    handle: async ({ cases, principal, query }) => presentPage(await cases.listEndpoints(principal, query)),
+  }),
+  routes.get(ENDPOINT, {
+    answer: [200, 'The endpoint', endpointSchema],
     operationId: 'getWebhookEndpoint',
-    tag: TAG,
     summary: 'Read a webhook endpoint',
     description: 'Whether it is enabled, why not, and since when messages to it fail.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentEndpoint(await cases.getEndpoint(principal, params['endpointId'] ?? ''))),
-});
-
-const updateEndpointRoute = defineRoute({
-  ...CHANGING,
-  method: 'PATCH',
-  path: ENDPOINT,
-  body: updateEndpointBody,
-  responses: { 200: { description: 'The changed endpoint', schema: endpointSchema } },
-  docs: {
+    handle: ({ cases, principal, params }) => cases.getEndpoint(principal, params.endpointId),
+  }),
+  routes.patch(ENDPOINT, {
+    memberPermission: 'webhooks',
+    body: updateEndpointBody,
+    answer: [200, 'The changed endpoint', endpointSchema],
     operationId: 'updateWebhookEndpoint',
-    tag: TAG,
     summary: 'Change a webhook endpoint',
     description:
       'Changes only the given fields. `enabled: true` also enables an endpoint that was disabled for failing; `recover` resends ' +
       'what failed meanwhile. Pending messages go to the new URL.',
-  },
-  handle: async ({ cases, principal, params, body }) =>
-    answer(presentEndpoint(await cases.updateEndpoint(principal, params['endpointId'] ?? '', body))),
-});
-
-const deleteEndpointRoute = defineRoute({
-  ...CHANGING,
-  method: 'DELETE',
-  path: ENDPOINT,
-  responses: { 200: { description: 'Deleted', schema: deletedSchema } },
-  docs: {
+    handle: ({ cases, principal, params, body }) => cases.updateEndpoint(principal, params.endpointId, body),
+  }),
+  routes.delete(ENDPOINT, {
+    memberPermission: 'webhooks',
+    answer: [200, 'Deleted', deletedSchema],
     operationId: 'deleteWebhookEndpoint',
-    tag: TAG,
     summary: 'Delete a webhook endpoint',
     description: 'Its pending messages are not sent. Its messages and attempts can still be read.',
-  },
-  async handle({ cases, principal, params }) {
-    const id = params['endpointId'] ?? '';
-    await cases.deleteEndpoint(principal, id);
-    return answer({ id, deleted: true });
-  },
-});
-
-const rotateSecretRoute = defineRoute({
-  ...CHANGING,
-  path: `${ENDPOINT}/rotate-secret`,
-  errors: ['WEBHOOK_SECRET_LIMIT'],
-  responses: { 200: { description: 'The endpoint, with its new secret', schema: newEndpointSchema } },
-  docs: {
+    async handle({ cases, principal, params }) {
+      await cases.deleteEndpoint(principal, params.endpointId);
+      return { id: params.endpointId, deleted: true } as const;
+    },
+  }),
+  routes.post(`${ENDPOINT}/rotate-secret`, {
+    memberPermission: 'webhooks',
+    errors: ['WEBHOOK_SECRET_LIMIT'],
+    answer: [200, 'The endpoint, with its new secret', newEndpointSchema],
     operationId: 'rotateWebhookSecret',
-    tag: TAG,
     summary: 'Change the secret of a webhook endpoint',
     description:
       'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
       `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
-  },
-  async handle({ cases, principal, params, idempotency }) {
-    const made = await cases.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
-    return answer(presentNewSecret(made));
-  },
-});
-
-const sendSampleRoute = defineRoute({
-  ...SENDING,
-  path: `${ENDPOINT}/sample`,
-  body: sampleBody,
-  responses: { 201: { description: 'The message, being sent', schema: messageSchema } },
-  docs: {
+    async handle({ cases, principal, params, idempotency }) {
+      const made = await cases.rotateEndpointSecret(principal, params.endpointId, idempotency);
+      return { ...made.endpoint, secret: made.secret };
+    },
+  }),
+  routes.post(`${ENDPOINT}/sample`, {
+    ...SENDING,
+    body: sampleBody,
+    answer: [201, 'The message, being sent', messageSchema],
     operationId: 'sendWebhookSample',
-    tag: TAG,
     summary: 'Send a sample of an event',
     description:
       'A body of the real shape with invented ids, signed and delivered like any other message, also for an event that the ' +
       'endpoint does not ask for. Read the message and its attempts for the result.',
-  },
-  async handle({ cases, principal, params, body, idempotency }) {
-    const command = { ...body, idempotency };
-    const message = await cases.sendSample(principal, params['endpointId'] ?? '', command);
-    return answer(presentMessage(message), 201);
-  },
-});
-
-const recoverRoute = defineRoute({
-  ...SENDING,
-  path: `${ENDPOINT}/recover`,
-  body: recoverBody,
-  responses: { 200: { description: 'How many messages are resent', schema: recoveredSchema } },
-  docs: {
+    handle: ({ cases, principal, params, body, idempotency }) =>
+      cases.sendSample(principal, params.endpointId, { ...body, idempotency }),
+  }),
+  routes.post(`${ENDPOINT}/recover`, {
+    ...SENDING,
+    body: recoverBody,
+    answer: [200, 'How many messages are resent', recoveredSchema],
     operationId: 'recoverWebhookMessages',
-    tag: TAG,
     summary: 'Resend the messages that failed in a time range',
     description:
       'Every failed message of this endpoint that was created in that range, once and with its own id. At most 14 days back. ' +
       'Samples are left out; pending messages keep their schedule.',
-  },
-  async handle({ cases, principal, params, body, idempotency }) {
-    const command = { ...body, idempotency };
-    const recovered = await cases.recoverMessages(principal, params['endpointId'] ?? '', command);
-    return answer({ recovered });
-  },
-});
-
-export const endpointRoutes: readonly Route<WebhookCases>[] = [
-  createEndpointRoute,
-  listEndpointsRoute,
-  endpointRoute,
-  updateEndpointRoute,
-  deleteEndpointRoute,
-  rotateSecretRoute,
-  sendSampleRoute,
-  recoverRoute,
+    handle: async ({ cases, principal, params, body, idempotency }) => ({
+      recovered: await cases.recoverMessages(principal, params.endpointId, { ...body, idempotency }),
+    }),
+  }),
 ];

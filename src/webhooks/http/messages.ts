@@ -1,20 +1,26 @@
 /** Messages to webhook endpoints, and their attempts. */
 import { z } from 'zod';
-import { isId } from '../../domain/ids.ts';
-import { isoTime, presenter, answer } from '../../platform/http/answer-fields.ts';
-import { choiceField, timeField } from '../../platform/http/fields.ts';
+import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
+import { merchantRoutes } from '../../platform/http/define-routes.ts';
+import { choiceField, idParameter, timeField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
-import { type PathParameter, type Route, routesFor, CHANGE, READ } from '../../platform/http/route.ts';
-import type { Attempt } from '../messages.ts';
+import type { Route } from '../../platform/http/route.ts';
 import { MAX_KEPT_HEADERS, MESSAGE_STATUSES } from '../rules.ts';
 import type { WebhookCases } from '../use-cases.ts';
-import { events, message, messageSchema, pageQuery, presentMessage } from './shared.ts';
+import { events, message, messageSchema, pageQuery } from './shared.ts';
 
-const defineRoute = routesFor<WebhookCases>();
-const TAG = 'Webhooks';
+const routes = merchantRoutes<WebhookCases>('Webhooks', {
+  messageId: idParameter(
+    'message',
+    'The `id` of a message',
+    'Webhook message not found',
+    'WEBHOOK_MESSAGE_NOT_FOUND',
+    '1b4e28ba2fa14d2e883f0016d3cca427',
+  ),
+});
 
 /** An id that cannot exist matches nothing, as it finds nothing in a path. */
-const idFilter = (description: string) => z.string().optional().meta({ description });
+const idFilter = (description: string) => text(description).optional();
 
 const messagesQuery = z.object({
   ...pageFields,
@@ -29,146 +35,89 @@ const messagesQuery = z.object({
 
 const messagePageSchema = pageSchema(messageSchema, 'WebhookMessagePage');
 
-const messageDetailSchema = z
-  .object({
-    ...message,
-    body: z.string().meta({ description: 'The body, byte for byte as it is signed and sent' }),
-  })
-  .meta({ id: 'WebhookMessageDetail' });
+const messageDetailSchema = namedObject('WebhookMessageDetail', {
+  ...message,
+  body: text('The body, byte for byte as it is signed and sent'),
+});
 
 const header = z.object({
   name: z.string().meta({ example: 'content-type' }),
   value: z.string().meta({ example: 'application/json' }),
 });
 
-const attemptSchema = z
-  .object({
-    attempt: z.number().int().meta({ description: 'Counted from 1' }),
-    at: isoTime('When it began'),
-    milliseconds: z.number().int().meta({ description: 'How long it took' }),
-    outcome: z.string().meta({
-      description: '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
-      example: 'answered',
-    }),
-    status: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'HTTP status of the answer; only 2xx counts as delivered' }),
-    answer: z.string().meta({ description: 'The first kibibyte of the answer, as text' }),
-    answerHeaders: z
-      .array(header)
-      .nullable()
-      .meta({
-        description: `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
-      }),
-    request: z
-      .object({
-        method: z.literal('POST'),
-        url: z.string().meta({ example: 'https://shop.example/hooks' }),
-        headers: z.array(header).meta({ description: 'Of the signatures only the beginning' }),
-        body: z.string().meta({ description: 'Byte for byte as it is signed and sent' }),
-      })
-      .meta({ description: 'What was sent' }),
-  })
-  .meta({ id: 'WebhookAttempt' });
+const attemptSchema = namedObject('WebhookAttempt', {
+  attempt: count('Counted from 1'),
+  at: isoTime('When it began'),
+  milliseconds: count('How long it took'),
+  outcome: text(
+    '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
+    'answered',
+  ),
+  status: count('HTTP status of the answer; only 2xx counts as delivered').nullable(),
+  answer: text('The first kibibyte of the answer, as text'),
+  answerHeaders: z
+    .array(header)
+    .nullable()
+    .describe(
+      `The answer’s headers: at most ${MAX_KEPT_HEADERS}, long values cut, without cookies; null where none were kept`,
+    ),
+  request: z
+    .object({
+      method: z.literal('POST'),
+      url: z.string().meta({ example: 'https://shop.example/hooks' }),
+      headers: z.array(header).describe('Of the signatures only the beginning'),
+      body: text('Byte for byte as it is signed and sent'),
+    })
+    .describe('What was sent'),
+});
 
 export const attemptPageSchema = pageSchema(attemptSchema, 'WebhookAttemptPage');
-const presentMessageDetail = presenter(messageDetailSchema);
-const presentAttemptFields = presenter(attemptSchema);
-
-function presentAttempt(attempt: Attempt): object {
-  const { ms: milliseconds, answerStart: answer, request } = attempt;
-  return presentAttemptFields({
-    ...attempt,
-    milliseconds,
-    answer,
-    request: { method: 'POST', ...request },
-  });
-}
-
 const MESSAGES = '/api/webhooks/messages';
-const MESSAGE = `${MESSAGES}/{messageId}`;
+const MESSAGE = `${MESSAGES}/{messageId}` as const;
 
-const messageId: PathParameter = {
-  description: 'The `id` of a message',
-  example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
-  isPossible: (text) => isId('message', text),
-  notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
-};
-
-const READING = { ...READ, params: { messageId } } as const;
-
-const listMessagesRoute = defineRoute({
-  ...READ,
-  path: MESSAGES,
-  query: messagesQuery,
-  responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
-  docs: {
+export const messageRoutes: readonly Route<WebhookCases>[] = [
+  routes.get(MESSAGES, {
+    query: messagesQuery,
+    answer: [200, 'One page, newest first', messagePageSchema],
     operationId: 'listWebhookMessages',
-    tag: TAG,
     summary: 'List messages to your webhook endpoints',
     description: 'One page of the messages of this environment, filtered.',
-  },
-  handle: async ({ cases, principal, query }) =>
-    answer(presentPage(await cases.listMessages(principal, query), presentMessage)),
-});
-
-const messageRoute = defineRoute({
-  ...READING,
-  path: MESSAGE,
-  responses: { 200: { description: 'The message', schema: messageDetailSchema } },
-  docs: {
+    handle: async ({ cases, principal, query }) => presentPage(await cases.listMessages(principal, query)),
+  }),
+  routes.get(MESSAGE, {
+    answer: [200, 'The message', messageDetailSchema],
     operationId: 'getWebhookMessage',
-    tag: TAG,
     summary: 'Read a message',
     description: 'The state of its delivery, and its body.',
-  },
-  handle: async ({ cases, principal, params }) =>
-    answer(presentMessageDetail(await cases.getMessage(principal, params['messageId'] ?? ''))),
-});
-
-const attemptsRoute = defineRoute({
-  ...READING,
-  path: `${MESSAGE}/attempts`,
-  query: pageQuery,
-  responses: { 200: { description: 'One page, oldest first', schema: attemptPageSchema } },
-  docs: {
+    handle: ({ cases, principal, params }) => cases.getMessage(principal, params.messageId),
+  }),
+  routes.get(`${MESSAGE}/attempts`, {
+    query: pageQuery,
+    answer: [200, 'One page, oldest first', attemptPageSchema],
     operationId: 'listWebhookAttempts',
-    tag: TAG,
     summary: 'List the attempts of a message',
     description: 'When each began, how long it took, and what your endpoint answered.',
-  },
-  async handle({ cases, principal, params, query }) {
-    const found = await cases.listAttempts(principal, params['messageId'] ?? '', query);
-    return answer(presentPage(found, presentAttempt));
-  },
-});
-
-const resendRoute = defineRoute({
-  ...CHANGE,
-  params: { messageId },
-  path: `${MESSAGE}/resend`,
-  memberPermission: 'resend',
-  errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
-  responses: { 200: { description: 'The message, being sent again', schema: messageSchema } },
-  docs: {
+    async handle({ cases, principal, params, query }) {
+      const found = await cases.listAttempts(principal, params.messageId, query);
+      const items = found.items.map(({ ms, answerStart, request, ...attempt }) => ({
+        ...attempt,
+        milliseconds: ms,
+        answer: answerStart,
+        request: { method: 'POST' as const, ...request },
+      }));
+      return presentPage({ ...found, items });
+    },
+  }),
+  routes.post(`${MESSAGE}/resend`, {
+    memberPermission: 'resend',
+    errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
+    answer: [200, 'The message, being sent again', messageSchema],
     operationId: 'resendWebhookMessage',
-    tag: TAG,
     summary: 'Send a message again',
     description:
       'At once, with its own id and in any status; if that fails, on a new schedule. A receiver that has it already ' +
       'recognises its id.',
-  },
-  async handle({ cases, principal, params, idempotency }) {
-    const message = await cases.resendMessage(principal, params['messageId'] ?? '', idempotency);
-    return answer(presentMessage(message));
-  },
-});
-
-export const messageRoutes: readonly Route<WebhookCases>[] = [
-  listMessagesRoute,
-  messageRoute,
-  attemptsRoute,
-  resendRoute,
+    handle: ({ cases, principal, params, idempotency }) =>
+      cases.resendMessage(principal, params.messageId, idempotency),
+  }),
 ];

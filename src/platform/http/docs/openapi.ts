@@ -221,11 +221,9 @@ function registerEvent(registry: OpenAPIRegistry, { event, summary, when, body }
 }
 
 const eventHeaders = z.object({
-  'webhook-id': z.string().meta({ description: 'Of the message: the same on every attempt' }),
-  'webhook-timestamp': z.string().meta({ description: 'Of the attempt, Unix time in seconds' }),
-  'webhook-signature': z
-    .string()
-    .meta({ description: '`v1,` and a signature; several, with blanks between' }),
+  'webhook-id': z.string().describe('Of the message: the same on every attempt'),
+  'webhook-timestamp': z.string().describe('Of the attempt, Unix time in seconds'),
+  'webhook-signature': z.string().describe('`v1,` and a signature; several, with blanks between'),
 });
 
 function securityOf(route: Route): Record<string, string[]>[] {
@@ -254,17 +252,21 @@ function paramsSchema(params: NonNullable<Route['params']>): z.ZodObject {
 }
 
 const idempotencyHeader = z.object({
-  'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional().meta({
-    description:
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(MAX_IDEMPOTENCY_KEY_CHARACTERS)
+    .optional()
+    .describe(
       'Makes the request safe to repeat: the same key and body get the first answer again, for 30 days',
-  }),
+    ),
 });
 
 const etagQueryHeader = z.object({
   'If-None-Match': z
     .string()
     .optional()
-    .meta({ description: 'The ETag of the answer that you have: 304 while it stands' }),
+    .describe('The ETag of the answer that you have: 304 while it stands'),
 });
 
 function successResponses(route: Route, examples: OperationExamples | undefined) {
@@ -314,7 +316,7 @@ function errorResponses(route: Route) {
 }
 
 const code = z.enum(ERROR_CODES).meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
-const message = z.string().meta({ description: 'For people' });
+const message = z.string().describe('For people');
 const statusCode = z.number().int();
 const failed = z.literal(false);
 
