@@ -24,29 +24,14 @@ export interface Received {
 
 export type Answering = (response: ServerResponse, received: Received) => void;
 
-export interface Receiver {
-  readonly baseUrl: string;
-  /** An endpoint of the account at its own path here. */
-  listen(stack: Stack, account: TestAccount, options?: ListenOptions): Promise<Listener>;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 interface ListenOptions {
   readonly events?: readonly WebhookEvent[];
   readonly answer?: Answering;
 }
 
-export interface Listener {
-  readonly endpointId: string;
-  readonly secret: string;
-  readonly url: string;
-  /** All received messages, repeats included. */
-  readonly received: readonly Received[];
-  /** From now on. */
-  answerWith(answer: Answering): void;
-  /** All received messages, once there are this many. */
-  untilReceived(count: number, options?: UntilOptions): Promise<readonly Received[]>;
-}
+export type Listener = Awaited<ReturnType<Receiver['listen']>>;
 
 export const answerStatus =
   (status: number, headers: Record<string, string> = {}, body = ''): Answering =>
@@ -62,7 +47,7 @@ interface Path {
 }
 
 /** Starts the server on a free port of the loopback address. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const paths = new Map<string, Path>();
   const { baseUrl, answerWith, close } = await startAnsweringServer();
   answerWith((response, call) => {
@@ -74,7 +59,12 @@ export async function startReceiver(): Promise<Receiver> {
   });
   return {
     baseUrl,
-    listen: async (stack, account, { events = DEFAULT_EVENTS, answer = TAKEN } = {}) => {
+    /** An endpoint of the account at its own path here. */
+    listen: async (
+      stack: Stack,
+      account: TestAccount,
+      { events = DEFAULT_EVENTS, answer = TAKEN }: ListenOptions = {},
+    ) => {
       const name = `/${randomBytes(8).toString('hex')}`;
       const path: Path = { secret: newSecret(), received: [], answer };
       paths.set(name, path);
@@ -84,9 +74,12 @@ export async function startReceiver(): Promise<Receiver> {
         endpointId,
         secret: path.secret,
         url,
-        received: path.received,
-        answerWith: (next) => void (path.answer = next),
-        untilReceived: (count, options) =>
+        /** All received messages, repeats included. */
+        received: path.received as readonly Received[],
+        /** From now on. */
+        answerWith: (next: Answering) => void (path.answer = next),
+        /** All received messages, once there are this many. */
+        untilReceived: (count: number, options?: UntilOptions) =>
           until(
             () => path.received,
             (all) => all.length >= count,

@@ -17,13 +17,7 @@ export interface CollectedSpan {
   readonly statusCode: number;
 }
 
-export interface TraceCollector {
-  readonly url: string;
-  readonly spans: readonly CollectedSpan[];
-  /** Everything received, headers included. */
-  received(): string;
-  close(): Promise<void>;
-}
+export type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>;
 
 interface Attribute {
   readonly key: string;
@@ -50,7 +44,7 @@ interface Wire {
   }[];
 }
 
-export async function startTraceCollector(): Promise<TraceCollector> {
+export async function startTraceCollector() {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
   const server = await startAnsweringServer();
@@ -62,6 +56,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   return {
     url: server.baseUrl,
     spans,
+    /** Everything received, headers included. */
     received: () => texts.join('\n'),
     close: server.close,
   };
