@@ -12,9 +12,7 @@ import { createUrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { UrlPolicy } from '../../src/platform/outbound/target.ts';
-import type { UrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import type { WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import { startAnsweringServer } from '../support/vendors/answering-server.ts';
 import { clock, divertedTo, startCanary, startNameServer, type DivertedNetwork } from './outbound.support.ts';
 import { FORBIDDEN, ZONE } from './outbound.targets.ts';
@@ -34,12 +32,9 @@ afterAll(async () => {
 const realNames = (): Network['resolve'] => createNetwork({ nameServers: [names.address] }).resolve;
 const here = (url: string): string => url.replaceAll('%PORT%', String(canary.port));
 
-interface Doors {
-  readonly guard: UrlGuard;
-  readonly sender: WebhookSender;
-}
+type Doors = ReturnType<typeof doors>;
 
-function doors(network: Network, policy: UrlPolicy = OPEN): Doors {
+function doors(network: Network, policy: UrlPolicy = OPEN) {
   const options = { policy, network, clock, timeLimitMs: 5_000 };
   return { guard: createUrlGuard(options), sender: createWebhookSender(options) };
 }

@@ -3,8 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { type Answer } from '../support/world/stack.ts';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
@@ -72,14 +71,10 @@ const CASES: Case[] = Object.entries(CODES).flatMap(([code, ends]) => [
   ...(code === 'SIM-NO-TOPUP' ? [] : [{ type: 'TOPUP' as const, code, ends: TOP_UPS[code] ?? ends }]),
 ]);
 
-interface Bought {
-  readonly buyer: Buyer;
-  readonly balanceMinor: bigint;
-  readonly answer: Answer;
-}
+type Bought = Awaited<ReturnType<typeof buyCase>>;
 
 /** BASE from a dollar wallet, TOPUP from a naira one. */
-async function buyCase({ type, code }: Case): Promise<Bought> {
+async function buyCase({ type, code }: Case) {
   const buyer = await newBuyer(stack, { currency: type === 'BASE' ? 'USD' : 'NGN' });
   const esimId = type === 'BASE' ? undefined : (await buyer.activeEsim()).esimId;
   const balanceMinor = await buyer.balanceMinor();

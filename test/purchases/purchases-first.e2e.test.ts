@@ -39,13 +39,12 @@ const stack = await forFile(
     },
   }),
 );
-const eventEsims = await buyEsims(EVENT_ESIMS);
-
 const buy = (account: TestAccount, packageCode = 'SIM-OK') =>
   stack.call('POST', '/api/esim/buy', {
     key: account.apiKey,
     body: { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' },
   });
+const eventEsims = await buyEsims(EVENT_ESIMS);
 
 /** eSIMs in our rows that the supplier knows: copies of a bought one, given to the readers. */
 async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (readonly [string, string])[]> {

@@ -10,17 +10,7 @@ import type { Stack, TestAccount } from '../world/stack.ts';
 import { until, type UntilOptions } from '../time/until.ts';
 import { isSigned } from './webhook-inbox.ts';
 
-export interface Received {
-  readonly id: string;
-  readonly body: string;
-  readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** When it was received completely, on the clock of `performance.now`. */
-  readonly atMs: number;
-  readonly headers: Call['headers'];
-  /** Whether the package accepts it as ours. */
-  readonly isGenuine: boolean;
-}
+export type Received = ReturnType<typeof read>;
 
 export type Answering = (response: ServerResponse, received: Received) => void;
 
@@ -93,11 +83,17 @@ export async function startReceiver() {
 
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-function read(call: Call, secret: string): Received {
+function read(call: Call, secret: string) {
   const { body, headers } = call;
-  const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
+  const { event, data } = JSON.parse(body) as { event: string; data: Readonly<Record<string, unknown>> };
   const id = String(headers['webhook-id']);
-  return { id, body, event, data, atMs: performance.now(), headers, isGenuine: isSigned(call, secret) };
+  return {
+    ...{ id, body, event, data, headers },
+    /** When it was received completely, on the clock of `performance.now`. */
+    atMs: performance.now(),
+    /** Whether the package accepts it as ours. */
+    isGenuine: isSigned(call, secret),
+  };
 }
 
 /** An endpoint in the rows of a stack, its secret encrypted with the stack's key. */

@@ -2,20 +2,7 @@
 // unchanged.
 import { startAnsweringServer } from '../vendors/answering-server.ts';
 
-export interface CollectedSpan {
-  readonly service: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  readonly startMs: number;
-  readonly endMs: number;
-  /** 2 is an error. */
-  readonly statusCode: number;
-}
+export type CollectedSpan = ReturnType<typeof spansOf>[number];
 
 export type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>;
 
@@ -62,7 +49,7 @@ export async function startTraceCollector() {
   };
 }
 
-function spansOf({ resourceSpans }: Wire): CollectedSpan[] {
+function spansOf({ resourceSpans }: Wire) {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(valuesOf(resource.attributes)['service.name']);
     return scopeSpans.flatMap(({ spans }) =>
@@ -77,6 +64,7 @@ function spansOf({ resourceSpans }: Wire): CollectedSpan[] {
         links: span.links ?? [],
         startMs: Number(BigInt(span.startTimeUnixNano) / 1_000_000n),
         endMs: Number(BigInt(span.endTimeUnixNano) / 1_000_000n),
+        /** 2 is an error. */
         statusCode: span.status?.code ?? 0,
       })),
     );
