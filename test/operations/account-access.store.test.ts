@@ -29,14 +29,10 @@ const deps = { accounts: books.accounts, environment: 'test' as const, stuck: { 
 const SECRET = 's3cret-of-the-merchant';
 const unknownAccount = `acc-${hex()}`;
 
-let mine: string;
-let other: string;
-beforeAll(async () => {
-  const [name, currency] = ['Merchant', 'NGN'] as const;
-  const account = { type: 'MERCHANT', name, currency, plan: 'STANDARD' } as const;
-  mine = await createAccount(books.accounts, { ...account, email: 'a@merchant.example' }, 'a test');
-  other = await createAccount(books.accounts, { ...account, email: 'b@merchant.example' }, 'a test');
-});
+const [name, currency] = ['Merchant', 'NGN'] as const;
+const account = { type: 'MERCHANT', name, currency, plan: 'STANDARD' } as const;
+const mine = await createAccount(books.accounts, { ...account, email: 'a@merchant.example' }, 'a test');
+const other = await createAccount(books.accounts, { ...account, email: 'b@merchant.example' }, 'a test');
 
 async function addMember(given: { role: 'OWNER' | 'SUPPORT'; email: string }, accountId = mine) {
   const user = { email: given.email, name: 'Ada', passwordHash: 'scrypt$1$1$1$x$x' };

@@ -1,7 +1,7 @@
 /** The audit log: two tables as one list, newest first, page by page, read by indexes only. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
@@ -67,23 +67,21 @@ async function readAll(query: Omit<AuditQuery, 'limit' | 'after'>, limit: number
 
 const namesOf = (lines: readonly AuditLine[]) => lines.map(({ by, action: name }) => `${by} ${name}`);
 
-beforeAll(async () => {
-  await entry('2026-01-01T10:00:00.000001Z', 'ada@x.example wallet.fund', {
-    amountMinor: '500',
-    currency: 'NGN',
-    reference: 'r1',
-    reason: 'a bonus',
-  });
-  await action({ at: '2026-01-01T10:00:00.000002Z' });
-  await entry('2026-01-01T10:00:00.000003Z', 'bayo@x.example ops.refuse', { role: 'SUPPORT' });
-  // Four at one moment, two of each table.
-  for (let i = 0; i < 2; i += 1) {
-    await entry('2026-01-02T10:00:00Z', 'bayo@x.example session.open');
-    const approval = { approvedBy: 'ada@x.example', decisionReason: 'saw the ticket' };
-    await action({ at: '2026-01-02T10:00:00Z', by: 'chidi@x.example', ...approval });
-  }
-  await entry('2026-01-03T10:00:00Z', 'ada@x.example key.create', { note: `given ${KEY}`, list: ['read'] });
+await entry('2026-01-01T10:00:00.000001Z', 'ada@x.example wallet.fund', {
+  amountMinor: '500',
+  currency: 'NGN',
+  reference: 'r1',
+  reason: 'a bonus',
 });
+await action({ at: '2026-01-01T10:00:00.000002Z' });
+await entry('2026-01-01T10:00:00.000003Z', 'bayo@x.example ops.refuse', { role: 'SUPPORT' });
+// Four at one moment, two of each table.
+for (let i = 0; i < 2; i += 1) {
+  await entry('2026-01-02T10:00:00Z', 'bayo@x.example session.open');
+  const approval = { approvedBy: 'ada@x.example', decisionReason: 'saw the ticket' };
+  await action({ at: '2026-01-02T10:00:00Z', by: 'chidi@x.example', ...approval });
+}
+await entry('2026-01-03T10:00:00Z', 'ada@x.example key.create', { note: `given ${KEY}`, list: ['read'] });
 
 const ALL = [
   'ada@x.example key.create',

@@ -1,15 +1,16 @@
 // Batch repairs: one request and a second person repair twenty stuck purchases, each once, whatever is sent
 // twice or crashes on the way.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OPS_QUEUE, RUN_JOB_WORKFLOW } from '../../workflows/contract.ts';
 import { reopenHold } from '../support/money/holds.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { dataOf, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { buyThroughGateway } from '../support/money/payments.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
 import { alarms } from '../support/world/stranger.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const REPAIRS = '/ops/batch-repairs';
 const REPAIR_BODY = {
@@ -19,13 +20,8 @@ const REPAIR_BODY = {
 };
 const WHY = { reason: 'checked the list' };
 
-let stack: Stack;
-let account: TestAccount;
-let ada: Person;
-let bayo: Person;
-let olu: Person;
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     env: {
       ...SIGN_IN_ENV,
       SIMWAY_APPROVAL_LIMIT: 'USD=1.00',
@@ -36,13 +32,12 @@ beforeAll(async () => {
         checkMaxMs: 300,
       }),
     },
-  });
-  ada = await signedIn(stack, 'FINANCE');
-  bayo = await signedIn(stack, 'FINANCE');
-  olu = await signedIn(stack, 'OPERATIONS');
-  account = await stack.account({ currency: 'USD', fundsMinor: 1_000_000n });
-});
-afterAll(() => stack.close());
+  }),
+);
+const ada = await signedIn(stack, 'FINANCE');
+const bayo = await signedIn(stack, 'FINANCE');
+const olu = await signedIn(stack, 'OPERATIONS');
+const account = await stack.account({ currency: 'USD', fundsMinor: 1_000_000n });
 
 interface Row {
   readonly transactionId: string;

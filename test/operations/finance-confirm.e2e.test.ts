@@ -1,26 +1,19 @@
 // Money commands on one id: nothing happens without a yes, and the preview shows what the action then does.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { commander, hereFinance, jsonOf, shellFinance, type FinanceEnv } from '../support/people/finance.ts';
+import { expect, it } from 'vitest';
+import { findPurchaseRow, newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { commander, hereFinance, jsonOf, shellFinance } from '../support/people/finance.ts';
 import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const WHY = ['--reason', 'a test says so'];
 
-let stack: Stack;
-let buyer: Buyer;
-let ada: FinanceEnv;
-let bo: FinanceEnv;
-let boEmail: string;
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_APPROVAL_LIMIT: 'NGN=100.00' } });
-  buyer = await newBuyer(stack);
-  ada = (await commander(stack)).env;
-  ({ env: bo, email: boEmail } = await commander(stack));
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ env: { SIMWAY_APPROVAL_LIMIT: 'NGN=100.00' } }));
+const buyer = await newBuyer(stack);
+const ada = (await commander(stack)).env;
+const { env: bo, email: boEmail } = await commander(stack);
 
 const here = (line: string, answer?: string) =>
   hereFinance(ada, line, { more: WHY, ...(answer === undefined ? {} : { answer }) });

@@ -47,13 +47,11 @@ async function refresh(): Promise<void> {
   await refreshRates(deps);
 }
 
-beforeAll(async () => {
-  await refresh();
-  const packages = [1, 2, 3, 4, 5].map((size) =>
-    basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
-  );
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, new Date());
-});
+await refresh();
+const packages = [1, 2, 3, 4, 5].map((size) =>
+  basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
+);
+await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, new Date());
 
 describe('rates set', () => {
   it('applies, also after every refresh, until the configured rate is restored', async () => {

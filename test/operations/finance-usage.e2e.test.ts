@@ -2,23 +2,19 @@
 // does nothing.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import type { CommandResult } from '../support/world/commands.ts';
 import { json, startAnsweringServer } from '../support/vendors/answering-server.ts';
-import { commander, envOf, hereFinance, shellFinance, type FinanceEnv } from '../support/people/finance.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { commander, envOf, hereFinance, shellFinance } from '../support/people/finance.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const WHY = ['--reason', 'a test says so'];
 
-let stack: Stack;
-let ada: FinanceEnv;
-beforeAll(async () => {
-  stack = await startStack({ worker: false });
-  ada = (await commander(stack)).env;
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ worker: false }));
+const ada = (await commander(stack)).env;
 
 const shell = (line: string): Promise<CommandResult> => shellFinance(ada, line);
 const here = (line: string, more: readonly string[] = []): Promise<CommandResult> =>

@@ -1,40 +1,34 @@
 // Finance's command line on the whole service, run by a shell: each command's output, for people and for
 // scripts, what it changes and what it refuses. Nothing secret is ever printed.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { describe, expect, it } from 'vitest';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import type { CommandResult } from '../support/world/commands.ts';
 import { commander, hereFinance, jsonOf, shellFinance } from '../support/people/finance.ts';
 import { installOf } from '../support/vendors/install-data.ts';
 import { buyThroughGateway, untilStatus } from '../support/money/payments.ts';
 import { postEvent } from '../support/money/payers.ts';
 import { givesAway } from '../support/world/secrets.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { FIXTURE_PACE, pauseSweeps } from '../support/money/stuck-fixture.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const WHY = ['--reason', 'a test says so'];
 /** The supplier's statement that it will not deliver. */
 const SEEN = ['--evidence', 'the supplier’s answer to ticket 1'];
 
-let stack: Stack;
-let buyer: Buyer;
-type Commander = Awaited<ReturnType<typeof commander>>;
-let ada: Commander;
-let bo: Commander;
-let olu: Commander;
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE),
       SIMWAY_APPROVAL_LIMIT: 'USD=4.00',
     },
-  });
-  await pauseSweeps(stack);
-  buyer = await newBuyer(stack);
-  [ada, bo, olu] = [await commander(stack), await commander(stack), await commander(stack, 'OPERATIONS')];
-});
-afterAll(() => stack.close());
+  }),
+);
+await pauseSweeps(stack);
+const buyer = await newBuyer(stack);
+const [ada, bo, olu] = [await commander(stack), await commander(stack), await commander(stack, 'OPERATIONS')];
 
 const shell = (line: string, more: readonly string[] = []): Promise<CommandResult> =>
   shellFinance(ada.env, line, more);

@@ -2,42 +2,24 @@
 // arrive and a supplier loses answers, a purchase ends delivered or refunded exactly once, and the books net
 // to zero. Random sequences of all actions, several at a time.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
-import { findPurchaseRow, newBuyer, type Buyer } from '../support/people/buyer.ts';
+import { findPurchaseRow, newBuyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/people/operator-actions.ts';
+import { EVIDENCE, newOperator } from '../support/people/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import {
-  createWorkflowHarness,
-  SHORT_ANSWER_TIMINGS,
-  type WorkflowHarness,
-} from '../support/world/workflow-harness.ts';
+import { createWorkflowHarness, SHORT_ANSWER_TIMINGS } from '../support/world/workflow-harness.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/operators/action-table.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
 /** Purchases that operators act on at one time. */
 const AT_ONCE = 8;
 const ACTIONS_EACH = 6;
 const LIMIT_MS = size({ ci: 550_000, prove: 3_600_000 });
-
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let operator: Operator;
-beforeAll(async () => {
-  stack = await startStack({ supplier: { activateAfterMs: null } });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack, { fundsMinor: BigInt(PURCHASES) * 1_000n });
-  operator = newOperator(stack, TIMINGS);
-});
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
 
 /**
  * Payments are awaited for four seconds. Checks of the supplier are rare enough for actions to come between
@@ -51,6 +33,12 @@ const TIMINGS = {
   inFlightGraceMs: 200,
   pollMaxMs: 2_000,
 };
+
+const stack = await forFile(startStack({ supplier: { activateAfterMs: null } }));
+const harness = await forFile(createWorkflowHarness(stack));
+const buyer = await newBuyer(stack, { fundsMinor: BigInt(PURCHASES) * 1_000n });
+const operator = newOperator(stack, TIMINGS);
+
 /** Often enough that most actions end within their deadline: checks of the supplier become less frequent. */
 const TROUBLE = { loseAnswer: 0.3, busy: 0.3, outOfStock: 0.15 };
 

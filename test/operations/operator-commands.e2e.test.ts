@@ -1,20 +1,14 @@
 // The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on
 // standard error, exit code 1 and nothing written.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unreachableUrl } from '../support/vendors/answering-server.ts';
 import { startOperator, type Operator } from '../support/people/operator-commands.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let operator: Operator;
-let unreachable: string;
-let ngn: string;
-let usd: string;
-beforeAll(async () => {
-  operator = await startOperator();
-  unreachable = await unreachableUrl();
-  ngn = await operator.makeAccount('NGN');
-  usd = await operator.makeAccount('USD');
-});
-afterAll(() => operator.close());
+const operator = await forFile(startOperator());
+const unreachable = await unreachableUrl();
+const ngn = await operator.makeAccount('NGN');
+const usd = await operator.makeAccount('USD');
 
 const run: Operator['run'] = (...given) => operator.run(...given);
 const answerOf: Operator['answerOf'] = (running) => operator.answerOf(running);

@@ -1,42 +1,32 @@
 // The audit log and accounts over HTTP, on a whole stack: a disabled account is refused everywhere until it
 // is enabled again, and no answer contains a secret.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signedUp, type User } from '../support/people/dashboard.ts';
-import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { describe, expect, it } from 'vitest';
+import { signedUp } from '../support/people/dashboard.ts';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { allInstallSecrets } from '../support/vendors/install-data.ts';
 import { dataOf, PASSWORD, signedIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const UI = 'https://temporal.example/ui';
-
-let stack: Stack;
-let buyer: Buyer;
-let user: User;
-let support: Person;
-let finance: Person;
-let admin: Person;
-let purchase: string;
 const SECRET_PATH = 's3cret-of-the-merchant';
 /** Secrets that occurred in the test. */
 const unsaid: string[] = [];
 /** All answers to operators. */
 const answerTexts: string[] = [];
 
-beforeAll(async () => {
-  stack = await startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: `${UI}/` } });
-  [buyer, user] = await Promise.all([newBuyer(stack), signedUp(stack)]);
-  [support, finance, admin] = [
-    await signedIn(stack, 'SUPPORT'),
-    await signedIn(stack, 'FINANCE'),
-    await signedIn(stack, 'ADMIN'),
-  ];
-  const { body } = await buyer.buy('SIM-OK');
-  purchase = body.transactionId;
-  await untilClosed(stack, purchase);
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: `${UI}/` } }));
+const [buyer, user] = await Promise.all([newBuyer(stack), signedUp(stack)]);
+const [support, finance, admin] = [
+  await signedIn(stack, 'SUPPORT'),
+  await signedIn(stack, 'FINANCE'),
+  await signedIn(stack, 'ADMIN'),
+];
+const { body } = await buyer.buy('SIM-OK');
+const purchase = body.transactionId;
+await untilClosed(stack, purchase);
 
 async function ask(who: Person, method: string, path: string, body?: unknown): Promise<Answer> {
   const answer = await who.call(method, path, body);

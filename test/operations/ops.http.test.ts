@@ -2,40 +2,31 @@
 // own OpenAPI document.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { rolesWith, ROLES, type Role } from '../../src/domain/operator-roles.ts';
 import { REFUSAL_MESSAGES } from '../../src/operations/rules.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
-import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
-import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
-import { openOperators, PASSWORD, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
+import { openBooks } from '../support/world/books.ts';
+import { readContract, type Operation } from '../support/http/contract.ts';
+import { startApi, type Ask, type Reply } from '../support/http/api.ts';
+import { openOperators, PASSWORD, personOf, tokenOf } from '../support/http/operators.ts';
 import { ACTION, plantSales, plantWork, SOLD, TXN } from '../support/http/operator-rows.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { generalError, unauthorised } from '../support/http/error-bodies.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const opsRoutes = table.filter(({ path }) => path.startsWith('/ops'));
 const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-let ops: TestOperators;
-let books: Books;
-let api: TestApi;
-let contract: Contract;
-beforeAll(async () => {
-  books = await openBooks();
-  await plantSales(books);
-  ops = openOperators(books);
-  await reset();
-  api = await startApi({ ops });
-  contract = await readContract(api, { target: '/ops/openapi.json', ...as('SUPPORT') });
-});
-afterAll(async () => {
-  await api.close();
-  await books.close();
-});
+const books = await forFile(openBooks());
+await plantSales(books);
+const ops = openOperators(books);
+await reset();
+const api = await forFile(startApi({ ops }));
+const contract = await readContract(api, { target: '/ops/openapi.json', ...as('SUPPORT') });
 beforeEach(async () => {
   if (!(await ops.forgetIfUntouched())) await reset();
 });

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Session } from '../../src/domain/callers.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
@@ -42,16 +42,7 @@ const noActions = { listFor: () => Promise.resolve([]), preview: () => Promise.r
 const deps = { accounts: books.accounts, environment: 'test' as const, stuck };
 const session = { person: { email: 'finance@operator.example' } } as Session;
 const hex = () => randomBytes(16).toString('hex');
-let person: string | undefined;
 const ICCID = '8944300000000000017';
-
-let accountId: string;
-let other: string;
-let ids: Record<
-  | ('purchase' | 'topUp' | 'funding' | 'esim' | 'message' | 'loose' | 'endpoint' | 'removed')
-  | ('key' | 'user' | 'action' | 'event' | 'stranger' | 'batch' | 'quote' | 'unused' | 'repair'),
-  string
->;
 
 const newAccount = (name: string, email: string) =>
   createAccount(
@@ -60,73 +51,71 @@ const newAccount = (name: string, email: string) =>
     'a test',
   );
 
-beforeAll(async () => {
-  accountId = await newAccount('Merchant 100% Travel', 'shop@merchant.example');
-  other = await newAccount('Other Ltd', 'other@else.example');
-  const passwordHash = 'scrypt$1$1$1$x$x';
-  const owner = { email: 'ada.owner@private.example', name: 'Ada', passwordHash };
-  const user = await beginUserAnew(books.accounts, owner);
-  await insertMember(books.accounts, { account_id: accountId, user_id: user, role: 'OWNER' });
-  person = await insertPerson(books.accounts, {
-    ...{ email: 'support@operator.example', name: 'Sam', role: 'SUPPORT', passwordHash, oneTimeUntil: null },
-  });
-  const company = { companyName: 'Merchant', websiteUrl: 'https://merchant.example', expiresAt: null };
-  const key = await createKey(
-    books.accounts,
-    {
-      ...{ accountId, environment: 'test', brand: 'simway', ...company },
-      ...{ scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
-    },
-    'a test',
-  );
-  const own = { account_id: accountId };
-  const esim = `esim-${hex()}`;
-  const both = { ...own, esim_id: esim };
-  const purchase = await rows.purchase({ ...both, request_id: 'request-1', created_at: ago(3) });
-  const topUp = await rows.purchase({ ...both, package_type: 'TOPUP', created_at: ago(2) });
-  for (const [id, orderNo] of [
-    [purchase, 'B2611'],
-    [topUp, 'T2611'],
-  ] as const)
-    await sql`
+const accountId = await newAccount('Merchant 100% Travel', 'shop@merchant.example');
+const other = await newAccount('Other Ltd', 'other@else.example');
+const passwordHash = 'scrypt$1$1$1$x$x';
+const owner = { email: 'ada.owner@private.example', name: 'Ada', passwordHash };
+const user = await beginUserAnew(books.accounts, owner);
+await insertMember(books.accounts, { account_id: accountId, user_id: user, role: 'OWNER' });
+const person = await insertPerson(books.accounts, {
+  ...{ email: 'support@operator.example', name: 'Sam', role: 'SUPPORT', passwordHash, oneTimeUntil: null },
+});
+const company = { companyName: 'Merchant', websiteUrl: 'https://merchant.example', expiresAt: null };
+const key = await createKey(
+  books.accounts,
+  {
+    ...{ accountId, environment: 'test', brand: 'simway', ...company },
+    ...{ scopes: ['read'], allowedAddresses: ['127.0.0.1'] },
+  },
+  'a test',
+);
+const own = { account_id: accountId };
+const esim = `esim-${hex()}`;
+const both = { ...own, esim_id: esim };
+const purchase = await rows.purchase({ ...both, request_id: 'request-1', created_at: ago(3) });
+const topUp = await rows.purchase({ ...both, package_type: 'TOPUP', created_at: ago(2) });
+for (const [id, orderNo] of [
+  [purchase, 'B2611'],
+  [topUp, 'T2611'],
+] as const)
+  await sql`
       insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state,
                                    attempts, last_sent_at, order_no)
       values (${id}, ${id}, 'BASE', 'esim-access', 'P', 1, 1, 0, 'accepted', 1, now(), ${orderNo})`.execute(
-      books.owner,
-    );
-  const funding = await rows.funding({ ...own, request_id: 'request-1' });
-  await rows.payment(purchase, { reference: 'pay-1', account_id: accountId, gateway_id: '4099260516' });
-  const refund = { reference: 'pay-1', refund_key: 'pay-1-back', gateway_refund_id: '7001' };
-  await rows.refund(purchase, { ...refund, status: 'DONE' });
-  const applied = { applied_at: ago(1) };
-  const event = await rows.event({ reference: 'pay-1', ...applied });
-  const stranger = await rows.event({ reference: 'of-a-stranger', ...applied, note: UNMATCHED_EVENT });
-  const endpoint = await rows.endpoint({ ...own, url: 'https://shop.example/hooks/s3cret?key=s3cret' });
-  const removed = await rows.endpoint({ ...own, deleted_at: ago(1) });
-  const message = await rows.message(endpoint, { ...own, subject: purchase });
-  const loose = await rows.message(endpoint, own);
-  await rows.action(purchase, { action: 'cancel', status: 'BEGUN', created_at: ago(1) });
-  await sql`
+    books.owner,
+  );
+const funding = await rows.funding({ ...own, request_id: 'request-1' });
+await rows.payment(purchase, { reference: 'pay-1', account_id: accountId, gateway_id: '4099260516' });
+const refund = { reference: 'pay-1', refund_key: 'pay-1-back', gateway_refund_id: '7001' };
+await rows.refund(purchase, { ...refund, status: 'DONE' });
+const applied = { applied_at: ago(1) };
+const event = await rows.event({ reference: 'pay-1', ...applied });
+const stranger = await rows.event({ reference: 'of-a-stranger', ...applied, note: UNMATCHED_EVENT });
+const endpoint = await rows.endpoint({ ...own, url: 'https://shop.example/hooks/s3cret?key=s3cret' });
+const removed = await rows.endpoint({ ...own, deleted_at: ago(1) });
+const message = await rows.message(endpoint, { ...own, subject: purchase });
+const loose = await rows.message(endpoint, own);
+await rows.action(purchase, { action: 'cancel', status: 'BEGUN', created_at: ago(1) });
+await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid,
                        order_no, esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
     values (${esim}, ${accountId}, ${purchase}, 'P', 'P', 'ACTIVE', 1, 'USD', '{}', 's', ${ICCID}, 'B2611', 'TRAN-1', 1, 30, 'DAY', 1, now())`.execute(
-    books.owner,
-  );
-  const { id: action } = await books.owner
-    .selectFrom('operator_actions')
-    .select('id')
-    .executeTakeFirstOrThrow();
-  await sql`
+  books.owner,
+);
+const { id: action } = await books.owner
+  .selectFrom('operator_actions')
+  .select('id')
+  .executeTakeFirstOrThrow();
+await sql`
     insert into accounts.api_requests (account_id, environment, request_id, at, method, path, status, duration_ms, key_id)
     values (${accountId}, 'test', 'request-1', now(), 'POST', '/api/esim/buy', 200, 5, ${key.keyId}),
            (${accountId}, 'live', 'request-1', now(), 'POST', '/api/esim/buy', 200, 5, ${key.keyId})`.execute(
-    books.owner,
-  );
-  ids = {
-    ...{ purchase, topUp, funding, esim, message, loose, endpoint, removed, key: key.keyId, user, action },
-    ...{ event, stranger, ...(await plantOthers(purchase)) },
-  };
-});
+  books.owner,
+);
+const ids = {
+  ...{ purchase, topUp, funding, esim, message, loose, endpoint, removed, key: key.keyId, user, action },
+  ...{ event, stranger, ...(await plantOthers(purchase)) },
+};
 
 /**
  * A batch and a quote that led to the purchase, a quote that nothing was bought with, a batch repair, a

@@ -1,34 +1,30 @@
 // A stranger who reaches Temporal starts reconciliations, batches, e-mails and webhooks by hand. Nothing
 // moves, and nothing is sent to an address that is not in our rows.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import { OPS_QUEUE, RECONCILE_WORKFLOW, RUN_JOB_WORKFLOW, WEBHOOKS_QUEUE } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
-import { alarms, createStranger, type Stranger } from '../support/world/stranger.ts';
+import { startStack } from '../support/world/stack.ts';
+import { alarms, createStranger } from '../support/world/stranger.ts';
 import { until } from '../support/time/until.ts';
 import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
 import { startReceiver, type Receiver } from '../support/people/webhook-receiver.ts';
-import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
+import { createDeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 
 const ADDRESS = 'stranger@evil.example';
 
 let [mail, inbox, receiver]: [MailServer, Inbox, Receiver] = [] as never;
-let stack: Stack;
-let stranger: Stranger;
 let buyer: Buyer;
-let deliveries: DeliveryHarness;
-beforeAll(async () => {
-  [mail, inbox, receiver] = await Promise.all([startMailServer(), startInbox(), startReceiver()]);
-  stack = await startStack({
-    env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' },
-  });
-  stranger = await createStranger(stack);
-  deliveries = createDeliveryHarness(stack);
+
+[mail, inbox, receiver] = await Promise.all([startMailServer(), startInbox(), startReceiver()]);
+const stack = await startStack({
+  env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' },
 });
+const stranger = await createStranger(stack);
+const deliveries = createDeliveryHarness(stack);
 beforeEach(async () => {
   buyer = await newBuyer(stack);
 });

@@ -3,7 +3,7 @@
  * small indexes, and no others.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { findOpenRows, findStuckRows } from '../../src/operations/store/stuck.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -22,19 +22,17 @@ const query = { now: NOW, limits, limit: 10_000 };
 const books = await openBooks({ statementTimeoutMs: 120_000 });
 afterAll(() => books.close());
 
-beforeAll(async () => {
-  await closedPurchases(books.owner);
-  const rows = rowsOf(books.owner);
-  for (let i = 0; i < OPEN; i += 1) {
-    const id = await rows.purchase({ payment_method: 'CARD', status: 'PENDING', created_at: ago(HOUR) });
-    await rows.payment(id);
-  }
-  for (let i = 0; i < FLAGGED; i += 1) {
-    const flag = { attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN', needs_attention_since: ago(5) };
-    await rows.hold(await rows.purchase(flag));
-  }
-  await sql`analyze`.execute(books.owner);
-}, 600_000);
+await closedPurchases(books.owner);
+const rows = rowsOf(books.owner);
+for (let i = 0; i < OPEN; i += 1) {
+  const id = await rows.purchase({ payment_method: 'CARD', status: 'PENDING', created_at: ago(HOUR) });
+  await rows.payment(id);
+}
+for (let i = 0; i < FLAGGED; i += 1) {
+  const flag = { attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN', needs_attention_since: ago(5) };
+  await rows.hold(await rows.purchase(flag));
+}
+await sql`analyze`.execute(books.owner);
 
 /**
  * Purchases that ended years and hours ago, each with a hold, a payment, a refund, an event and a message

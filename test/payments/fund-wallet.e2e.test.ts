@@ -12,16 +12,10 @@ import {
   gatewayFaults,
 } from '../support/money/payments.ts';
 import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
-});
+const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
 afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  await expectSoundBooks(stack);
-  await stack.close();
-});
 
 const penniless = (currency: AccountCurrency): Promise<TestAccount> =>
   stack.account({ fundsMinor: 0n, currency });

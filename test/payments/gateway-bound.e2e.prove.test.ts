@@ -3,24 +3,23 @@
  * checkouts of one account are opened and ended more slowly, do not need attention for that, and do not delay
  * other accounts.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { buyThroughGateway } from '../support/money/payments.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const BOUND_PER_SECOND = 12;
 const PILE = 20;
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     env: {
       SIMWAY_TEST_GATEWAY_REQUESTS_PER_SECOND: String(BOUND_PER_SECOND),
       SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000, checkoutMs: 6_000, slowCheckMs: 500 }),
     },
-  });
-});
-afterAll(() => stack.close());
+  }),
+);
 
 /** Openings and checks. The list that the monitor reads serves all accounts. */
 async function gatewayCalls(): Promise<number> {

@@ -3,10 +3,9 @@
  * unmatched events change nothing, every form of an event is understood, and no event gets a 5xx answer.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { timelineOf } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import { eventsOf, postEvent, signatureOf } from '../support/money/payers.ts';
 import { countRows } from '../support/money/payment-books.ts';
 import {
@@ -17,41 +16,30 @@ import {
   untilStatus,
   type Paid,
 } from '../support/money/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 /** Only an event triggers our check early. */
 const NEVER_MS = 3_600_000;
 
-let stack: Stack;
-let account: TestAccount;
-/** A waiting, a delivered and a closed purchase, each with an event of its own. */
-let unpaid: Paid;
-let delivered: Paid;
-let closed: Paid;
-beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }),
-      SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: 'sk_test_before',
-    },
-  });
-  account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
-  [unpaid, delivered, closed] = [
-    await buyThroughGateway(stack, account),
-    await buyThroughGateway(stack, account),
-    await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' }),
-  ];
-  for (const { answer } of [unpaid, delivered, closed]) expect(answer.status, answer.text).toBe(201);
-  await closeUnpaid(stack.world, closed.transactionId, 'PAYMENT_NOT_OPENED');
-  await atGateway(stack, delivered.reference, 'pay');
-  await untilStatus(stack, delivered.transactionId, 'SUCCESS');
-}, 120_000);
-afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  await expectSoundBooks(stack);
-  await stack.close();
+const stack = await soundStack({
+  env: {
+    SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }),
+    SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: 'sk_test_before',
+  },
 });
+const account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+/** A waiting, a delivered and a closed purchase, each with an event of its own. */
+const [unpaid, delivered, closed] = [
+  await buyThroughGateway(stack, account),
+  await buyThroughGateway(stack, account),
+  await buyThroughGateway(stack, account, { method: 'BANK_TRANSFER' }),
+];
+for (const { answer } of [unpaid, delivered, closed]) expect(answer.status, answer.text).toBe(201);
+await closeUnpaid(stack.world, closed.transactionId, 'PAYMENT_NOT_OPENED');
+await atGateway(stack, delivered.reference, 'pay');
+await untilStatus(stack, delivered.transactionId, 'SUCCESS');
+afterEach(() => clearGatewayFaults(stack));
 
 const eventRows = async (): Promise<number> =>
   (await stack.world.selectFrom('gateway_events').select('id').execute()).length;

@@ -3,9 +3,8 @@
 // only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import {
   buyThroughGateway,
   chargeAt,
@@ -13,8 +12,8 @@ import {
   type GatewayMethod,
   type Paid,
 } from '../support/money/payments.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 /** The end of a purchase for $2.30. */
 interface Ends {
@@ -133,23 +132,18 @@ const CASES: Case[] = [
   ...Object.entries(BY_TRANSFER).map(caseOf('BANK_TRANSFER', 'BASE')),
   ...TOP_UPS.map((code) => caseOf('CARD', 'TOPUP')([code, CODES[code]!])),
 ].toSorted((a, b) => Number(isLateCard(a)) - Number(isLateCard(b)));
-
-let stack: Stack;
 const started = new Map<Case, Promise<{ buyer: Buyer; bought: Paid; walletMinor: bigint }>>();
-beforeAll(async () => {
-  stack = await startStack({
-    gateway: { scenarioMs: SCENARIO_MS },
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 500, checkoutMs: CHECKOUT_MS }) },
-  });
-  for (const each of CASES) {
-    const buying = buyCase(each);
-    buying.catch(() => undefined);
-    started.set(each, buying);
-    await buying;
-  }
-}, 120_000);
-afterAll(() => stack.close());
-afterAll(() => expectSoundBooks(stack));
+
+const stack = await soundStack({
+  gateway: { scenarioMs: SCENARIO_MS },
+  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 500, checkoutMs: CHECKOUT_MS }) },
+});
+for (const each of CASES) {
+  const buying = buyCase(each);
+  buying.catch(() => undefined);
+  started.set(each, buying);
+  await buying;
+}
 
 async function buyCase({ code, method, type }: Case) {
   const buyer = await newBuyer(stack, { fundsMinor: type === 'BASE' ? 1n : 1_000n });

@@ -41,10 +41,7 @@ interface Order {
   readonly takesMs: number;
 }
 
-interface PaidOrder extends Order {
-  readonly transactionId: string;
-  readonly paidAtMs: number;
-}
+type PaidOrder = Awaited<ReturnType<typeof payInOwnTime>>;
 
 let stack: Stack;
 let accounts: TestAccount[];
@@ -67,7 +64,7 @@ function shoppingList(random: Random): Order[] {
   })).toSorted((one, other) => other.takesMs - one.takesMs);
 }
 
-async function payInOwnTime({ method, takesMs }: Order, account: TestAccount): Promise<PaidOrder> {
+async function payInOwnTime({ method, takesMs }: Order, account: TestAccount) {
   const { answer, reference, transactionId } = await buyThroughGatewayOnce(stack, account, { method });
   expect([answer.status, answer.body.status], answer.text).toEqual([201, 'PENDING']);
   await new Promise((resolve) => setTimeout(resolve, takesMs));

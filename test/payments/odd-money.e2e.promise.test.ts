@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
-import { CASES, playCase, TAKES_MONEY_MS, type PaymentCase } from '../support/money/payment-cases.ts';
-import { ORDERS, type Order } from '../support/money/case-payer.ts';
+import { CASES, playCase, TAKES_MONEY_MS } from '../support/money/payment-cases.ts';
+import { ORDERS } from '../support/money/case-payer.ts';
 import { dropped } from '../support/money/payers.ts';
 import { gatewayFaults } from '../support/money/payments.ts';
 import { createRandom, seedOfRun, size } from '../support/time/size.ts';
@@ -22,19 +22,12 @@ const FIRST_SEED = seedOfRun();
  */
 const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 
-interface Play {
-  readonly name: string;
-  readonly odd: PaymentCase;
-  readonly order: Order;
-}
-const MATRIX: readonly Play[] = CASES.flatMap((odd) =>
-  ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })),
-);
+const MATRIX = CASES.flatMap((odd) => ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })));
 /** Cases in progress at one time: few enough to be paid in time on a slow machine. */
 const CONCURRENCY = 12;
 /** Cases in progress besides: these do nothing until the time to pay is over. */
 const CONCURRENT_WAITERS = size({ ci: 12, prove: 40 });
-const waitsLong = ({ odd, order }: Play): boolean =>
+const waitsLong = ({ odd, order }: (typeof MATRIX)[number]): boolean =>
   /expiry|returned|late, and/.test(odd.name) ||
   (order === 'poll only' && /second time|after delivery/.test(odd.name));
 

@@ -1,10 +1,9 @@
 // Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions,
 // money, package, and the books.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts';
-import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/people/buyer.ts';
+import { findPurchaseRow, newBuyer, timelineOf } from '../support/people/buyer.ts';
 import { movedBy } from '../support/money/fundings.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import {
   atGateway,
   buyThroughGateway,
@@ -13,21 +12,13 @@ import {
   gatewayFaults,
   untilStatus,
 } from '../support/money/payments.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { type Answer } from '../support/world/stack.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-let buyer: Buyer;
-let target: { esimId: string; iccid: string };
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
-  buyer = await newBuyer(stack, { currency: 'USD' });
-  target = await buyer.activeEsim();
-});
+const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
+const buyer = await newBuyer(stack, { currency: 'USD' });
+const target = await buyer.activeEsim();
 afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  await expectSoundBooks(stack);
-  await stack.close();
-});
 
 const GB = 1024 ** 3;
 const PRICE_MINOR = 230;

@@ -4,18 +4,15 @@
  * monitor; the gateway is a list in memory, and workflows book at once.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { type PaidCharges } from '../../src/payments/port.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { createMonitored, pace } from './monitored.support.ts';
 import { createRandom, size, withSeed } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks({ maxConnections: 4 });
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks({ maxConnections: 4 }));
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const PAID_A_DAY = 100_000;
 const CHECKOUTS_A_DAY = 300_000;

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { GatewayDispute } from '../../src/payments/port.ts';
 import { findOpenDisputes, releaseRisk, saveDisputes } from '../../src/payments/store/disputes.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount, type NewAccount } from '../../src/accounts/store/accounts.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
@@ -46,13 +45,7 @@ const OF_WALLETS_ONLY = [
   'a hold moved another amount than its own',
 ];
 
-export interface Payer {
-  readonly transactionId: string;
-  readonly accountId: string;
-  readonly reference: string;
-  readonly input: PurchaseInput;
-  readonly purpose: PaymentPurpose;
-}
+export type Payer = Awaited<ReturnType<typeof newPayer>>;
 
 export interface PayerOptions {
   readonly purpose?: PaymentPurpose;
@@ -205,7 +198,7 @@ export function usePaymentBooks() {
   };
 }
 
-async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Payer> {
+async function newPayer(world: WorldDb, options: PayerOptions = {}) {
   const transactionId = `txn-${randomUUID()}`;
   const { timings } = purchaseInput({ transactionId });
   const { charge = CHARGE, method: paymentMethod = 'CARD' } = options;

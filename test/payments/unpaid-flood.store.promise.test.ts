@@ -5,18 +5,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { MINUTE_MS } from '../../src/domain/clock.ts';
 import { chargeReference, DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
 import { saveInstructions, countUnpaid } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { newAccount, purchaseInput } from '../support/money/facts.ts';
 import { stockCatalogue } from '../support/money/stock.ts';
 import { createMonitored } from './monitored.support.ts';
 import { size } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const START_MS = Date.parse('2026-03-01T10:00:00.000Z');
 const MINUTES = size({ ci: 60, prove: 24 * 60 });
@@ -29,12 +30,8 @@ const TRANSFER_MS = 30 * MINUTE_MS;
 const LIMIT = DEFAULT_UNPAID_LIMITS.STANDARD;
 const GATEWAY_BOUND_PER_SECOND = 30;
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks({ maxConnections: 4 });
-  await stockCatalogue(books.world, new Date(START_MS));
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks({ maxConnections: 4 }));
+await stockCatalogue(books.world, new Date(START_MS));
 
 async function newBuyer(): Promise<string> {
   const account = newAccount({ plan: 'STANDARD', email: `${randomUUID()}@test.example` });

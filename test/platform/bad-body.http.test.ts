@@ -2,16 +2,13 @@
 // use case runs.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
-import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type Reply } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
 beforeEach(async () => {
   api.shop.calls.length = 0;
   await api.shop.setBalance(1_000_000_000n);

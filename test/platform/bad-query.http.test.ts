@@ -1,6 +1,6 @@
 // Bad input in query strings: wrong, broken, doubled, oversized and hostile values. Each is named in the
 // documented refusal, and no use case runs.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   MAX_PACKAGE_CODE_CHARACTERS,
   MAX_PAGE,
@@ -8,13 +8,10 @@ import {
   MAX_REGION_CODE_CHARACTERS,
   MAX_SEARCH_CHARACTERS,
 } from '../../src/platform/http/limits.ts';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
 beforeEach(() => {
   api.shop.calls.length = 0;
 });

@@ -1,6 +1,6 @@
 // Promise A4: the caller's address, and the addresses that may use a key, on real sockets. A wrong "yes" is a
 // bypass, a wrong "no" a false refusal.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   addressBucket,
   compileRanges,
@@ -9,17 +9,14 @@ import {
   resolveClientAddress,
 } from '../../src/platform/http/addresses.ts';
 import { findClientAddress } from '../../src/platform/http/middleware/client-address.ts';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const PROXY = '127.0.0.10';
 const STRANGER = '127.0.0.99';
 const TRUSTED = [PROXY, '10.0.0.0/8', '2001:db8:aaaa::/48', '::ffff:172.16.0.0/108'];
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi({ settings: { trustedProxies: TRUSTED } });
-});
-afterAll(() => api.close());
+const api = await forFile(startApi({ settings: { trustedProxies: TRUSTED } }));
 
 interface Case {
   readonly from?: string;

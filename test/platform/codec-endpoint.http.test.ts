@@ -1,10 +1,10 @@
 // The codec endpoint of the admin port decrypts for the Temporal UI and not for other websites, and never
 // encrypts.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { buildAdminApp } from '../../src/platform/http/admin.ts';
-import { startServer, type RunningServer } from '../../src/platform/http/server.ts';
+import { startServer } from '../../src/platform/http/server.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
 import { createPayloadCodec } from '../../src/platform/temporal/payload-codec.ts';
 
@@ -15,18 +15,14 @@ const codecs = new Map(
 );
 const clear = defaultPayloadConverter.toPayload({ packageCode: 'NG-5GB-30D' });
 
-let server: RunningServer;
-let without: RunningServer;
-beforeAll(async () => {
-  const deps = {
-    checks: () => Promise.resolve([]),
-    metrics: createMetrics({ processMetrics: false }).registry,
-    version: '1.2.3',
-  };
-  const at = { host: '127.0.0.1', port: 0 };
-  server = await startServer({ app: buildAdminApp({ ...deps, codec: { uiOrigin: UI, codecs } }), ...at });
-  without = await startServer({ app: buildAdminApp(deps), ...at });
-});
+const deps = {
+  checks: () => Promise.resolve([]),
+  metrics: createMetrics({ processMetrics: false }).registry,
+  version: '1.2.3',
+};
+const at = { host: '127.0.0.1', port: 0 };
+const server = await startServer({ app: buildAdminApp({ ...deps, codec: { uiOrigin: UI, codecs } }), ...at });
+const without = await startServer({ app: buildAdminApp(deps), ...at });
 afterAll(() => Promise.all([server.stop(500), without.stop(500)]));
 
 const asJson = ({ metadata, data }: Payload) => ({

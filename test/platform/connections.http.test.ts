@@ -23,19 +23,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((api) => api.close()));
 });
 
-interface Client {
-  readonly socket: Socket;
-  readonly received: () => string;
-  readonly isClosed: () => boolean;
-}
+type Client = Awaited<ReturnType<typeof come>>;
 
 /** Connects, sends, and reads everything that arrives, unless `isReading` is false. */
-async function come(
-  port: number,
-  from: string,
-  bytes: string | Buffer = '',
-  { isReading = true } = {},
-): Promise<Client> {
+async function come(port: number, from: string, bytes: string | Buffer = '', { isReading = true } = {}) {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   sockets.push(socket);
   let received = '';

@@ -2,27 +2,22 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startApi } from '../support/http/api.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 const PAGE = '<!doctype html><meta name="style-nonce" content="STYLE_NONCE"><div id="root"></div>';
 const SCRIPT = `export const text = '${'x'.repeat(2_000)}';`;
 
-let folder: string;
-let api: TestApi;
-let without: TestApi;
-beforeAll(async () => {
-  folder = await makeTestFolder();
-  await mkdir(join(folder, 'assets'));
-  await writeFile(join(folder, 'index.html'), PAGE);
-  await writeFile(join(folder, 'icon.svg'), '<svg/>');
-  await writeFile(join(folder, 'assets', 'app-1a2b3c.js'), SCRIPT);
-  await writeFile(join(folder, 'assets', 'app-1a2b3c.js.br'), brotliCompressSync(SCRIPT));
-  await writeFile(join(folder, 'built-from'), 'not for readers');
-  api = await startApi({ dashboardFolder: folder });
-  without = await startApi({ dashboardFolder: join(folder, 'not-built') });
-});
+const folder = await makeTestFolder();
+await mkdir(join(folder, 'assets'));
+await writeFile(join(folder, 'index.html'), PAGE);
+await writeFile(join(folder, 'icon.svg'), '<svg/>');
+await writeFile(join(folder, 'assets', 'app-1a2b3c.js'), SCRIPT);
+await writeFile(join(folder, 'assets', 'app-1a2b3c.js.br'), brotliCompressSync(SCRIPT));
+await writeFile(join(folder, 'built-from'), 'not for readers');
+const api = await startApi({ dashboardFolder: folder });
+const without = await startApi({ dashboardFolder: join(folder, 'not-built') });
 afterAll(async () => {
   await Promise.all([api.close(), without.close()]);
   await rm(folder, { recursive: true, force: true });

@@ -2,57 +2,50 @@
 // certificate of its own.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { settleTls } from '../../src/app/config/database.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 import { makeCertificate } from './outbound.support.ts';
-
-let books: Books;
-let server: Server;
-let port: number;
-let caFile: string;
 /** The first message of each client: a request for TLS, or another. */
 const begun: ('tls' | 'plain')[] = [];
 const sockets = new Set<Socket>();
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]);
 
-beforeAll(async () => {
-  books = await openBooks();
-  const { key, cert } = makeCertificate('127.0.0.1');
-  caFile = join(await makeTestFolder(), 'database.pem');
-  await writeFile(caFile, cert);
-  const secureContext = createSecureContext({ key: key.export({ type: 'pkcs8', format: 'pem' }), cert });
-  const behind = new URL(books.url);
-  const joinTo = (client: Socket | TLSSocket, first?: Buffer): void => {
-    const postgres = connect(Number(behind.port), behind.hostname);
-    sockets.add(postgres);
-    if (first) postgres.write(first);
-    for (const one of [client, postgres]) one.on('error', () => undefined);
-    client.pipe(postgres).pipe(client);
-  };
-  server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', (first: Buffer) => {
-      if (!first.equals(SSL_REQUEST)) {
-        begun.push('plain');
-        joinTo(socket, first);
-        return;
-      }
-      begun.push('tls');
-      socket.write('S');
-      joinTo(new TLSSocket(socket, { isServer: true, secureContext }));
-    });
+const books = await openBooks();
+const { key, cert } = makeCertificate('127.0.0.1');
+const caFile = join(await makeTestFolder(), 'database.pem');
+await writeFile(caFile, cert);
+const secureContext = createSecureContext({ key: key.export({ type: 'pkcs8', format: 'pem' }), cert });
+const behind = new URL(books.url);
+const joinTo = (client: Socket | TLSSocket, first?: Buffer): void => {
+  const postgres = connect(Number(behind.port), behind.hostname);
+  sockets.add(postgres);
+  if (first) postgres.write(first);
+  for (const one of [client, postgres]) one.on('error', () => undefined);
+  client.pipe(postgres).pipe(client);
+};
+const server = createServer((socket) => {
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  socket.once('data', (first: Buffer) => {
+    if (!first.equals(SSL_REQUEST)) {
+      begun.push('plain');
+      joinTo(socket, first);
+      return;
+    }
+    begun.push('tls');
+    socket.write('S');
+    joinTo(new TLSSocket(socket, { isServer: true, secureContext }));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  ({ port } = server.address() as { port: number });
 });
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const { port } = server.address() as { port: number };
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));

@@ -1,12 +1,9 @@
 // The reference page: served from our own files only, under a policy that allows nothing from elsewhere.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { expect, test } from 'vitest';
+import { startApi } from '../support/http/api.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
 
 test('the page and every file it names are served', async () => {
   const page = await api.ask('/docs');

@@ -1,15 +1,16 @@
 // The examples of the reference match their routes: requests are valid, answers have the route's schema,
 // refusals are possible ones. Each test that names an example compares it with what it gets
 // (test/support/http/examples.ts).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { errorCodesOf, type ExamplesByOperation } from '../../src/platform/http/docs/openapi.ts';
 import examples from '../../src/app/routes/examples.json' with { type: 'json' };
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { parseJson } from '../../src/platform/http/json.ts';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
 import { RECORD } from '../support/http/examples.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
@@ -25,13 +26,11 @@ const routes = table.filter(
 );
 /** Those for operators that have examples. */
 const pricingRoutes = table.filter(({ path }) => /^\/ops\/(rates|prices|on-sale)/.test(path));
-let api: TestApi;
-let paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-beforeAll(async () => {
-  api = await startApi();
-  paths = ((await api.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
-});
-afterAll(() => api.close());
+
+const api = await forFile(startApi());
+const { paths } = (await api.ask('/api/openapi.json')).json as {
+  paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+};
 
 const named = (media: Media | undefined) =>
   Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value] as const);

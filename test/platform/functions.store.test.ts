@@ -4,17 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { callFunction, composite } from '../../src/platform/database/functions.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { placeHold } from '../support/money/holds.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 
 async function held(): Promise<string> {
   const accountId = `acc-${randomUUID()}`;

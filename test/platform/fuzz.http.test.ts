@@ -2,28 +2,18 @@
 // None is answered with 5xx, every answer is as documented, and none is logged as our error. A failing run
 // prints its seed.
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  readContract,
-  type Contract,
-  type JsonSchema,
-  type Operation,
-  type Parameter,
-} from '../support/http/contract.ts';
+import { expect, test } from 'vitest';
+import { readContract, type JsonSchema, type Operation, type Parameter } from '../support/http/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
-import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
+import { startApi, type Ask } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const RUNS = 2_400;
 
-let api: TestApi;
-let contract: Contract;
-beforeAll(async () => {
-  api = await startApi();
-  contract = await readContract(api);
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
+const contract = await readContract(api);
 
 const SPICE = [
   '',

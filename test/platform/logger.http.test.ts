@@ -1,8 +1,9 @@
 // Promise A9 at the source: no key, secret or install code gets into the log, in any field or text.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
@@ -120,11 +121,7 @@ test('lines below the level are not written; circular objects are cut', () => {
   expect(lines).toEqual([]);
 });
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
 
 test('what is sent over HTTP does not show in the log', async () => {
   const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };

@@ -1,20 +1,16 @@
 // The OpenAPI document: complete, valid, and matching the service's answers.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { compileRoutes } from '../../src/platform/http/middleware/find-route.ts';
-import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
-import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
+import { readContract, type JsonSchema, type Operation } from '../support/http/contract.ts';
+import { startApi, type Ask } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';
 import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
-let contract: Contract;
-beforeAll(async () => {
-  api = await startApi();
-  contract = await readContract(api);
-});
-afterAll(() => api.close());
+const api = await forFile(startApi());
+const contract = await readContract(api);
 beforeEach(() => api.shop.setBalance(1_000_000_000n));
 
 // The routes under /ops have their own document, for operators (ops.http.test.ts).

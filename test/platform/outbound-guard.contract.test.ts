@@ -6,25 +6,15 @@
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../src/platform/outbound/addresses.ts';
 import { createUrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { UrlPolicy } from '../../src/platform/outbound/target.ts';
-import type { UrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import type { WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
-import { startAnsweringServer, type AnsweringServer } from '../support/vendors/answering-server.ts';
-import {
-  clock,
-  divertedTo,
-  startCanary,
-  startNameServer,
-  type Canary,
-  type DivertedNetwork,
-  type NameServer,
-} from './outbound.support.ts';
+import { startAnsweringServer } from '../support/vendors/answering-server.ts';
+import { clock, divertedTo, startCanary, startNameServer, type DivertedNetwork } from './outbound.support.ts';
 import { FORBIDDEN, ZONE } from './outbound.targets.ts';
 
 const SECRETS = [`whsec_${Buffer.from('a secret of tests only').toString('base64')}`];
@@ -32,14 +22,8 @@ const PUBLIC = '93.184.216.34';
 const OPEN: UrlPolicy = { httpsOnly: false, allowedRanges: [] };
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
-let canary: Canary;
-let receiver: AnsweringServer;
-let names: NameServer;
-
-beforeAll(async () => {
-  [canary, receiver] = await Promise.all([startCanary(), startAnsweringServer()]);
-  names = await startNameServer((name) => ZONE[name]);
-});
+const [canary, receiver] = await Promise.all([startCanary(), startAnsweringServer()]);
+const names = await startNameServer((name) => ZONE[name]);
 
 afterAll(async () => {
   await Promise.all([canary.close(), receiver.close(), names.close()]);
@@ -48,12 +32,9 @@ afterAll(async () => {
 const realNames = (): Network['resolve'] => createNetwork({ nameServers: [names.address] }).resolve;
 const here = (url: string): string => url.replaceAll('%PORT%', String(canary.port));
 
-interface Doors {
-  readonly guard: UrlGuard;
-  readonly sender: WebhookSender;
-}
+type Doors = ReturnType<typeof doors>;
 
-function doors(network: Network, policy: UrlPolicy = OPEN): Doors {
+function doors(network: Network, policy: UrlPolicy = OPEN) {
   const options = { policy, network, clock, timeLimitMs: 5_000 };
   return { guard: createUrlGuard(options), sender: createWebhookSender(options) };
 }

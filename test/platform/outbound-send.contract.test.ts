@@ -5,17 +5,14 @@
 import { Socket } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
-import {
-  unreachableUrl,
-  startAnsweringServer,
-  type AnsweringServer,
-} from '../support/vendors/answering-server.ts';
+import { unreachableUrl, startAnsweringServer } from '../support/vendors/answering-server.ts';
 import { until } from '../support/time/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of tests only').toString('base64')}`;
 const BODY = '{"event":"esim.purchased","data":{"name":"Ọ̀ṣun 😀"}}';
@@ -36,11 +33,7 @@ function send(
   return sender.send({ url, messageId: 'msg-1', body: BODY, secrets: [SECRET] });
 }
 
-let receiver: AnsweringServer;
-beforeAll(async () => {
-  receiver = await startAnsweringServer();
-});
-afterAll(() => receiver.close());
+const receiver = await forFile(startAnsweringServer());
 
 let raw: RawServer | undefined;
 afterEach(async () => {

@@ -18,12 +18,9 @@ import { clock } from './outbound.support.ts';
 const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
 const [OLD, NEW, OTHER] = [newSecret(), newSecret(), newSecret()];
 
-interface Signed {
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
+type Signed = ReturnType<typeof signed>;
 
-function signed(messageId: string, body: string, secrets: readonly string[]): Signed {
+function signed(messageId: string, body: string, secrets: readonly string[]) {
   return { headers: webhookHeaders({ messageId, body, secrets }, new Date()), body: Buffer.from(body) };
 }
 

@@ -4,7 +4,7 @@
  * what is closed here stays open.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram';
-import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { connect, createServer, isIPv4, isIPv6, type AddressInfo, type Socket } from 'node:net';
 import type { Network } from '../../src/platform/outbound/network.ts';
 
@@ -128,22 +128,16 @@ export interface Connected {
   readonly port: number;
 }
 
-export interface DivertedNetwork extends Network {
-  /** The requested targets. */
-  readonly connected: readonly Connected[];
-}
+export type DivertedNetwork = ReturnType<typeof divertedTo>;
 
 /** Names as `resolve` has them; every connection ends at this port of this machine. */
-export function divertedTo(
-  port: number,
-  resolve: Network['resolve'],
-  certificates?: string,
-): DivertedNetwork {
+export function divertedTo(port: number, resolve: Network['resolve'], certificates?: string) {
   const connected: Connected[] = [];
   return {
     resolve,
+    /** The requested targets. */
     connected,
-    connect: (addresses, wanted): Socket => {
+    connect: (addresses: readonly string[], wanted: number): Socket => {
       connected.push({ addresses, port: wanted });
       return connect(port, '127.0.0.1');
     },
@@ -151,16 +145,13 @@ export function divertedTo(
   };
 }
 
-export interface Certificate {
-  readonly key: KeyObject;
-  readonly cert: string;
-}
+export type Certificate = ReturnType<typeof makeCertificate>;
 
 /**
  * A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), encoded here since Node has no
  * function for it.
  */
-export function makeCertificate(name: string): Certificate {
+export function makeCertificate(name: string) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = der(0x30, Buffer.from('06082a8648ce3d040302', 'hex'));
   const commonName = der(0x30, Buffer.from('0603550403', 'hex'), der(0x0c, Buffer.from(name)));

@@ -4,25 +4,18 @@
  */
 import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { bundleWorkflows } from '../../src/platform/temporal/bundle.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { runHere } from '../support/world/commands.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { go } from './fixtures/waiting.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-let connection: NativeConnection;
-beforeAll(async () => {
-  stack = await startStack({ worker: false });
-  installRuntime(stack.context.logger);
-  connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-});
-afterAll(async () => {
-  await connection.close();
-  await stack.close();
-});
+const stack = await forFile(startStack({ worker: false }));
+installRuntime(stack.context.logger);
+const connection = await forFile(NativeConnection.connect({ address: inject('temporalAddress') }));
 
 /** Runs `work` while a worker of this release serves a queue of its name. */
 async function during<T>(release: string, work: () => Promise<T>): Promise<T> {

@@ -3,25 +3,20 @@
  * limits keep working.
  */
 import { rm } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
 import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
 import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
-import type { RunningRedis } from '../../src/dev/redis.ts';
 import { startTestRedis } from '../support/world/services.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 /** The most time that Redis may add to a call. */
 const MAX_MS = 250;
-let folder: string;
-let server: RunningRedis;
 let redis: RedisConnection;
 let lines: string[];
 
-beforeAll(async () => {
-  folder = await makeTestFolder();
-  server = await startTestRedis(folder);
-});
+const folder = await makeTestFolder();
+const server = await startTestRedis(folder);
 afterAll(async () => {
   await server.stop();
   await rm(folder, { recursive: true, force: true });

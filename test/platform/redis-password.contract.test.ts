@@ -3,9 +3,8 @@
  * is reported and the service works without Redis.
  */
 import { rm } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { Redis } from 'ioredis';
-import type { RunningRedis } from '../../src/dev/redis.ts';
 import { composeRedisServices } from '../../src/app/composition/redis-services.ts';
 import type { Config, Secrets, WorldConfig } from '../../src/app/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -14,28 +13,24 @@ import { makeTestFolder } from '../support/world/test-folder.ts';
 import { until } from '../support/time/until.ts';
 
 const PASSWORD = 'right/p@ss:word';
-let folder: string;
-let server: RunningRedis;
-let admin: Redis;
-beforeAll(async () => {
-  folder = await makeTestFolder();
-  server = await startTestRedis(folder);
-  admin = new Redis(server.url);
-  // One user with the permissions we need and no others: no other key, no administration.
-  await admin.call(
-    'acl',
-    'setuser',
-    'simway',
-    'on',
-    `>${PASSWORD}`,
-    '~simway:*',
-    '+@all',
-    '-@admin',
-    '-@dangerous',
-    '+info',
-  );
-  await admin.config('SET', 'requirepass', PASSWORD);
-});
+
+const folder = await makeTestFolder();
+const server = await startTestRedis(folder);
+const admin = new Redis(server.url);
+// One user with the permissions we need and no others: no other key, no administration.
+await admin.call(
+  'acl',
+  'setuser',
+  'simway',
+  'on',
+  `>${PASSWORD}`,
+  '~simway:*',
+  '+@all',
+  '-@admin',
+  '-@dangerous',
+  '+info',
+);
+await admin.config('SET', 'requirepass', PASSWORD);
 afterAll(async () => {
   admin.disconnect();
   await server.stop();

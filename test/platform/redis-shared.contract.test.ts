@@ -3,8 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { createRedis } from '../../src/platform/redis/connection.ts';
 import {
   createRedisPacer,
   createInProcessPacer,
@@ -14,6 +14,7 @@ import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/pl
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
 import type { CounterReport } from '../support/time/shared-counter-process.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const PROCESSES = 4;
 const program = fileURLToPath(new URL('../support/time/shared-counter-process.ts', import.meta.url));
@@ -75,12 +76,8 @@ describe('four processes', () => {
   });
 });
 
-let redis: RedisConnection;
-beforeAll(async () => {
-  redis = createRedis({ url: inject('redisUrl') });
-  expect(await redis.isReady(5000)).toBe(true);
-});
-afterAll(() => redis.close());
+const redis = await forFile(createRedis({ url: inject('redisUrl') }));
+expect(await redis.isReady(5000)).toBe(true);
 
 const limiters: [string, () => RateLimiter][] = [
   ['through Redis', () => createRedisRateLimiter({ redis, keyPrefix: prefixes('limiter') })],

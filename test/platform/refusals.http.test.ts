@@ -13,6 +13,7 @@ const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 
 const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP' };
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 
+const NO_TRANSACTION = `txn-${'f'.repeat(32)}`;
 const BAD_KEY = 'Invalid or expired API key';
 const WRONG_ADDRESS = 'This key may not be used from your address';
 
@@ -33,6 +34,13 @@ const buying = (sent: object, status: number, body: unknown): Case => [
   status,
   body,
 ];
+
+const [CONFIRM, FUND] = ['/api/esim/confirm-payment', '/api/wallet/fund'];
+const invalid = (message: string) => generalError(400, 'VALIDATION_ERROR', message);
+const confirming = (bodies: readonly object[], status: number, body: unknown): Case[] =>
+  bodies.map((sent) => [CONFIRM, { key, body: sent }, status, body]);
+const funding = (bodies: readonly string[], body: unknown): Case[] =>
+  bodies.map((rawBody) => [FUND, { key, rawBody }, 400, body]);
 
 const CASES: readonly Case[] = [
   ...refused(
@@ -100,7 +108,7 @@ const CASES: readonly Case[] = [
     baseError('ESIM_NOT_FOUND', 'eSIM not found'),
   ),
   ...refused(
-    [`txn-${'f'.repeat(32)}`, 'x', '%00', '%E0%A4%A', NO_ESIM].map((id) => `/api/esim/transactions/${id}`),
+    [NO_TRANSACTION, 'x', '%00', '%E0%A4%A', NO_ESIM].map((id) => `/api/esim/transactions/${id}`),
     { key },
     404,
     generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
@@ -170,6 +178,69 @@ const CASES: readonly Case[] = [
     503,
     generalError(503, 'ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here'),
   ),
+  ...confirming(
+    [
+      {},
+      { transactionId: null },
+      { orderNo: 'x' },
+      { transactionId: NO_TRANSACTION, gatewayReference: NO_TRANSACTION },
+      { transactionId: '', gatewayReference: '', trackingReference: '' },
+    ],
+    400,
+    invalid('body: exactly one of transactionId, gatewayReference, trackingReference must be given'),
+  ),
+  ...confirming(
+    [{ transactionId: 1, gatewayReference: [], trackingReference: {} }],
+    400,
+    invalid(
+      'transactionId: must be a string; gatewayReference: must be a string; trackingReference: must be a string',
+    ),
+  ),
+  ...confirming(
+    ['transactionId', 'gatewayReference', 'trackingReference'].flatMap((name) =>
+      [NO_TRANSACTION, '', 'x', "' or 1=1 --", 'txn-\u0000', '\ud800', 't'.repeat(5_000), NO_ESIM].map(
+        (text) => ({ [name]: text }),
+      ),
+    ),
+    404,
+    generalError(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+  ),
+  ...funding(
+    [
+      ...['10.123', '10.100', '1e400', '1e2', '1E2', '-10.50', '-0', '0', '0.00', '0.001', '10000000.01'],
+      ...['123456789012345678901234567890', '"10"', '"10.10"', 'null', 'true', '[10]', '{"rawJSON":"10"}'],
+    ].map((amount) => `{"amount":${amount},"paymentMethod":"CARD"}`),
+    invalid('amount: must be a number from 0.01 to 10000000.00 with at most two decimals'),
+  ),
+  ...funding(
+    ['NaN', 'Infinity', '+10', '.5', '10.', '010', '0x10', '1_000'].map(
+      (amount) => `{"amount":${amount},"paymentMethod":"CARD"}`,
+    ),
+    generalError(400, 'INVALID_JSON', 'The request body is not valid JSON'),
+  ),
+  ...funding(
+    ['"WALLET"', '"CASH"', '"card"', '""', 'null', '1'].map(
+      (method) => `{"amount":100,"paymentMethod":${method}}`,
+    ),
+    invalid('paymentMethod: must be one of CARD, BANK_TRANSFER, MOBILE_MONEY, APPLE_PAY'),
+  ),
+  ...funding(['{}'], invalid('amount: is required; paymentMethod: is required')),
+  ...funding(
+    ['{"amount":99.99,"paymentMethod":"BANK_TRANSFER"}'],
+    generalError(
+      400,
+      'PAYMENT_METHOD_UNAVAILABLE',
+      'BANK_TRANSFER takes NGN 100.00 to 10000000.00, this would be NGN 99.99',
+    ),
+  ),
+  [FUND, { rawKey: 'nonsense', body: {} }, 401, unauthorised('UNAUTHORIZED', BAD_KEY)],
+  [CONFIRM, { rawKey: 'nonsense', body: {} }, 401, unauthorised('INVALID_TOKEN', BAD_KEY)],
+  ...refused(
+    [FUND, CONFIRM],
+    { key: 'readonly', body: {} },
+    403,
+    generalError(403, 'FORBIDDEN', lacks('purchase')),
+  ),
 ];
 
 const named = CASES.map((one) => [`${one[0]} ${JSON.stringify(one[1])}`.slice(0, 100), one] as const);
@@ -178,6 +249,8 @@ test.each(named)('%s', async (_name, [target, ask, status, body]) => {
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+  const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
+  expect(await mine.select('transaction_id').execute()).toEqual([]);
 });
 
 test('405 names the methods in Allow, on HEAD too', async () => {

@@ -1,12 +1,9 @@
 // Promise D4: a request id on every answer, the caller's own when it is valid, and the same one in the log.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
+import { expect, test } from 'vitest';
+import { startApi, type Ask } from '../support/http/api.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi({ settings: { publicRequestsPerMinute: 1_000 } });
-});
-afterAll(() => api.close());
+const api = await forFile(startApi({ settings: { publicRequestsPerMinute: 1_000 } }));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -3,7 +3,7 @@
  * be needed.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createOpsActivities } from '../../activities/ops.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
@@ -12,24 +12,21 @@ import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates, forgetRates } from '../../src/catalogue/store/rates.ts';
 import { dismissEvent } from '../../src/operations/store/events-and-messages.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const NOW = new Date('2026-06-01T10:00:00.000Z');
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY_MS);
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-});
+const books = await forFile(openBooks());
+await replaceCatalogue(
+  books.world,
+  { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+  NOW,
+);
 beforeEach(() => sql`truncate gateway_events, exchange_rates`.execute(books.owner));
-afterAll(() => books.close());
 
 const sweep = (): Promise<string> => {
   const deps = { db: books.world, clock: { now: () => NOW } };

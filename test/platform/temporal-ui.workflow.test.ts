@@ -38,13 +38,7 @@ afterEach(async () => {
   await clearGatewayFaults(stack);
 });
 
-interface Shown {
-  readonly summary: string | undefined;
-  readonly memo: unknown;
-  readonly attributes: TypedSearchAttributes;
-}
-
-async function shown(workflowId: string): Promise<Shown> {
+async function shown(workflowId: string) {
   const description = await stack.temporal.workflow.getHandle(workflowId).describe();
   return {
     summary: await description.staticSummary(),

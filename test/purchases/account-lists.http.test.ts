@@ -2,7 +2,7 @@
  * The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their
  * answers, and bad input.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';
 import { startApi } from '../support/http/api.ts';
@@ -28,12 +28,9 @@ const ask = async <Answer = Listed>(target: string, key = 'ngn', example?: strin
   return reply.json as Answer;
 };
 
-let bought: Bought;
-beforeAll(async () => {
-  bought = (await api.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
-  await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
-  await api.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
-});
+const bought = (await api.ask('/api/esim/buy', { key: 'ngn', body: BASE })).json as Bought;
+await api.ask('/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod: 'CARD' } });
+await api.ask('/api/wallet/fund', { key: 'ngn', body: { amount: 100, paymentMethod: 'CARD' } });
 
 describe('the wallet', () => {
   it('explains its balance, newest first', async () => {

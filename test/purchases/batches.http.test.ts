@@ -2,7 +2,7 @@
 // CSV; an empty wallet; e-mails to travellers over SMTP. The steps run on a real Postgres, by an engine
 // without Temporal.
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createEmailActivities } from '../../activities/jobs/install-emails.ts';
 import { checkJob } from '../../activities/jobs/run-jobs.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
@@ -12,22 +12,18 @@ import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
-import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type Reply } from '../support/http/api.ts';
 import { baseItem } from '../support/http/packages.ts';
 import { generalError } from '../support/http/error-bodies.ts';
-import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
+import { startMailServer } from '../support/people/mail-server.ts';
 
 const PATH = '/api/esim/orders/batch';
 const PACKAGE = baseItem.packageCode;
 const PRICE_MINOR = 1_250n;
-
-let api: TestApi;
-let mail: MailServer;
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-beforeAll(async () => {
-  [api, mail] = await Promise.all([startApi(), startMailServer()]);
-  await api.shop.setBalance(1_000_000n, 'usd');
-});
+
+const [api, mail] = await Promise.all([startApi(), startMailServer()]);
+await api.shop.setBalance(1_000_000n, 'usd');
 afterAll(async () => {
   await api.close();
   await mail.close();

@@ -1,18 +1,14 @@
 /** confirm-payment with everything that it does not apply to: a clear answer, no change, and never a 5xx. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import { countRows } from '../support/money/payment-books.ts';
 import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/money/payments.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { type Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 const NEVER_MS = 3_600_000;
 const UNKNOWN = 'txn-00000000000000000000000000000000';
-
-let stack: Stack;
-let own: TestAccount;
-let other: TestAccount;
 const ids: Record<'card' | 'transfer' | 'wallet' | 'closed' | 'delivered' | 'funding', string> = {
   card: '',
   transfer: '',
@@ -21,39 +17,33 @@ const ids: Record<'card' | 'transfer' | 'wallet' | 'closed' | 'delivered' | 'fun
   delivered: '',
   funding: '',
 };
-beforeAll(async () => {
-  stack = await startStack({
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
-  });
-  await gatewayFaults(stack, { webhooks: 'drop' });
-  own = await stack.account();
-  other = await stack.account();
-  ids.card = (await buyThroughGateway(stack, own)).transactionId;
-  ids.transfer = (await buyThroughGateway(stack, own, { method: 'BANK_TRANSFER' })).transactionId;
-  ids.closed = (await buyThroughGateway(stack, own)).transactionId;
-  await closeUnpaid(stack.world, ids.closed, 'PAYMENT_NOT_OPENED');
-  const wallet = await post('/api/esim/buy', {
-    packageCode: 'SIM-OK',
-    packageType: 'BASE',
-    paymentMethod: 'WALLET',
-  });
-  ids.wallet = wallet.body.transactionId;
-  const funding = await post('/api/wallet/fund', { amount: 10, paymentMethod: 'CARD' });
-  ids.funding = funding.body.transactionId;
-  ids.delivered = (await buyThroughGateway(stack, own)).transactionId;
-  await atGateway(stack, ids.delivered, 'pay');
-  await confirm({ transactionId: ids.delivered });
-  await untilStatus(stack, ids.delivered, 'SUCCESS');
-}, 120_000);
-afterAll(async () => {
-  await expectSoundBooks(stack);
-  await stack.close();
-});
 
+const stack = await soundStack({
+  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
+});
+await gatewayFaults(stack, { webhooks: 'drop' });
+const own = await stack.account();
+const other = await stack.account();
 function post(path: string, body: unknown, account = own): Promise<Answer> {
   return stack.call('POST', path, { key: account.apiKey, body });
 }
 const confirm = (body: unknown, account = own) => post('/api/esim/confirm-payment', body, account);
+ids.card = (await buyThroughGateway(stack, own)).transactionId;
+ids.transfer = (await buyThroughGateway(stack, own, { method: 'BANK_TRANSFER' })).transactionId;
+ids.closed = (await buyThroughGateway(stack, own)).transactionId;
+await closeUnpaid(stack.world, ids.closed, 'PAYMENT_NOT_OPENED');
+const wallet = await post('/api/esim/buy', {
+  packageCode: 'SIM-OK',
+  packageType: 'BASE',
+  paymentMethod: 'WALLET',
+});
+ids.wallet = wallet.body.transactionId;
+const funding = await post('/api/wallet/fund', { amount: 10, paymentMethod: 'CARD' });
+ids.funding = funding.body.transactionId;
+ids.delivered = (await buyThroughGateway(stack, own)).transactionId;
+await atGateway(stack, ids.delivered, 'pay');
+await confirm({ transactionId: ids.delivered });
+await untilStatus(stack, ids.delivered, 'SUCCESS');
 
 /** Calls once and then four times at once; answers all bodies. No row may show the calls afterwards. */
 async function askAbout(body: unknown, account = own): Promise<Answer[]> {

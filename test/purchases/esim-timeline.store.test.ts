@@ -3,7 +3,7 @@
  * and that reading it reads only that eSIM.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
@@ -43,53 +43,51 @@ const hour = (hours: number): Date => new Date(START_MS + hours * 3_600_000);
 const timelineAt = (now: Date) =>
   getEsimTimeline({ db: books.world, clock: { now: () => now } }, principal, BASE.esimId);
 
-beforeAll(async () => {
-  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
-  await replaceCatalogue(books.world, catalogue, hour(0));
-  const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
-  await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], hour(0));
-  await ensureWallet(books.world, ACCOUNT, 'USD');
-  const amount = { amountMinor: 100_000n, currency: 'USD' };
-  await fundWallet(books.world, { operationKey: 'f', accountId: ACCOUNT, amount, reason: 'Ada' });
-  const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNBOUNDED };
-  await openPurchase(books.world, BASE, options);
-  await flagAttention(books.world, BASE.transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
-  const facts = profileFacts({
-    esimTranNo: 'tran-1',
-    iccid: '89440001',
-    smdpStatus: 'RELEASED',
-    orderUsageBytes: 0,
-  });
-  await settlePurchase(books.world, BASE.transactionId, profileItem(facts, hour(2), {}));
-  await insertInstallLink(books.world, BASE.esimId, {
-    nonce: Buffer.alloc(16),
-    token_hash: Buffer.alloc(32),
-  });
-  await revokeInstallLink(books.world, BASE.esimId);
-  await refreshEsim(books.world, BASE.esimId, { ...facts, smdpStatus: 'ENABLED' }, hour(3));
-  const inUse = {
-    ...facts,
-    smdpStatus: 'ENABLED',
-    status: 'ACTIVE' as const,
-    activateTime: hour(4).toISOString(),
-  };
-  await refreshEsim(books.world, BASE.esimId, inUse, hour(4));
-  await keepUsage(
-    books.world,
-    'esim-access',
-    [{ esimTranNo: 'tran-1', usedBytes: Math.ceil(TOTAL * 0.85), observedAt: null }],
-    hour(5),
-  );
-  await openPurchase(books.world, TOP_UP, { ...options, now: hour(6) });
-  const totals = {
-    iccid: '89440001',
-    totalVolumeBytes: 2 * TOTAL,
-    orderUsageBytes: 0,
-    totalDuration: 60,
-    expiredTime: null,
-  };
-  await settlePurchase(books.world, TOP_UP.transactionId, topUpItem(totals, hour(6)));
+const catalogue = { supplier: 'esim-access', regions: [region()], packages: [basePackage()] };
+await replaceCatalogue(books.world, catalogue, hour(0));
+const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
+await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], hour(0));
+await ensureWallet(books.world, ACCOUNT, 'USD');
+const amount = { amountMinor: 100_000n, currency: 'USD' };
+await fundWallet(books.world, { operationKey: 'f', accountId: ACCOUNT, amount, reason: 'Ada' });
+const options = { now: hour(1), gateway: 'paystack', keepRefusal: () => false, unpaidLimits: UNBOUNDED };
+await openPurchase(books.world, BASE, options);
+await flagAttention(books.world, BASE.transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
+const facts = profileFacts({
+  esimTranNo: 'tran-1',
+  iccid: '89440001',
+  smdpStatus: 'RELEASED',
+  orderUsageBytes: 0,
 });
+await settlePurchase(books.world, BASE.transactionId, profileItem(facts, hour(2), {}));
+await insertInstallLink(books.world, BASE.esimId, {
+  nonce: Buffer.alloc(16),
+  token_hash: Buffer.alloc(32),
+});
+await revokeInstallLink(books.world, BASE.esimId);
+await refreshEsim(books.world, BASE.esimId, { ...facts, smdpStatus: 'ENABLED' }, hour(3));
+const inUse = {
+  ...facts,
+  smdpStatus: 'ENABLED',
+  status: 'ACTIVE' as const,
+  activateTime: hour(4).toISOString(),
+};
+await refreshEsim(books.world, BASE.esimId, inUse, hour(4));
+await keepUsage(
+  books.world,
+  'esim-access',
+  [{ esimTranNo: 'tran-1', usedBytes: Math.ceil(TOTAL * 0.85), observedAt: null }],
+  hour(5),
+);
+await openPurchase(books.world, TOP_UP, { ...options, now: hour(6) });
+const totals = {
+  iccid: '89440001',
+  totalVolumeBytes: 2 * TOTAL,
+  orderUsageBytes: 0,
+  totalDuration: 60,
+  expiredTime: null,
+};
+await settlePurchase(books.world, TOP_UP.transactionId, topUpItem(totals, hour(6)));
 
 describe('the timeline', () => {
   it('has the purchase, the top-up, the link and the life of the eSIM', async () => {

@@ -1,20 +1,15 @@
 /** An Idempotency-Key 30 days later: it is forgotten, and using it again makes one new purchase. */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { type Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 3_000 }) } });
-}, 120_000);
-afterAll(() => stack.close());
-afterAll(() => expectSoundBooks(stack));
+const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 3_000 }) } });
 
 /** Makes every key of this account 31 days older, and runs the sweep. */
 async function month({ account }: Buyer): Promise<void> {

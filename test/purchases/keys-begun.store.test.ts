@@ -3,33 +3,30 @@
  * over, once.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-import { openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { openBooks, refusalOf, untilStatementWaits } from '../support/world/books.ts';
 import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
 import { openFunding } from '../../src/payments/store/opening.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OPEN: OpenOptions = { now: NOW, keepRefusal: () => false };
 const EARLY = { statusCode: 201, body: '{"status":"PROCESSING"}' };
 const PRICE_MINOR = 1_250n;
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks());
+await replaceCatalogue(
+  books.world,
+  { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+  NOW,
+);
 
 /** Answered before anything of the purchase was written. */
 async function answeredEarly(fundsMinor: bigint): Promise<PurchaseInput> {

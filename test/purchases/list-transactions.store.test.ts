@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import { PURCHASE_STATUSES } from '../../src/domain/states.ts';
 import {
@@ -22,13 +22,11 @@ const FUNDINGS = 300;
 const BIG = 'acc-big';
 const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
-
 /**
  * i % 10 = 9 belongs to other accounts. One in fifty failed, one in seven is a top-up of an earlier
  * purchase's eSIM, one in nine was paid by card.
  */
-beforeAll(async () => {
-  await sql`
+await sql`
     insert into purchases (transaction_id, account_id, package_type, payment_method, status, reason, package_code, package_name, volume_bytes,
                            duration, esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
     select 'txn-' || md5('t' || i), case when i % 10 = 9 then 'acc-other' else ${BIG} end,
@@ -38,18 +36,17 @@ beforeAll(async () => {
            'esim-' || md5('e' || case when i % 7 = 0 then i - 6 else i end), 100, 'USD', 100, 50, (select id from pricing_settings limit 1), 'r',
            timestamptz '2026-01-01' + (i / 2) * interval '5 minutes', timestamptz '2026-03-01'
       from generate_series(1, ${sql.lit(PURCHASES)}) i`.execute(books.owner);
-  await sql`
+await sql`
     insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                        iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
     select esim_id, account_id, transaction_id, 'P', package_name, 'CREATED', 100, 'USD', '{}', 'esim-access',
            '89440' || lpad((row_number() over (order by created_at, transaction_id) * 7919 % 10000000000)::text, 14, '0'), 1000, 30, 'DAY', 1, created_at
       from purchases where package_type = 'BASE'`.execute(books.owner);
-  await sql`
+await sql`
     insert into fundings (transaction_id, account_id, payment_method, status, amount_minor, currency, request_id, created_at, closed_at)
     select 'txn-' || md5('f' || i), ${BIG}, 'CARD', 'SUCCESS', 5000, 'USD', 'r', timestamptz '2026-01-01' + i * interval '3 hours', timestamptz '2026-03-01'
       from generate_series(1, ${sql.lit(FUNDINGS)}) i`.execute(books.owner);
-  await sql`vacuum analyze purchases, fundings, esims`.execute(books.owner);
-});
+await sql`vacuum analyze purchases, fundings, esims`.execute(books.owner);
 
 const principal = { account: { id: BIG, currency: 'USD' } } as Principal;
 const list = (command: Partial<Command>): Promise<TransactionPage> =>

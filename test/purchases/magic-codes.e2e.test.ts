@@ -2,11 +2,10 @@
 // own account. The slow ones run in parallel, so that their real twelve seconds pass only once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 /** The documented end of a code. */
 type Ends =
@@ -48,22 +47,17 @@ const TOP_UPS: Readonly<Record<string, Ends>> = {
 const SLOW_MS = 12_000;
 const GB = 1024 ** 3;
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        answerWithinMs: 8_000,
-        checkMaxMs: 1_000,
-        attentionAfterMs: SLOW_MS + 4_000,
-        slowCheckMs: 1_000,
-        inFlightGraceMs: 1_000,
-      }),
-    },
-  });
+const stack = await soundStack({
+  env: {
+    SIMWAY_TEST_TIMINGS: JSON.stringify({
+      answerWithinMs: 8_000,
+      checkMaxMs: 1_000,
+      attentionAfterMs: SLOW_MS + 4_000,
+      slowCheckMs: 1_000,
+      inFlightGraceMs: 1_000,
+    }),
+  },
 });
-afterAll(() => stack.close());
-afterAll(() => expectSoundBooks(stack));
 
 interface Case {
   readonly type: 'BASE' | 'TOPUP';
@@ -77,14 +71,10 @@ const CASES: Case[] = Object.entries(CODES).flatMap(([code, ends]) => [
   ...(code === 'SIM-NO-TOPUP' ? [] : [{ type: 'TOPUP' as const, code, ends: TOP_UPS[code] ?? ends }]),
 ]);
 
-interface Bought {
-  readonly buyer: Buyer;
-  readonly balanceMinor: bigint;
-  readonly answer: Answer;
-}
+type Bought = Awaited<ReturnType<typeof buyCase>>;
 
 /** BASE from a dollar wallet, TOPUP from a naira one. */
-async function buyCase({ type, code }: Case): Promise<Bought> {
+async function buyCase({ type, code }: Case) {
   const buyer = await newBuyer(stack, { currency: type === 'BASE' ? 'USD' : 'NGN' });
   const esimId = type === 'BASE' ? undefined : (await buyer.activeEsim()).esimId;
   const balanceMinor = await buyer.balanceMinor();

@@ -1,18 +1,12 @@
 // The main use of the whole service, as a newcomer does it: buy, read back, top up, read again; in dollars
 // and in naira.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { soundStack } from '../support/world/sound-stack.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
 
 const GB = 1024 ** 3;
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.close());
-afterAll(() => expectSoundBooks(stack));
+const stack = await soundStack();
 
 describe.each([
   // Cost 2.00; merchants pay 15 % more, users 25 %.

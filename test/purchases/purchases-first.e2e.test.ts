@@ -5,10 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { installDataWith } from '../support/vendors/install-data.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const READERS = 10;
 const ESIMS_EACH = 20;
@@ -28,26 +29,22 @@ const EVENT_EVERY_MS = 50;
 /** A worker's deadline is 9 s here, and a batch of events takes 20 s. */
 const STOPS_WITHIN_MS = 5_000;
 
-let stack: Stack;
-let eventEsims: string[];
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     wholeCatalogue: true,
     env: {
       SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: '8',
       // Buyers wait for their answer, however slow the machine is.
       SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000 }),
     },
-  });
-  eventEsims = await buyEsims(EVENT_ESIMS);
-});
-afterAll(() => stack.close());
-
+  }),
+);
 const buy = (account: TestAccount, packageCode = 'SIM-OK') =>
   stack.call('POST', '/api/esim/buy', {
     key: account.apiKey,
     body: { packageCode, packageType: 'BASE', paymentMethod: 'WALLET' },
   });
+const eventEsims = await buyEsims(EVENT_ESIMS);
 
 /** eSIMs in our rows that the supplier knows: copies of a bought one, given to the readers. */
 async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (readonly [string, string])[]> {

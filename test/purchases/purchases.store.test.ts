@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
@@ -17,30 +17,27 @@ import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { flagAttention, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OPEN: OpenOptions = { now: NOW, keepRefusal: () => false };
 const OUT_OF_STOCK: Refusal = { reason: 'OUT_OF_STOCK', detail: 'code 200007' };
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-  const packages = [basePackage(), basePackage({ packageCode: 'GONE' })];
-  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, NOW);
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: packages.slice(0, 1) },
-    NOW,
-  );
-  const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
-  await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
-});
+const books = await forFile(openBooks());
+const packages = [basePackage(), basePackage({ packageCode: 'GONE' })];
+await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, NOW);
+await replaceCatalogue(
+  books.world,
+  { supplier: 'esim-access', regions: [region()], packages: packages.slice(0, 1) },
+  NOW,
+);
+const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
+await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 afterEach(async () => {
   expect(await auditBooks(books.owner)).toEqual([]);
 });
-afterAll(() => books.close());
 
 async function buyer(fundsMinor = 10_000n): Promise<string> {
   const accountId = `acc-${randomUUID()}`;

@@ -38,25 +38,23 @@ const seed = Math.trunc(Math.random() * 2 ** 31);
 const books: Books = await openBooks({ maxConnections: 10, statementTimeoutMs: 30_000 });
 afterAll(() => books.close());
 
-beforeAll(async () => {
-  const packages = [basePackage(), basePackage({ packageCode: 'KE-1', regionCode: 'KE' })];
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region(), region({ regionCode: 'KE' })], packages },
-    new Date(START_MS),
-  );
-  await replaceTopUps(
-    books.world,
-    'NG-5GB-30D',
-    [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
-    new Date(START_MS),
-  );
-  for (const accountId of ACCOUNTS) {
-    await ensureWallet(books.world, accountId, 'USD');
-    const amount = { amountMinor: 1_000_000_000n, currency: 'USD' };
-    await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
-  }
-});
+const packages = [basePackage(), basePackage({ packageCode: 'KE-1', regionCode: 'KE' })];
+await replaceCatalogue(
+  books.world,
+  { supplier: 'esim-access', regions: [region(), region({ regionCode: 'KE' })], packages },
+  new Date(START_MS),
+);
+await replaceTopUps(
+  books.world,
+  'NG-5GB-30D',
+  [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
+  new Date(START_MS),
+);
+for (const accountId of ACCOUNTS) {
+  await ensureWallet(books.world, accountId, 'USD');
+  const amount = { amountMinor: 1_000_000_000n, currency: 'USD' };
+  await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+}
 
 /** The expected figures, counted by hand. */
 interface Bought {

@@ -1,42 +1,33 @@
 // One message during its delivery, on a clock that runs fifty thousand times as fast: the whole published
 // schedule in five and a half seconds, five days of failure in nine.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
 import { findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
 import { eventTypes, fetchHistory, payloadTexts } from '../support/world/history.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import {
   answerStatus,
   startReceiver,
   type Listener,
   type Received,
-  type Receiver,
 } from '../support/people/webhook-receiver.ts';
-import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+import { createDeliveryHarness } from './deliver-webhook.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const SPEED = 50_000;
 const WAITS_MS = ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / SPEED));
 
-let stack: Stack;
-let harness: DeliveryHarness;
-let receiver: Receiver;
-let account: TestAccount;
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     env: { SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED), SIMWAY_SWEEP_WEBHOOKS_MS: '1000' },
-  });
-  harness = createDeliveryHarness(stack);
-  receiver = await startReceiver();
-  account = await stack.account({ fundsMinor: 0n });
-});
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-  await receiver.close();
-});
+  }),
+);
+const harness = await forFile(createDeliveryHarness(stack));
+const receiver = await forFile(startReceiver());
+const account = await stack.account({ fundsMinor: 0n });
 
 const endpointOf = (endpointId: string) => findEndpoint(stack.world, account.accountId, endpointId);
 const gapsOf = (all: readonly Received[]): number[] =>

@@ -7,11 +7,6 @@ import { createRandom, withSeed } from '../support/time/size.ts';
 
 const TICK_MS = 10;
 
-interface Played {
-  readonly calledAtMs: readonly number[];
-  comeBacks(fromMs: number, toMs: number): number;
-}
-
 /**
  * Messages for each endpoint, within their first second. A message is done after one attempt, whatever its
  * result.
@@ -20,7 +15,7 @@ function play(
   seed: number,
   given: { readonly endpoints: number; readonly messages: number; readonly forMs: number },
   answer: (atMs: number) => { readonly takesMs: number; readonly ending: Ending },
-): Played {
+) {
   let nowMs = 0;
   const random = createRandom(seed);
   const limiter = createEndpointLimiter({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { leapAfterRestore } from '../../migrations/event-positions.ts';
 import { FEED_START } from '../../src/webhooks/feed.ts';
 import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
@@ -24,18 +24,15 @@ import {
   type PendingMessages,
 } from '../../src/webhooks/store/messages.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { openBooks, refusalOf } from '../support/world/books.ts';
 import { openSchema } from '../support/world/database.ts';
 import { createRandom, withSeed } from '../support/time/size.ts';
 import { until } from '../support/time/until.ts';
 import { newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks({ maxConnections: 16 });
-});
+const books = await forFile(openBooks({ maxConnections: 16 }));
 afterEach(() => books.owner.deleteFrom('events').where('account_id', 'is', null).execute());
-afterAll(() => books.close());
 
 const FACTS = { endpointId: 'ep-1', url: 'https://m.example/', reason: 'GONE' } as const;
 

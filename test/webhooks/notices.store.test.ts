@@ -4,7 +4,7 @@
  * attempt.
  */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
@@ -25,16 +25,13 @@ import {
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { newAccount } from '../support/money/facts.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks({ maxConnections: 10 });
-});
+const books = await forFile(openBooks({ maxConnections: 10 }));
 beforeEach(() => books.owner.deleteFrom('notices').execute());
-afterAll(() => books.close());
 
 const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);

@@ -1,9 +1,9 @@
 // The webhook routes on the whole service: messages requested over HTTP arrive signed at the merchant's
 // server; every attempt can be read; failed messages are sent again with their own id.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { isSigned } from '../support/people/webhook-inbox.ts';
 import {
@@ -15,13 +15,10 @@ import {
   type Message,
   type Shop,
 } from './webhook-api.support.ts';
-
-let stack: Stack;
+import { forFile } from '../support/world/for-file.ts';
 let shop: Shop;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.close());
+
+const stack = await forFile(startStack());
 beforeEach(async () => {
   shop = await openShop(stack);
 });

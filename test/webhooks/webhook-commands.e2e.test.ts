@@ -3,22 +3,19 @@
 // requested.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import type { RunningInfo } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 import { runCommand, runHere, type CommandResult } from '../support/world/commands.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { isSigned, startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
-
-let stack: Stack;
+import { forFile } from '../support/world/for-file.ts';
 let inbox: Inbox;
 let me: TestAccount;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.close());
+
+const stack = await forFile(startStack());
 beforeEach(async () => {
   [inbox, me] = await Promise.all([startInbox(), stack.account()]);
 });

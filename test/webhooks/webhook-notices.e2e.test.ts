@@ -1,35 +1,25 @@
 // A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a
 // real mail server.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
-import { startMailServer, type MailServer, type ReceivedMail } from '../support/people/mail-server.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startMailServer, type ReceivedMail } from '../support/people/mail-server.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import {
-  answerStatus,
-  startReceiver,
-  type Listener,
-  type Receiver,
-} from '../support/people/webhook-receiver.ts';
+import { answerStatus, startReceiver, type Listener } from '../support/people/webhook-receiver.ts';
 
 /** The first four attempts at a message take 4 s, five days of failure 14 minutes. */
 const SPEED = 500;
 const FIVE_DAYS_MS = (5 * 86_400_000) / SPEED;
 const FROM = 'notices@simway.example';
 
-let mail: MailServer;
-let stack: Stack;
-let receiver: Receiver;
-beforeAll(async () => {
-  [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
-  stack = await startStack({
-    env: {
-      SIMWAY_SMTP_URL: mail.url,
-      SIMWAY_MAIL_FROM: FROM,
-      SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED),
-      SIMWAY_SWEEP_WEBHOOKS_MS: '1000',
-    },
-  });
+const [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
+const stack = await startStack({
+  env: {
+    SIMWAY_SMTP_URL: mail.url,
+    SIMWAY_MAIL_FROM: FROM,
+    SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED),
+    SIMWAY_SWEEP_WEBHOOKS_MS: '1000',
+  },
 });
 afterAll(async () => {
   await stack.close();

@@ -1,15 +1,11 @@
 // What a merchant sees of an attempt at its receiver.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
+import { startReceiver, type Listener } from '../support/people/webhook-receiver.ts';
 
-let stack: Stack;
-let receiver: Receiver;
-beforeAll(async () => {
-  [stack, receiver] = await Promise.all([startStack(), startReceiver()]);
-});
+const [stack, receiver] = await Promise.all([startStack(), startReceiver()]);
 afterAll(async () => {
   await stack.close();
   await receiver.close();

@@ -1,8 +1,8 @@
 // Secrets of webhook endpoints on the whole service: shown once; replaced ones sign for another day; a repeat
 // with the same key is one.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startStack } from '../support/world/stack.ts';
 import { isSigned } from '../support/people/webhook-inbox.ts';
 import {
   ENDPOINTS,
@@ -13,13 +13,10 @@ import {
   type Reply,
   type Shop,
 } from './webhook-api.support.ts';
-
-let stack: Stack;
+import { forFile } from '../support/world/for-file.ts';
 let shop: Shop;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.close());
+
+const stack = await forFile(startStack());
 beforeEach(async () => {
   shop = await openShop(stack);
 });

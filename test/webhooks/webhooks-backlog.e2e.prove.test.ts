@@ -1,37 +1,21 @@
 // A backlog at an endpoint that hangs, through the whole service: purchases and other merchants' messages are
 // not affected, waiting messages are attempted seldom, and a worker that stops leaves nothing behind.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
-import {
-  answerStatus,
-  startReceiver,
-  type Listener,
-  type Receiver,
-} from '../support/people/webhook-receiver.ts';
-import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+import { answerStatus, startReceiver, type Listener } from '../support/people/webhook-receiver.ts';
+import { createDeliveryHarness } from './deliver-webhook.support.ts';
+import { forFile } from '../support/world/for-file.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 const BACKLOG = 150;
 const PURCHASES = 5;
 /** For one message, on a busy machine; an attempt that hangs takes 15 s. */
 const SOON_MS = 8_000;
 
-let stack: Stack;
-let receiver: Receiver;
-let harness: DeliveryHarness;
-beforeAll(async () => {
-  stack = await startStack();
-  harness = createDeliveryHarness(stack);
-  receiver = await startReceiver();
-}, 60_000);
-afterAll(async () => {
-  await harness.close();
-  await expectSoundBooks(stack);
-  await stack.close();
-  await receiver.close();
-});
+const stack = await soundStack();
+const harness = await forFile(createDeliveryHarness(stack));
+const receiver = await forFile(startReceiver());
 
 async function hangingEndpoint(messages: number): Promise<{ listener: Listener; ids: string[] }> {
   const account = await stack.account({ fundsMinor: 0n });

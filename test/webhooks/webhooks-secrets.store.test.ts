@@ -2,7 +2,7 @@
  * The secrets of an endpoint as rows: each replaced one signs until its own end, a limited number at a time,
  * and is wiped after that; an old encryption is replaced wherever it is.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
@@ -17,15 +17,12 @@ import {
   reseal,
   rotateSecret,
 } from '../../src/webhooks/store/endpoints.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { installDataWith } from '../support/vendors/install-data.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks({ maxConnections: 20 });
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks({ maxConnections: 20 }));
 
 const MAX = 4;
 const inMs = (ms: number): Date => new Date(Date.now() + ms);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { HoldConflict, voidHold } from '../../src/ledger/store/holds.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
@@ -20,30 +20,27 @@ import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { placeHold } from '../support/money/holds.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const OPEN = { now: NOW, keepRefusal: () => false };
 const PROFILE = profileItem(profileFacts(), NOW, {});
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-  await replaceCatalogue(
-    books.world,
-    { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
-    NOW,
-  );
-  const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
-  await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
-});
+const books = await forFile(openBooks());
+await replaceCatalogue(
+  books.world,
+  { supplier: 'esim-access', regions: [region()], packages: [basePackage()] },
+  NOW,
+);
+const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
+await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
 afterEach(() => vi.restoreAllMocks());
-afterAll(() => books.close());
 
 async function buyer(fundsMinor = 10_000n): Promise<string> {
   const accountId = newAccountId();

@@ -2,39 +2,26 @@
 // that stay, to a receiver that uses the unmodified `standardwebhooks` package; and no secret at rest.
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { installOf } from '../support/vendors/install-data.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import {
-  startReceiver,
-  type Listener,
-  type Received,
-  type Receiver,
-} from '../support/people/webhook-receiver.ts';
+import { startReceiver, type Listener, type Received } from '../support/people/webhook-receiver.ts';
+import { forFile } from '../support/world/for-file.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-let receiver: Receiver;
-beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, inFlightGraceMs: 500 }),
-      SIMWAY_TEST_WEBHOOK_SPEED: '500',
-    },
-  });
-  receiver = await startReceiver();
+const stack = await soundStack({
+  env: {
+    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, inFlightGraceMs: 500 }),
+    SIMWAY_TEST_WEBHOOK_SPEED: '500',
+  },
 });
+const receiver = await forFile(startReceiver());
 afterEach(() => stack.clearFaults());
-afterAll(async () => {
-  await expectSoundBooks(stack);
-  await stack.close();
-  await receiver.close();
-});
 
 /** An account with an endpoint for every event. */
 async function merchant(fundsMinor = 1_000_000n): Promise<{ account: TestAccount; listener: Listener }> {

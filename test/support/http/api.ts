@@ -3,28 +3,24 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/app/http/app.ts';
-import { startServer, type RunningServer, type ServerOptions } from '../../../src/platform/http/server.ts';
+import { startServer, type ServerOptions } from '../../../src/platform/http/server.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
-import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
-import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
+import { createMetrics } from '../../../src/platform/telemetry/metrics.ts';
+import type { LimitVerdict } from '../../../src/platform/rate-limiter.ts';
 import { createExamples, type ExampleName } from './examples.ts';
-import { keyOf, openShop, type TestShop } from './shop.ts';
+import { keyOf, openShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/app/composition/ops-use-cases.ts';
 import { createRouteTable } from '../../../src/app/routes/route-table.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
-interface CountingLimiter extends RateLimiter {
-  readonly counts: Map<string, number>;
-}
-
 export const RESET_AT_MS = 4_102_444_800_000;
 
 /** One endless window, so that tests count without a clock. */
-function createCountingLimiter(): CountingLimiter {
+function createCountingLimiter() {
   const counts = new Map<string, number>();
   return {
     counts,
-    consume(bucket, limit): Promise<LimitVerdict> {
+    consume(bucket: string, limit: number): Promise<LimitVerdict> {
       const used = (counts.get(bucket) ?? 0) + 1;
       counts.set(bucket, used);
       return Promise.resolve({
@@ -34,7 +30,7 @@ function createCountingLimiter(): CountingLimiter {
         resetAtMs: RESET_AT_MS,
       });
     },
-    giveBack(bucket) {
+    giveBack(bucket: string) {
       counts.set(bucket, (counts.get(bucket) ?? 0) - 1);
       return Promise.resolve();
     },
@@ -93,22 +89,7 @@ function createNames(): {
 
 const ID = /\b(?:txn|esim|ep|msg|batch)-[0-9a-f]{32}/g;
 
-export interface TestApi {
-  readonly shop: TestShop;
-  readonly limiter: CountingLimiter;
-  readonly metrics: Metrics;
-  readonly logLines: string[];
-  readonly server: RunningServer;
-  ask(target: string, ask?: Ask): Promise<Reply>;
-  /** The real id behind the name used in answers. */
-  idOf(name: string): string;
-  /**
-   * Sends bytes unchanged and returns everything that is received until the connection ends or `done` says
-   * so.
-   */
-  raw(bytes: string | Buffer, done?: (received: string) => boolean): Promise<string>;
-  close(): Promise<void>;
-}
+export type TestApi = Awaited<ReturnType<typeof startApi>>;
 
 export async function startApi(
   options: {
@@ -120,7 +101,7 @@ export async function startApi(
     /** The folder of the built dashboard; it is not served without. */
     readonly dashboardFolder?: string;
   } = {},
-): Promise<TestApi> {
+) {
   const limiter = createCountingLimiter();
   const metrics = createMetrics({ processMetrics: false });
   const logLines: string[] = [];
@@ -159,14 +140,19 @@ export async function startApi(
     metrics,
     logLines,
     server,
-    ask: async (target, { example, ...ask } = {}) => {
+    ask: async (target: string, { example, ...ask }: Ask = {}) => {
       const reply = await send(server.port, target, ask, names);
       if (example !== undefined)
         keepExample(example, { method: methodOf(ask), target, body: ask.body, reply });
       return reply;
     },
+    /** The real id behind the name used in answers. */
     idOf: names.known,
-    raw: (bytes, done) => sendRaw(server.port, bytes, done),
+    /**
+     * Sends bytes unchanged and returns everything that is received until the connection ends or `done` says
+     * so.
+     */
+    raw: (bytes: string | Buffer, done?: (received: string) => boolean) => sendRaw(server.port, bytes, done),
     close: () => server.stop(1_000),
   };
 }

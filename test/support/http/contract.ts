@@ -42,21 +42,12 @@ interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-export interface Contract {
-  readonly document: OpenApiDocument;
-  readonly operations: readonly Operation[];
-  /** The schema with every reference resolved. */
-  resolve(schema: JsonSchema): JsonSchema;
-  /** What is wrong with an answer to this operation; undefined when it is as documented. */
-  judge(operation: Operation, reply: Reply): string | undefined;
-  /** The same for an answer without an operation: the general error shape or a failed authentication. */
-  judgeGeneral(reply: Reply): string | undefined;
-}
+export type Contract = Awaited<ReturnType<typeof readContract>>;
 
 export async function readContract(
   api: Pick<TestApi, 'ask'>,
   { target = '/api/openapi.json', ...ask }: Ask & { readonly target?: string } = {},
-): Promise<Contract> {
+) {
   const document = (await api.ask(target, ask)).json as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -75,8 +66,10 @@ export async function readContract(
   return {
     document,
     operations,
+    /** The schema with every reference resolved. */
     resolve,
-    judge(operation, reply) {
+    /** What is wrong with an answer to this operation; undefined when it is as documented. */
+    judge(operation: Operation, reply: Reply) {
       const response = operation.operation.responses[String(reply.status)];
       if (!response) return `status ${reply.status} is not documented: ${reply.text.slice(0, 200)}`;
       const isText =
@@ -93,7 +86,8 @@ export async function readContract(
       if (missing.length > 0) return `headers missing: ${missing.join(', ')}`;
       return check(content.schema, isText ? reply.text : reply.json);
     },
-    judgeGeneral(reply) {
+    /** The same for an answer without an operation: the general error shape or a failed authentication. */
+    judgeGeneral(reply: Reply) {
       const name = reply.status === 401 ? 'AuthenticationError' : 'GeneralError';
       const schema = document.components.schemas[name];
       return schema ? check(schema, reply.json) : `no schema ${name}`;

@@ -13,16 +13,13 @@ import type { PurchaseEngine } from '../../../src/purchases/engine.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { purchaseInput } from '../money/facts.ts';
 
-export interface TestEngine extends PurchaseEngine {
-  /** The payment was not made in time. */
-  expire(transactionId: string, purpose: PaymentPurpose, reason?: FailureReason): Promise<void>;
-}
+export type TestEngine = ReturnType<typeof createTestEngine>;
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
 export function createTestEngine(
   deps: Pick<ActivityDeps, 'db' | 'supplier' | 'installData' | 'gateway' | 'clock' | 'events' | 'terms'>,
-): TestEngine {
+) {
   const given = { ...deps, returnUrl: 'https://simway.example.com/pay/return' } as ActivityDeps;
   const orders = createOrderActivities(given);
   const gateway = createGatewayActivities(given);
@@ -48,7 +45,7 @@ export function createTestEngine(
     return openPayment(input, 'purchase');
   };
 
-  const engine: TestEngine = {
+  const engine: PurchaseEngine = {
     purchase: async (input) => withMark(input, await purchase(input)),
     fundWallet: async (input) => {
       const opened = await orders.openFunding(input, new Date().toISOString());
@@ -63,7 +60,15 @@ export function createTestEngine(
       if (state === 'paid' && purpose === 'purchase') await deliver(transactionId);
     },
     checkSoon: (payment) => engine.check(payment, 0),
-    expire: async (transactionId, purpose, reason = 'PAYMENT_EXPIRED') => {
+  };
+  return {
+    ...engine,
+    /** The payment was not made in time. */
+    expire: async (
+      transactionId: string,
+      purpose: PaymentPurpose,
+      reason: FailureReason = 'PAYMENT_EXPIRED',
+    ) => {
       await deps.db
         .updateTable('payments')
         .set({ expires_at: deps.clock.now() })
@@ -73,7 +78,6 @@ export function createTestEngine(
       await close(deps.db, transactionId, reason);
     },
   };
-  return engine;
 }
 
 /** Adds the request to the answer, as the workflow does. */

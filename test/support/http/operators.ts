@@ -19,11 +19,7 @@ import { EngineUnavailable } from '../../../src/domain/outcome.ts';
 import type { ApprovalLimits } from '../../../src/operations/rules.ts';
 import { bindAll } from '../../../src/platform/bind.ts';
 import { createOpsDeps } from '../../../src/app/composition/ops-deps.ts';
-import {
-  createOpsWorld,
-  type OpsUseCases,
-  type OpsWorld,
-} from '../../../src/app/composition/ops-use-cases.ts';
+import { createOpsWorld, type OpsWorld } from '../../../src/app/composition/ops-use-cases.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
@@ -55,26 +51,12 @@ const RECONCILE_WITHIN_MS = 50;
 
 const clock = { now: () => new Date() };
 
-export interface TestOperators extends OpsUseCases {
-  /** Names of the use cases called since the last reset; `<environment> <name>` in an environment. */
-  readonly calls: string[];
-  /** Whether Temporal can be reached. */
-  isEngineAway: boolean;
-  /** `<role> <subject>` of what was refused for a role, as in the audit log since the last reset. */
-  refused(): Promise<string[]>;
-  /**
-   * Where no use case was called since the last reset, only refusals are new: forgets them and answers true.
-   */
-  forgetIfUntouched(): Promise<boolean>;
-  /** All people in their original state, signed in. */
-  reset(): Promise<void>;
-  close(): Promise<void>;
-}
+export type TestOperators = ReturnType<typeof openOperators>;
 
 export function openOperators(
   books: Books,
   { live = false, configuredRates = { NGN: '1534.25' } }: OperatorOptions = {},
-): TestOperators {
+) {
   const calls: string[] = [];
   const state = { isEngineAway: false };
   const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
@@ -116,22 +98,27 @@ export function openOperators(
       .orderBy('id')
       .execute();
   return {
+    /** Names of the use cases called since the last reset; `<environment> <name>` in an environment. */
     calls,
     get isEngineAway() {
       return state.isEngineAway;
     },
+    /** Whether Temporal can be reached. */
     set isEngineAway(isAway: boolean) {
       state.isEngineAway = isAway;
     },
+    /** `<role> <subject>` of what was refused for a role, as in the audit log since the last reset. */
     refused: async () =>
       (await refusals(refusedBefore)).map(
         ({ subject, detail }) => `${(detail as { role: string }).role} ${subject}`,
       ),
+    /** Whether no use case was called since the last reset. Only refusals are new then, which it forgets. */
     forgetIfUntouched: async () => {
       if (calls.length > 0 || state.isEngineAway) return false;
       refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
       return true;
     },
+    /** All people in their original state, signed in. */
     reset: async () => {
       calls.length = 0;
       state.isEngineAway = false;

@@ -6,16 +6,7 @@ import type { WorldDatabase } from '../../../src/platform/database/tables.ts';
 import { paymentViolations } from './payment-books.ts';
 import type { SupplierOrder } from '../world/stack.ts';
 
-export interface Books {
-  /** Empty when there are none. */
-  readonly violations: string[];
-  readonly counts: {
-    readonly purchases: number;
-    readonly open: number;
-    readonly success: number;
-    readonly failed: number;
-  };
-}
+export type Books = Awaited<ReturnType<typeof inspectBooks>>;
 
 interface BooksOf {
   /** The environment's schema, read as its owner. */
@@ -44,7 +35,7 @@ interface PurchaseFacts {
 const MAX_SUPPLIER_ENTRIES = 10_000;
 
 /** Reads all books and lists every contradiction. */
-export async function inspectBooks(books: BooksOf): Promise<Books> {
+export async function inspectBooks(books: BooksOf) {
   const purchases = await readPurchases(books.owner);
   const supplier = await readSupplier(books.supplierControlUrl);
   const violations = [
@@ -60,6 +51,7 @@ export async function inspectBooks(books: BooksOf): Promise<Books> {
   const having = (...statuses: string[]): number =>
     purchases.filter((it) => statuses.includes(it.status)).length;
   return {
+    /** Empty when there are none. */
     violations,
     counts: {
       purchases: purchases.length,

@@ -240,22 +240,12 @@ export const CASES: readonly PaymentCase[] = [
       };
     },
   },
-  {
-    name: 'refund failed',
-    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
-    play: async (payer) => {
-      await pay(payer);
-      await learn(payer);
-      await endRefund(payer.stack, payer.bought.reference, 'fail');
-      return {
-        state: 'FAILED, OUT_OF_STOCK',
-        ledger: ['payment-received', 'void', 'refund-credited'],
-        creditedMinor: payer.chargeMinor,
-        timelineHas: 'refund-credited-to-wallet',
-        refund: 'CREDITED',
-      };
-    },
-  },
+  undelivered('refund failed', 'fail', (payer) => ({
+    ledger: ['refund-credited'],
+    creditedMinor: payer.chargeMinor,
+    timelineHas: 'refund-credited-to-wallet',
+    refund: 'CREDITED',
+  })),
   {
     name: 'reversed while its refund is on its way',
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
@@ -276,38 +266,34 @@ export const CASES: readonly PaymentCase[] = [
       };
     },
   },
-  {
-    name: 'refund needs attention',
-    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
-    play: async (payer) => {
-      await pay(payer);
-      await learn(payer);
-      await endRefund(payer.stack, payer.bought.reference, 'needs-attention');
-      return {
-        state: 'FAILED, OUT_OF_STOCK',
-        ledger: ['payment-received', 'void'],
-        timelineHas: 'refund-blocked',
-        refund: 'NEEDS_ATTENTION',
-        attention: 'REFUND_NEEDS_ATTENTION',
-      };
-    },
-  },
-  {
-    name: 'paid while delivery is refused',
-    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
-    play: async (payer) => {
-      await pay(payer);
-      await learn(payer);
-      await endRefund(payer.stack, payer.bought.reference, 'process');
-      return {
-        state: 'FAILED, OUT_OF_STOCK',
-        ledger: ['payment-received', 'void', 'refund'],
-        timelineHas: 'refunded',
-        refund: 'DONE',
-      };
-    },
-  },
+  undelivered('refund needs attention', 'needs-attention', () => ({
+    ledger: [],
+    timelineHas: 'refund-blocked',
+    refund: 'NEEDS_ATTENTION',
+    attention: 'REFUND_NEEDS_ATTENTION',
+  })),
+  undelivered('paid while delivery is refused', 'process', () => ({
+    ledger: ['refund'],
+    timelineHas: 'refunded',
+    refund: 'DONE',
+  })),
 ];
+
+/** Paid, refused by the supplier, and its refund ends so at the gateway. */
+function undelivered(
+  name: string,
+  refund: Parameters<typeof endRefund>[2],
+  end: (payer: CasePayer) => Omit<End, 'state'>,
+): PaymentCase {
+  const play = async (payer: CasePayer): Promise<End> => {
+    await pay(payer);
+    await learn(payer);
+    await endRefund(payer.stack, payer.bought.reference, refund);
+    const { ledger, ...more } = end(payer);
+    return { state: 'FAILED, OUT_OF_STOCK', ledger: ['payment-received', 'void', ...ledger], ...more };
+  };
+  return { name, buys: { packageCode: 'SIM-OUT-OF-STOCK' }, play };
+}
 
 function late({ chargeMinor }: CasePayer, reason: string): End {
   return {

@@ -3,11 +3,7 @@
 import type { Answer, Stack, TestAccount } from '../world/stack.ts';
 import { until } from '../time/until.ts';
 
-export interface Paid {
-  readonly transactionId: string;
-  readonly reference: string;
-  readonly answer: Answer;
-}
+export type Paid = ReturnType<typeof paidOf>;
 
 interface HeldCharge {
   readonly status: string;
@@ -43,7 +39,7 @@ export async function buyThroughGateway(
 }
 
 /** The payment's fields in an answer to buying or funding. */
-export function paidOf(answer: Answer): Paid {
+export function paidOf(answer: Answer) {
   const body = answer.body as unknown as Record<string, string>;
   return {
     answer,

@@ -2,7 +2,7 @@
 // supplier's books. Must not write anything except through the API.
 import type { Selectable } from 'kysely';
 import type { PurchasesTable } from '../../../src/purchases/store/tables.ts';
-import type { AccountOptions, Answer, Stack, TestAccount } from '../world/stack.ts';
+import type { AccountOptions, Answer, Stack } from '../world/stack.ts';
 import { until, type UntilOptions } from '../time/until.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
@@ -13,20 +13,10 @@ interface BuyOptions {
   readonly esimId?: string;
 }
 
-export interface Buyer {
-  readonly account: TestAccount;
-  buy(packageCode: string, options?: BuyOptions): Promise<Answer>;
-  read(path: string): Promise<Answer>;
-  /** Spendable money in minor units. */
-  balanceMinor(): Promise<bigint>;
-  /** This account's purchases, oldest first. */
-  purchases(): Promise<PurchaseRow[]>;
-  /** An eSIM that is in use at the supplier, so that it can be topped up. */
-  activeEsim(packageCode?: string): Promise<{ esimId: string; iccid: string; transactionId: string }>;
-}
+export type Buyer = Awaited<ReturnType<typeof newBuyer>>;
 
 /** A new funded account that buys on this stack. */
-export async function newBuyer(stack: Stack, options: AccountOptions = {}): Promise<Buyer> {
+export async function newBuyer(stack: Stack, options: AccountOptions = {}) {
   const account = await stack.account(options);
   const key = account.apiKey;
   const buy = (packageCode: string, { idempotencyKey, esimId }: BuyOptions = {}): Promise<Answer> =>
@@ -42,7 +32,8 @@ export async function newBuyer(stack: Stack, options: AccountOptions = {}): Prom
   return {
     account,
     buy,
-    read: (path) => stack.call('GET', path, { key }),
+    read: (path: string) => stack.call('GET', path, { key }),
+    /** Spendable money in minor units. */
     balanceMinor: async () => {
       const { balance_minor } = await stack.owner
         .selectFrom('wallets')
@@ -51,6 +42,7 @@ export async function newBuyer(stack: Stack, options: AccountOptions = {}): Prom
         .executeTakeFirstOrThrow();
       return BigInt(String(balance_minor));
     },
+    /** This account's purchases, oldest first. */
     purchases: () =>
       stack.owner
         .selectFrom('purchases')
@@ -58,7 +50,8 @@ export async function newBuyer(stack: Stack, options: AccountOptions = {}): Prom
         .where('account_id', '=', account.accountId)
         .orderBy('created_at')
         .execute(),
-    activeEsim: async (packageCode = 'SIM-OK') => {
+    /** An eSIM that is in use at the supplier, so that it can be topped up. */
+    activeEsim: async (packageCode: string = 'SIM-OK') => {
       const { body, text } = await buy(packageCode);
       if (body.status !== 'SUCCESS' && body.status !== 'PROCESSING')
         throw new Error(`no eSIM to top up: ${text}`);

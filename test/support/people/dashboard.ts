@@ -15,26 +15,22 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Browser {
-  readonly cookies: Map<string, string>;
-  /** The Set-Cookie lines of the last answer. */
-  readonly setCookies: string[];
-  /** As one of our pages calls the API. */
-  call(method: string, path: string, asked?: Asked): Promise<Answer>;
-}
+export type Browser = ReturnType<typeof openBrowser>;
 
 /** Answers of all browsers, for the test that compares them with the document. */
 export const answers: { readonly method: string; readonly path: string; readonly answer: Answer }[] = [];
 
-export function openBrowser(stack: Pick<Stack, 'call'>): Browser {
+export function openBrowser(stack: Pick<Stack, 'call'>) {
   browsers += 1;
   const address = `127.8.${Math.trunc(browsers / 250)}.${(browsers % 250) + 1}`;
   const cookies = new Map<string, string>();
   const setCookies: string[] = [];
   return {
     cookies,
+    /** The Set-Cookie lines of the last answer. */
     setCookies,
-    call: async (method, path, { body, headers = {} } = {}) => {
+    /** As one of our pages calls the API. */
+    call: async (method: string, path: string, { body, headers = {} }: Asked = {}) => {
       const answer = await stack.call(method, path, {
         ...(body === undefined ? {} : { body }),
         headers: {
@@ -76,26 +72,20 @@ export function tokenOf(mail: Shown | undefined): string {
   return new URLSearchParams(hash.slice(1)).get('token') ?? '';
 }
 
-export interface User {
-  readonly email: string;
-  readonly name: string;
-  readonly browser: Browser;
-  readonly accountId: string;
-  /** Headers for the account, in the test environment. */
-  ask(method: string, path: string, asked?: Asked): Promise<Answer>;
-}
+export type User = ReturnType<typeof userOf>;
 
 export const uniqueEmail = (who: string): string => {
   users += 1;
   return `${who.toLowerCase()}-${users}@merchant.example`;
 };
 
-const userOf = (browser: Browser, email: string, accountId: string): User => ({
+const userOf = (browser: Browser, email: string, accountId: string) => ({
   email,
   name: email,
   browser,
   accountId,
-  ask: (method, path, { body, headers = {} } = {}) =>
+  /** Headers for the account, in the test environment. */
+  ask: (method: string, path: string, { body, headers = {} }: Asked = {}) =>
     browser.call(method, path, {
       body,
       headers: { 'Simway-Account': accountId, 'Simway-Environment': 'test', ...headers },

@@ -4,13 +4,13 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { checkSupplier } from '../../../activities/operations/check-supplier.ts';
 import { deliver } from '../../../activities/purchases/deliver.ts';
-import { withdraw, type Withdrawal } from '../../../activities/purchases/withdraw.ts';
+import { withdraw } from '../../../activities/purchases/withdraw.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { createEsimAccessSupplier } from '../../../src/vendors/esim-access/supplier.ts';
 import { createEvents } from '../../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import type { EsimSupplier } from '../../../src/esims/port.ts';
-import type { DeliverRequest, DeliveryResult } from '../../../workflows/contract.ts';
+import type { DeliverRequest } from '../../../workflows/contract.ts';
 import { installDataWith } from '../vendors/install-data.ts';
 import type { Stack } from '../world/stack.ts';
 import { LONG_ANSWER_TIMINGS } from '../world/workflow-harness.ts';
@@ -18,23 +18,10 @@ import { LONG_ANSWER_TIMINGS } from '../world/workflow-harness.ts';
 type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
 
 /** One worker's steps. It can be made to stall at a call to the supplier, before or after the call. */
-export interface Attempt {
-  /** One attempt at the supplier. */
-  deliverOnce(transactionId: string): Promise<DeliveryResult>;
-  /** The same, and more attempts while there is time. */
-  deliver(request: DeliverRequest): Promise<DeliveryResult>;
-  checkSupplier(transactionId: string): Promise<string>;
-  withdraw(transactionId: string, supplierConfirmedUndelivered?: boolean): Promise<Withdrawal>;
-  /** From now on the next such call waits. */
-  stall(call: Call, when: 'before' | 'after'): void;
-  /** Resolves once the attempt has stalled. */
-  readonly stalled: () => Promise<undefined>;
-  goOn(): void;
-  close(): void;
-}
+export type Attempt = ReturnType<typeof createAttempt>;
 
 /** `aheadMs`: how far the worker's clock is ahead, so that the test need not wait. */
-export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
+export function createAttempt(stack: Stack, aheadMs = 0) {
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const supplier = createEsimAccessSupplier({
     baseUrl: stack.supplierUrl,
@@ -81,17 +68,21 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
   } as unknown as ActivityDeps;
   const run = <T>(step: () => Promise<T>): Promise<T> => environment.run(step);
   return {
-    deliverOnce: (transactionId) =>
+    /** One attempt at the supplier. */
+    deliverOnce: (transactionId: string) =>
       run(() => deliver(deps, { transactionId, budgetMs: 0, timings: LONG_ANSWER_TIMINGS })),
-    deliver: (request) => run(() => deliver(deps, request)),
-    checkSupplier: (transactionId) => run(() => checkSupplier(deps, transactionId)),
-    withdraw: (transactionId, supplierConfirmedUndelivered = false) =>
+    /** The same, and more attempts while there is time. */
+    deliver: (request: DeliverRequest) => run(() => deliver(deps, request)),
+    checkSupplier: (transactionId: string) => run(() => checkSupplier(deps, transactionId)),
+    withdraw: (transactionId: string, supplierConfirmedUndelivered: boolean = false) =>
       run(() => withdraw(deps, transactionId, { supplierConfirmedUndelivered })),
-    stall: (call, when) => {
+    /** From now on the next such call waits. */
+    stall: (call: Call, when: 'before' | 'after') => {
       place = { call, when };
       reached = Promise.withResolvers();
       released = Promise.withResolvers();
     },
+    /** Resolves once the attempt has stalled. */
     stalled: () => reached.promise,
     goOn: () => released.resolve(undefined),
     close: () => {

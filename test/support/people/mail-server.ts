@@ -13,21 +13,10 @@ export interface ReceivedMail {
   readonly body: string;
 }
 
-export interface MailServer {
-  readonly port: number;
-  readonly url: string;
-  readonly mails: readonly ReceivedMail[];
-  /** User names and passwords that clients sent. */
-  readonly logins: readonly string[];
-  /** From now on: a code such as 550 for every recipient, or undefined to accept all. */
-  refuseWith(code: number | undefined): void;
-  /** All received mails, once there are this many. */
-  untilReceived(count: number): Promise<readonly ReceivedMail[]>;
-  close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** Starts the server on a free port of the loopback address, without TLS. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer() {
   const mails: ReceivedMail[] = [];
   const logins: string[] = [];
   let refusal: number | undefined;
@@ -63,15 +52,18 @@ export async function startMailServer(): Promise<MailServer> {
     port,
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    /** User names and passwords that clients sent. */
     logins,
-    refuseWith: (code) => void (refusal = code),
-    untilReceived: (count) =>
+    /** From now on: a code such as 550 for every recipient, or undefined to accept all. */
+    refuseWith: (code: number | undefined) => void (refusal = code),
+    /** All received mails, once there are this many. */
+    untilReceived: (count: number) =>
       until(
         () => mails,
         (all) => all.length >= count,
         { what: `${count} mails` },
       ),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 

@@ -1,43 +1,21 @@
 // An operator in a test: runs commands as a shell does, or without a process, on a separate database, and
 // reads what they wrote. The website of the company that gets a key is a server of this machine.
-import { sql, type Kysely, type Selectable } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { expect, inject } from 'vitest';
 import type { ProcessContext } from '../../../src/app/composition/context.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import type { WorldDatabase } from '../../../src/platform/database/tables.ts';
-import type { ApiKeysTable } from '../../../src/accounts/store/tables.ts';
 import type { AccountsDatabase } from '../../../src/platform/database/tables.ts';
-import { json, startAnsweringServer, type AnsweringServer } from '../vendors/answering-server.ts';
+import { json, startAnsweringServer } from '../vendors/answering-server.ts';
 import { runCommand, runHere, type CommandResult } from '../world/commands.ts';
 import { createTestDatabase, openSchema } from '../world/database.ts';
 
 export const SECRETS_KEY = 'a1'.repeat(32);
 
-export interface Operator {
-  readonly context: ProcessContext;
-  readonly accounts: Kysely<AccountsDatabase>;
-  readonly world: Kysely<WorldDatabase>;
-  readonly website: AnsweringServer;
-  /** A command as a shell runs it: in a separate process. */
-  shell(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
-  /** The same without a process, which is faster. */
-  run(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
-  /** The output of a successful command: one line, one object. */
-  answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>>;
-  /** What a test needs before its own command. */
-  makeAccount(currency: 'NGN' | 'USD'): Promise<string>;
-  makeKey(account: string): Promise<string>;
-  /** The flags of a valid key, in the test environment. */
-  keyFlags(): string;
-  keyRow(keyId: unknown): Promise<Selectable<ApiKeysTable>>;
-  auditOf(subject: unknown): Promise<{ actor: string; action: string; detail: unknown }[]>;
-  /** The number of rows in every table that a command may write. */
-  everything(): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type Operator = Awaited<ReturnType<typeof startOperator>>;
 
-export async function startOperator(): Promise<Operator> {
+export async function startOperator() {
   const website = await startAnsweringServer();
   // A page that is not there is an answer.
   website.answerWith(json('', 404));
@@ -52,7 +30,7 @@ export async function startOperator(): Promise<Operator> {
   };
   const keyFlags = (): string =>
     `--environment test --addresses 127.0.0.1 --website ${website.baseUrl} --company M --by ada`;
-  const run: Operator['run'] = (line, more = [], env = {}) =>
+  const run = (line: string, more: readonly string[] = [], env: Record<string, string> = {}) =>
     runHere([...line.split(' '), ...more], { env: { ...environment, ...env } });
   const answerTo = async (line: string) => (await answerOf(run(line))) as Record<string, string>;
   return {
@@ -60,25 +38,32 @@ export async function startOperator(): Promise<Operator> {
     accounts,
     world,
     website,
-    shell: (line, more = [], env = {}) =>
+    /** A command as a shell runs it: in a separate process. */
+    shell: (line: string, more: readonly string[] = [], env: Record<string, string> = {}) =>
       runCommand([...line.split(' '), ...more], { ...environment, ...env }),
+    /** The same without a process, which is faster. */
     run,
+    /** The output of a successful command: one line, one object. */
     answerOf,
-    makeAccount: async (currency) => {
+    /** What a test needs before its own command. */
+    makeAccount: async (currency: 'NGN' | 'USD') => {
       const flags = `--name Merchant --email ops@merchant.example --currency ${currency} --by ada`;
       return (await answerTo(`account create ${flags}`))['accountId']!;
     },
-    makeKey: async (account) => (await answerTo(`key create --account ${account} ${keyFlags()}`))['keyId']!,
+    makeKey: async (account: string) =>
+      (await answerTo(`key create --account ${account} ${keyFlags()}`))['keyId']!,
+    /** The flags of a valid key, in the test environment. */
     keyFlags,
-    keyRow: (keyId) =>
+    keyRow: (keyId: unknown) =>
       accounts.selectFrom('api_keys').selectAll().where('id', '=', String(keyId)).executeTakeFirstOrThrow(),
-    auditOf: (subject) =>
+    auditOf: (subject: unknown) =>
       accounts
         .selectFrom('audit_log')
         .select(['actor', 'action', 'detail'])
         .where('subject', '=', String(subject))
         .orderBy('id')
         .execute(),
+    /** The number of rows in every table that a command may write. */
     everything: () => countEverything(accounts),
     close: async () => {
       await website.close();

@@ -6,14 +6,7 @@ import type { Role } from '../../../src/domain/operator-roles.ts';
 import { prepareOperator } from '../../../src/dev/sandbox-logins.ts';
 import type { Answer, Stack } from '../world/stack.ts';
 
-export interface Person {
-  readonly personId: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly token: string;
-  /** With the person's token. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-}
+export type Person = Awaited<ReturnType<typeof signedIn>>;
 
 export const PASSWORD = 'correct horse battery staple';
 
@@ -45,7 +38,7 @@ export async function signedIn(
   stack: Pick<Stack, 'accounts' | 'call'>,
   role: Role,
   headers?: Record<string, string>,
-): Promise<Person> {
+) {
   made += 1;
   const email = `${role.toLowerCase()}-${made}@operator.example`;
   const hash = await passwords.hash(PASSWORD);
@@ -57,7 +50,8 @@ export async function signedIn(
     email,
     role,
     token,
-    call: (method, path, body, headers = {}) =>
+    /** With the person's token. */
+    call: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       stack.call(method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } }),
   };
 }

@@ -26,15 +26,8 @@ export const FILES: Readonly<Record<Language, string>> = {
   go: 'webhook_receiver.go',
 };
 
-interface Receiver {
-  readonly url: string;
-  /** What it has printed so far. */
-  readonly printed: () => string;
-  close(): Promise<void>;
-}
-
 /** Starts the example; resolves once it listens. */
-async function startReceiver(language: Language, secret: string): Promise<Receiver> {
+async function startReceiver(language: Language, secret: string) {
   const { command, clean } = await commandOf(language);
   const port = await freePort();
   const child = spawn(command[0]!, command.slice(1), {

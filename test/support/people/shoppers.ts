@@ -17,20 +17,11 @@ interface ShoppingReport {
   readonly torn: readonly string[];
 }
 
-interface Shopping {
-  /** Resolves once this many more purchases have been answered. */
-  more(count: number): Promise<void>;
-  /** Resolves once this many more requests have been refused, so that the outage has been noticed. */
-  turnedAway(count: number): Promise<void>;
-  /** Waits for the purchases in progress. */
-  stop(): Promise<ShoppingReport>;
-}
-
 const PAUSE_MS = 100;
 /** A caller that waits longer than this for one purchase is a failure. */
 const GIVE_UP_MS = 90_000;
 
-export function startShopping(buyers: readonly Buyer[]): Shopping {
+export function startShopping(buyers: readonly Buyer[]) {
   const answers = new Map<string, number>();
   const purchases = new Map<string, Set<string>>();
   let stopping = false;
@@ -63,8 +54,11 @@ export function startShopping(buyers: readonly Buyer[]): Shopping {
     await Promise.race([until(counter, (now) => now >= wanted, { what, withinMs: GIVE_UP_MS }), all]);
   };
   return {
-    more: (count) => grow(done, count, `${count} more purchases`),
-    turnedAway: (count) => grow(away, count, `${count} more callers turned away`),
+    /** Resolves once this many more purchases have been answered. */
+    more: (count: number) => grow(done, count, `${count} more purchases`),
+    /** Resolves once this many more requests have been refused, so that the outage has been noticed. */
+    turnedAway: (count: number) => grow(away, count, `${count} more callers turned away`),
+    /** Waits for the purchases in progress. */
     stop: async () => {
       stopping = true;
       await all;

@@ -11,17 +11,9 @@ interface InboxAnswer {
   readonly body?: string;
 }
 
-export interface Inbox {
-  readonly url: string;
-  readonly letters: readonly Letter[];
-  /** From now on. */
-  answerWith(answer: InboxAnswer): void;
-  /** The letters of one path, once there are this many. */
-  untilAt(path: string, count: number): Promise<readonly Letter[]>;
-  close(): Promise<void>;
-}
+export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 
-export async function startInbox(): Promise<Inbox> {
+export async function startInbox() {
   const letters: Letter[] = [];
   let answer: InboxAnswer = { status: 204 };
   const server = await startAnsweringServer();
@@ -32,8 +24,10 @@ export async function startInbox(): Promise<Inbox> {
   return {
     url: server.baseUrl,
     letters,
-    answerWith: (next) => void (answer = next),
-    untilAt: (path, count) =>
+    /** From now on. */
+    answerWith: (next: InboxAnswer) => void (answer = next),
+    /** The letters of one path, once there are this many. */
+    untilAt: (path: string, count: number) =>
       until(
         () => letters.filter((letter) => letter.path === path),
         (found) => found.length >= count,

@@ -10,43 +10,18 @@ import type { Stack, TestAccount } from '../world/stack.ts';
 import { until, type UntilOptions } from '../time/until.ts';
 import { isSigned } from './webhook-inbox.ts';
 
-export interface Received {
-  readonly id: string;
-  readonly body: string;
-  readonly event: string;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** When it was received completely, on the clock of `performance.now`. */
-  readonly atMs: number;
-  readonly headers: Call['headers'];
-  /** Whether the package accepts it as ours. */
-  readonly isGenuine: boolean;
-}
+export type Received = ReturnType<typeof read>;
 
 export type Answering = (response: ServerResponse, received: Received) => void;
 
-export interface Receiver {
-  readonly baseUrl: string;
-  /** An endpoint of the account at its own path here. */
-  listen(stack: Stack, account: TestAccount, options?: ListenOptions): Promise<Listener>;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 interface ListenOptions {
   readonly events?: readonly WebhookEvent[];
   readonly answer?: Answering;
 }
 
-export interface Listener {
-  readonly endpointId: string;
-  readonly secret: string;
-  readonly url: string;
-  /** All received messages, repeats included. */
-  readonly received: readonly Received[];
-  /** From now on. */
-  answerWith(answer: Answering): void;
-  /** All received messages, once there are this many. */
-  untilReceived(count: number, options?: UntilOptions): Promise<readonly Received[]>;
-}
+export type Listener = Awaited<ReturnType<Receiver['listen']>>;
 
 export const answerStatus =
   (status: number, headers: Record<string, string> = {}, body = ''): Answering =>
@@ -62,7 +37,7 @@ interface Path {
 }
 
 /** Starts the server on a free port of the loopback address. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const paths = new Map<string, Path>();
   const { baseUrl, answerWith, close } = await startAnsweringServer();
   answerWith((response, call) => {
@@ -74,7 +49,12 @@ export async function startReceiver(): Promise<Receiver> {
   });
   return {
     baseUrl,
-    listen: async (stack, account, { events = DEFAULT_EVENTS, answer = TAKEN } = {}) => {
+    /** An endpoint of the account at its own path here. */
+    listen: async (
+      stack: Stack,
+      account: TestAccount,
+      { events = DEFAULT_EVENTS, answer = TAKEN }: ListenOptions = {},
+    ) => {
       const name = `/${randomBytes(8).toString('hex')}`;
       const path: Path = { secret: newSecret(), received: [], answer };
       paths.set(name, path);
@@ -84,9 +64,12 @@ export async function startReceiver(): Promise<Receiver> {
         endpointId,
         secret: path.secret,
         url,
-        received: path.received,
-        answerWith: (next) => void (path.answer = next),
-        untilReceived: (count, options) =>
+        /** All received messages, repeats included. */
+        received: path.received as readonly Received[],
+        /** From now on. */
+        answerWith: (next: Answering) => void (path.answer = next),
+        /** All received messages, once there are this many. */
+        untilReceived: (count: number, options?: UntilOptions) =>
           until(
             () => path.received,
             (all) => all.length >= count,
@@ -100,11 +83,17 @@ export async function startReceiver(): Promise<Receiver> {
 
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-function read(call: Call, secret: string): Received {
+function read(call: Call, secret: string) {
   const { body, headers } = call;
-  const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
+  const { event, data } = JSON.parse(body) as { event: string; data: Readonly<Record<string, unknown>> };
   const id = String(headers['webhook-id']);
-  return { id, body, event, data, atMs: performance.now(), headers, isGenuine: isSigned(call, secret) };
+  return {
+    ...{ id, body, event, data, headers },
+    /** When it was received completely, on the clock of `performance.now`. */
+    atMs: performance.now(),
+    /** Whether the package accepts it as ours. */
+    isGenuine: isSigned(call, secret),
+  };
 }
 
 /** An endpoint in the rows of a stack, its secret encrypted with the stack's key. */

@@ -6,14 +6,7 @@ import { createRedis } from '../../../src/platform/redis/connection.ts';
 import { createRedisPacer, createInProcessPacer } from '../../../src/platform/redis/pacer.ts';
 import { createRedisRateLimiter } from '../../../src/platform/redis/rate-limiter.ts';
 
-export interface CounterReport {
-  readonly allowed: number;
-  readonly refused: number;
-  /** When slots were given, milliseconds since the epoch. */
-  readonly slotTimesMs: readonly number[];
-  /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */
-  readonly lateMs: number;
-}
+export type CounterReport = Awaited<ReturnType<typeof work>>;
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +20,7 @@ const { values } = parseArgs({
 });
 const AT_ONCE = 15;
 
-async function work(): Promise<CounterReport> {
+async function work() {
   const limiter = createRedisRateLimiter({ redis, keyPrefix: values.prefix });
   const pacer = createRedisPacer({
     redis,
@@ -50,7 +43,12 @@ async function work(): Promise<CounterReport> {
       (await pacer.takeSlot(30_000)) ? Date.now() : 0,
     ),
   );
-  return { allowed, refused: requests - allowed, slotTimesMs, lateMs: delays.max / 1e6 };
+  return {
+    allowed,
+    refused: requests - allowed /** When slots were given, milliseconds since the epoch. */,
+    slotTimesMs /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */,
+    lateMs: delays.max / 1e6,
+  };
 }
 
 const redis = createRedis({ url: values.url });

@@ -51,14 +51,10 @@ export async function withSeed<T>(proof: (seed: number) => Promise<T> | T): Prom
   }
 }
 
-export interface Random {
-  /** A whole number from 0 up to, and not including, `below`. */
-  below(below: number): number;
-  pick<T>(items: readonly T[]): T;
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /** The same numbers for the same seed (mulberry32); for schedules, never for secrets. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number) {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -68,8 +64,9 @@ export function createRandom(seed: number): Random {
   };
   const below = (limit: number): number => Math.trunc(next() * limit);
   return {
+    /** A whole number from 0 up to, and not including, `below`. */
     below,
-    pick: (items) => {
+    pick: <T>(items: readonly T[]): T => {
       if (items.length === 0) throw new RangeError('nothing to pick from');
       return items[below(items.length)]!;
     },

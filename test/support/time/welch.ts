@@ -1,12 +1,6 @@
 // Welch's t-test, as the timing checks of cryptographic code use it: is one kind of call slower than another,
 // or is it chance?
 
-interface Compared {
-  /** Below 4.5 in size the difference may be chance. */
-  readonly t: number;
-  readonly meansNs: readonly [number, number];
-}
-
 /** The times of calls with several keys, in nanoseconds: a list for each key. */
 type TimesByKey = readonly (readonly number[])[];
 
@@ -21,7 +15,7 @@ const KEPT_SHARE = 0.9;
  * it tens of nanoseconds faster or slower than others of its kind at every call. Throws when there are too
  * few samples.
  */
-export function compareTimes(first: TimesByKey, second: TimesByKey): Compared {
+export function compareTimes(first: TimesByKey, second: TimesByKey) {
   const all = [...first, ...second].flat().sort((a, b) => a - b);
   const slowest = all[Math.trunc(all.length * KEPT_SHARE)];
   if (slowest === undefined) throw new RangeError('nothing was measured');
@@ -31,6 +25,7 @@ export function compareTimes(first: TimesByKey, second: TimesByKey): Compared {
   }) as [Moments, Moments];
   if (a.count < 100 || b.count < 100) throw new RangeError('too few keys');
   return {
+    /** Below 4.5 in size the difference may be chance. */
     t: (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count),
     meansNs: [a.mean, b.mean],
   };

@@ -8,19 +8,14 @@ import {
   type PaystackOptions,
 } from '../../../src/vendors/paystack/gateway.ts';
 import type { StatementLine } from '../../../src/payments/port.ts';
-import { json, startAnsweringServer, type Answering, type AnsweringServer } from './answering-server.ts';
+import { json, startAnsweringServer, type Answering } from './answering-server.ts';
 
-export interface AnsweringGateway extends AnsweringServer {
-  /** What the adapter raised an alert for since the last `answerWith`. */
-  readonly alerts: readonly UnknownStatus[];
-  /** A gateway in test mode at this server, with a time limit of 5 s by default. */
-  gateway(options?: Partial<PaystackOptions>): PaystackGateway;
-}
+export type AnsweringGateway = Awaited<ReturnType<typeof startAnsweringGateway>>;
 
 export const SECRET_KEY = 'sk_test_simulator';
 
 /** Starts the server on a free port. */
-export async function startAnsweringGateway(): Promise<AnsweringGateway> {
+export async function startAnsweringGateway() {
   const server = await startAnsweringServer();
   const { baseUrl } = server;
   let alerts: UnknownStatus[] = [];
@@ -30,14 +25,16 @@ export async function startAnsweringGateway(): Promise<AnsweringGateway> {
     get calls() {
       return server.calls;
     },
+    /** What the adapter raised an alert for since the last `answerWith`. */
     get alerts() {
       return alerts;
     },
-    answerWith: (...next) => {
+    answerWith: (...next: Answering[]) => {
       alerts = [];
       server.answerWith(...next);
     },
-    gateway: (options = {}) => {
+    /** A gateway in test mode at this server, with a time limit of 5 s by default. */
+    gateway: (options: Partial<PaystackOptions> = {}) => {
       const gateway = createPaystackGateway({
         baseUrl,
         secretKey: SECRET_KEY,

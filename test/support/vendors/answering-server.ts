@@ -12,17 +12,10 @@ export interface Call {
 }
 export type Answering = (response: ServerResponse, call: Call) => void;
 
-export interface AnsweringServer {
-  readonly baseUrl: string;
-  /** The calls since the last `answerWith`. */
-  readonly calls: readonly Call[];
-  /** Forgets calls; answers come in this order, the last one for all further calls. */
-  readonly answerWith: (...answers: Answering[]) => void;
-  readonly close: () => Promise<void>;
-}
+export type AnsweringServer = Awaited<ReturnType<typeof startAnsweringServer>>;
 
 /** Starts the server on a free port. */
-export async function startAnsweringServer(): Promise<AnsweringServer> {
+export async function startAnsweringServer() {
   let calls: Call[] = [];
   let answers: Answering[] = [];
   const server = createServer((request, response) => {
@@ -41,10 +34,12 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The calls since the last `answerWith`. */
     get calls() {
       return calls;
     },
-    answerWith: (...next) => {
+    /** Forgets calls; answers come in this order, the last one for all further calls. */
+    answerWith: (...next: Answering[]) => {
       [calls, answers] = [[], next];
     },
     close: async () => {

@@ -4,19 +4,14 @@ import {
   type EsimAccessOptions,
   type EsimAccessSupplier,
 } from '../../../src/vendors/esim-access/supplier.ts';
-import { startAnsweringServer, type AnsweringServer } from './answering-server.ts';
+import { startAnsweringServer, type Answering } from './answering-server.ts';
 
 export { json, type Answering } from './answering-server.ts';
 
-export interface AnsweringVendor extends AnsweringServer {
-  /** The warnings since the last `answerWith`. */
-  readonly warnings: readonly { readonly fields: object; readonly message: string }[];
-  /** A supplier at this vendor, without pacing or signature and with a time limit of 5 s by default. */
-  supplier(options?: Partial<EsimAccessOptions>): EsimAccessSupplier;
-}
+export type AnsweringVendor = Awaited<ReturnType<typeof startAnsweringVendor>>;
 
 /** Starts the vendor on a free port. */
-export async function startAnsweringVendor(): Promise<AnsweringVendor> {
+export async function startAnsweringVendor() {
   const server = await startAnsweringServer();
   const { baseUrl } = server;
   let warnings: { fields: object; message: string }[] = [];
@@ -26,14 +21,16 @@ export async function startAnsweringVendor(): Promise<AnsweringVendor> {
     get calls() {
       return server.calls;
     },
+    /** The warnings since the last `answerWith`. */
     get warnings() {
       return warnings;
     },
-    answerWith: (...next) => {
+    answerWith: (...next: Answering[]) => {
       warnings = [];
       server.answerWith(...next);
     },
-    supplier: (options = {}) => {
+    /** A supplier at this vendor, without pacing or signature and with a time limit of 5 s by default. */
+    supplier: (options: Partial<EsimAccessOptions> = {}) => {
       const supplier = createEsimAccessSupplier({
         baseUrl,
         accessCode: 'code-1',

@@ -31,19 +31,10 @@ export interface HeldStatement {
   readonly refunds: HeldRefund[];
 }
 
-export interface StatementServer {
-  readonly url: string;
-  /** The number of requests so far. */
-  readonly asked: number;
-  /** Answers every request with 503, or normally again. */
-  fail(isDown: boolean): void;
-  /** Answers lists by time with empty pages, and other requests normally. */
-  hideLists(isHidden: boolean): void;
-  close(): Promise<void>;
-}
+export type StatementServer = Awaited<ReturnType<typeof startStatementServer>>;
 
 /** Starts the server on a free port. */
-export async function startStatementServer(held: HeldStatement): Promise<StatementServer> {
+export async function startStatementServer(held: HeldStatement) {
   let asked = 0;
   let isDown = false;
   let isHidden = false;
@@ -57,13 +48,16 @@ export async function startStatementServer(held: HeldStatement): Promise<Stateme
   });
   return {
     url: server.baseUrl,
+    /** The number of requests so far. */
     get asked() {
       return asked;
     },
-    fail: (wanted) => {
+    /** Answers every request with 503, or normally again. */
+    fail: (wanted: boolean) => {
       isDown = wanted;
     },
-    hideLists: (wanted) => {
+    /** Answers lists by time with empty pages, and other requests normally. */
+    hideLists: (wanted: boolean) => {
       isHidden = wanted;
     },
     close: server.close,

@@ -2,21 +2,13 @@
 // invariants. Must not write anything itself.
 import { sql, type Kysely } from 'kysely';
 import { openDatabase } from '../../../src/platform/database/database.ts';
-import type { AccountsDb, WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
+import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
 import type { AccountsDatabase } from '../../../src/platform/database/tables.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 const WAIT_DEADLINE_MS = 5_000;
 
-export interface Books {
-  readonly url: string;
-  /** The test environment under the service's role. */
-  readonly world: WorldDb;
-  readonly accounts: AccountsDb;
-  /** The same tables as their owner. */
-  readonly owner: WorldDb;
-  close(): Promise<void>;
-}
+export type Books = Awaited<ReturnType<typeof openBooks>>;
 
 interface BooksOptions {
   readonly maxConnections?: number;
@@ -24,7 +16,7 @@ interface BooksOptions {
 }
 
 /** A separate database. Close it in afterAll. */
-export async function openBooks(options: BooksOptions = {}): Promise<Books> {
+export async function openBooks(options: BooksOptions = {}) {
   const database = await createTestDatabase();
   const { maxConnections = 8, statementTimeoutMs = 10_000 } = options;
   const shared = { url: database.url, maxConnections, statementTimeoutMs, applicationName: 'simway-tests' };
@@ -37,8 +29,10 @@ export async function openBooks(options: BooksOptions = {}): Promise<Books> {
   const owner = openSchema<WorldDatabase>(database.url, 'test');
   return {
     url: database.url,
+    /** The test environment under the service's role. */
     world,
     accounts,
+    /** The same tables as their owner. */
     owner,
     close: async () => {
       await Promise.all([world.destroy(), accounts.destroy(), owner.destroy()]);

@@ -9,13 +9,7 @@ import { migrate as migrateOurs } from '../../../migrations/migrate.ts';
 
 type Migrate = (databaseUrl: string) => Promise<unknown>;
 
-export interface TestDatabase {
-  /** postgres://… of the owner of this database. */
-  readonly url: string;
-  readonly name: string;
-  /** Removes it and closes open connections. */
-  drop(): Promise<void>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
 /**
  * A separate database with all migrations applied. Drop it in afterAll. With `migrate` another set of
@@ -23,7 +17,7 @@ export interface TestDatabase {
  */
 export async function createTestDatabase(
   options: { readonly migrate?: Migrate | null; readonly template?: Template } = {},
-): Promise<TestDatabase> {
+) {
   const ownerUrl = inject('databaseUrl');
   const name = `simway_${inject('runId')}_${randomBytes(6).toString('hex')}`;
   const url = withDatabase(ownerUrl, name);
@@ -38,8 +32,10 @@ export async function createTestDatabase(
     await options.migrate(url);
   }
   return {
+    /** postgres://… of the owner of this database. */
     url,
     name,
+    /** Removes it and closes open connections. */
     drop: () =>
       asOwner(ownerUrl, async (client) => {
         await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);

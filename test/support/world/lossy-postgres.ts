@@ -2,20 +2,10 @@
 // Postgres or the network dies between a commit and its answer.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-export interface LossyPostgres {
-  /** The same database by this way. */
-  readonly url: string;
-  /** From now on the next answer on each connection that is open now is lost, and the connection with it. */
-  loseNextAnswers(): void;
-  /** Connections that have not lost one yet answer again. */
-  loseNoMoreAnswers(): void;
-  /** How many answers were lost. */
-  readonly lost: number;
-  close(): Promise<void>;
-}
+export type LossyPostgres = Awaited<ReturnType<typeof startLossyPostgres>>;
 
 /** In front of the server of `databaseUrl`. */
-export async function startLossyPostgres(databaseUrl: string): Promise<LossyPostgres> {
+export async function startLossyPostgres(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const callers = new Map<Socket, { isDeaf: boolean }>();
   let lost = 0;
@@ -43,13 +33,17 @@ export async function startLossyPostgres(databaseUrl: string): Promise<LossyPost
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   return {
+    /** The same database by this way. */
     url: url.href,
+    /** From now on the next answer on each open connection is lost, and the connection with it. */
     loseNextAnswers: () => {
       for (const state of callers.values()) state.isDeaf = true;
     },
+    /** Connections that have not lost one yet answer again. */
     loseNoMoreAnswers: () => {
       for (const state of callers.values()) state.isDeaf = false;
     },
+    /** How many answers were lost. */
     get lost() {
       return lost;
     },

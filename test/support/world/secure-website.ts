@@ -7,14 +7,7 @@ import { join } from 'node:path';
 import { makeCertificate } from '../../platform/outbound.support.ts';
 import { makeTestFolder } from './test-folder.ts';
 
-interface SecureWebsite {
-  readonly url: string;
-  /** For NODE_EXTRA_CA_CERTS. */
-  readonly certificateFile: string;
-  close(): Promise<void>;
-}
-
-export async function startSecureWebsite(): Promise<SecureWebsite> {
+export async function startSecureWebsite() {
   const { key, cert } = makeCertificate('127.0.0.1');
   const certificateFile = join(await makeTestFolder(), 'website.pem');
   await writeFile(certificateFile, cert);
@@ -25,6 +18,7 @@ export async function startSecureWebsite(): Promise<SecureWebsite> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** For NODE_EXTRA_CA_CERTS. */
     certificateFile,
     close: async () => {
       server.closeAllConnections();

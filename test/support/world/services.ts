@@ -18,20 +18,7 @@ import { makeTestFolder } from './test-folder.ts';
 
 export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
 
-export interface TestServices {
-  /** postgres://… of an owner that may create databases and roles. */
-  readonly databaseUrl: string;
-  /** host:port */
-  readonly temporalAddress: string;
-  readonly redisUrl: string;
-  /** Prefix of what this run makes on servers that are not its own. */
-  readonly runId: string;
-  /** File with the workflows, bundled once for all workers. */
-  readonly workflowBundle: string;
-  /** Folder for compiled code of child processes. */
-  readonly compileCache: string;
-  close(): Promise<void>;
-}
+export type TestServices = Awaited<ReturnType<typeof startTestServices>>;
 
 /** Prints only errors: a test run's output belongs to the tests. */
 export const quietLog: ServiceLog = {
@@ -111,7 +98,7 @@ export async function startTestRedis(folder: string, log: ServiceLog = quietLog)
  * Postgres may live there. Each test file has a database of its own, for which Postgres makes and removes a
  * thousand files.
  */
-export async function startTestServices({ inMemory = true } = {}): Promise<TestServices> {
+export async function startTestServices({ inMemory = true } = {}) {
   const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
   const [folder, memory] = [await makeTestFolder(), await makeTestFolder({ inMemory })];
   const runId = randomBytes(5).toString('hex');
@@ -141,11 +128,16 @@ export async function startTestServices({ inMemory = true } = {}): Promise<TestS
   try {
     await writeBundle(workflowBundle);
     return {
+      /** postgres://… of an owner that may create databases and roles. */
       databaseUrl: patient(valueOf(databaseUrl)),
+      /** host:port */
       temporalAddress: valueOf(temporalAddress),
       redisUrl: valueOf(redisUrl),
+      /** Prefix of what this run makes on servers that are not its own. */
       runId,
+      /** File with the workflows, bundled once for all workers. */
       workflowBundle,
+      /** Folder for compiled code of child processes. */
       compileCache: join(folder, 'compile-cache'),
       close,
     };

@@ -60,11 +60,7 @@ export interface StackOptions {
   readonly worker?: boolean;
 }
 
-export interface TestAccount {
-  readonly accountId: string;
-  readonly apiKey: string;
-  readonly keyId: string;
-}
+export type TestAccount = Awaited<ReturnType<typeof makeAccount>>;
 
 export interface AccountOptions {
   /** Of a random name otherwise; a tag such as `+sandbox-late` chooses what the gateway's simulator does. */
@@ -79,12 +75,7 @@ export interface AccountOptions {
   readonly fundsMinor?: bigint;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: ApiBody;
-}
+export type Answer = Awaited<ReturnType<typeof call>>;
 
 /** The supplier's orders of one transactionId, as its control interface shows them. */
 export interface SupplierOrder {
@@ -100,46 +91,7 @@ export interface SupplierOrder {
   readonly esims: readonly { readonly iccid: string; readonly esimStatus: string }[];
 }
 
-export interface Stack {
-  readonly apiUrl: string;
-  readonly adminUrl: string;
-  readonly supplierUrl: string;
-  readonly supplierControlUrl: string;
-  readonly gatewayUrl: string;
-  readonly gatewayControlUrl: string;
-  readonly databaseUrl: string;
-  readonly namespace: string;
-  readonly temporal: Client;
-  /** The test environment as its owner: reads and plants anything. */
-  readonly owner: Kysely<WorldDatabase>;
-  /** The test environment and the accounts under the roles of the service. */
-  readonly world: WorldDb;
-  readonly accounts: AccountsDb;
-  readonly context: ProcessContext;
-  readonly env: Readonly<Record<string, string>>;
-  /** The admin port of the worker that was started last. */
-  workerAdminUrl(): string;
-  /** Children when processes are 'own'. */
-  readonly children: { api: Child | null; worker: Child | null };
-  /** An account with a funded wallet and a key, usable from loopback. */
-  account(options?: AccountOptions): Promise<TestAccount>;
-  call(
-    method: string,
-    path: string,
-    options?: { key?: string; body?: unknown; headers?: Record<string, string> },
-  ): Promise<Answer>;
-  /** Control interface of the simulator. */
-  faults(set: Record<string, unknown>): Promise<void>;
-  clearFaults(): Promise<void>;
-  supplierOrders(transactionId: string): Promise<SupplierOrder[]>;
-  startApi(): Promise<void>;
-  startWorker(): Promise<void>;
-  stopWorker(): Promise<void>;
-  /** The supplier's server only, on the same ports and data when it is started again. */
-  stopSupplier(): Promise<void>;
-  startSupplier(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof bringUp>>;
 
 const READY_DEADLINE_MS = 60_000;
 
@@ -153,7 +105,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[]): Promise<Stack> {
+async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[]) {
   const databaseUrl = options.databaseUrl ?? (await ownDatabase(options, closers));
   const prefix = `t-${randomBytes(5).toString('hex')}`;
   const namespace = `${prefix}-test`;
@@ -237,17 +189,25 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     databaseUrl,
     namespace,
     temporal,
+    /** The test environment as its owner: reads and plants anything. */
     owner,
+    /** The test environment and the accounts under the roles of the service. */
     world,
     accounts,
     context,
     env,
     ...roles,
     ...supplierControl(supplier.controlUrl),
+    /** The supplier's server only, on the same ports and data when it is started again. */
     stopSupplier: supplier.stop,
     startSupplier: supplier.start,
-    account: (wanted = {}) => makeAccount({ accounts, world }, wanted),
-    call: (method, path, { key, body, headers = {} } = {}) => call(apiUrl + path, method, key, body, headers),
+    /** An account with a funded wallet and a key, usable from loopback. */
+    account: (wanted: AccountOptions = {}) => makeAccount({ accounts, world }, wanted),
+    call: (
+      method: string,
+      path: string,
+      { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+    ) => call(apiUrl + path, method, key, body, headers),
     close: () => closeAll(closers),
   };
 }
@@ -273,7 +233,15 @@ async function ownDatabase(
   return database.url;
 }
 
-type Roles = Pick<Stack, 'children' | 'workerAdminUrl' | 'startApi' | 'startWorker' | 'stopWorker'>;
+interface Roles {
+  /** When processes are 'own'. */
+  readonly children: { api: Child | null; worker: Child | null };
+  /** The admin port of the worker that was started last. */
+  workerAdminUrl(): string;
+  startApi(): Promise<void>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+}
 
 function inThisProcess(context: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
   let stopWorker: () => Promise<unknown> = () => Promise.resolve();
@@ -316,7 +284,7 @@ function ownProcesses(
   closers: (() => Promise<unknown>)[],
   logFolder: string | undefined,
 ): Roles {
-  const children: Stack['children'] = { api: null, worker: null };
+  const children: Roles['children'] = { api: null, worker: null };
   let workerAdminUrl = '';
   const start = async (name: 'api' | 'worker'): Promise<void> => {
     const line = await startProcess({
@@ -341,16 +309,16 @@ function ownProcesses(
   };
 }
 
-function supplierControl(controlUrl: string): Pick<Stack, 'faults' | 'clearFaults' | 'supplierOrders'> {
+function supplierControl(controlUrl: string) {
   return {
-    faults: async (set) => {
+    faults: async (set: Record<string, unknown>) => {
       const answer = await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(set) });
       if (!answer.ok) throw new Error(await answer.text());
     },
     clearFaults: async () => {
       await fetch(`${controlUrl}/faults`, { method: 'DELETE' });
     },
-    supplierOrders: async (transactionId) => {
+    supplierOrders: async (transactionId: string) => {
       const answer = await fetch(`${controlUrl}/orders?transactionId=${transactionId}`);
       return (await answer.json()) as SupplierOrder[];
     },
@@ -360,7 +328,7 @@ function supplierControl(controlUrl: string): Pick<Stack, 'faults' | 'clearFault
 async function makeAccount(
   dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
   wanted: AccountOptions,
-): Promise<TestAccount> {
+) {
   const { currency = 'USD', plan = 'ENTERPRISE', fundsMinor = 1_000_000n } = wanted;
   const actor = 'a test';
   const accountId = await createAccount(
@@ -406,7 +374,7 @@ async function call(
   key: string | undefined,
   body: unknown,
   headers: Record<string, string>,
-): Promise<Answer> {
+) {
   const response = await fetch(url, {
     method,
     headers: {

@@ -7,28 +7,15 @@ import { join } from 'node:path';
 import { makeCertificate } from '../../platform/outbound.support.ts';
 import { makeTestFolder } from './test-folder.ts';
 
-export interface TlsProxy {
-  /** host:port */
-  readonly address: string;
-  /** Connections accepted so far. */
-  readonly admitted: number;
-  close(): Promise<void>;
-}
-
+type Started = Awaited<ReturnType<typeof startTlsProxy>>;
+export type TlsProxy = Started['proxy'];
 /** Certificates in files: the proxy's own, the client's with its key, and one that belongs to neither. */
-export interface TlsFiles {
-  readonly authority: string;
-  readonly clientCertificate: string;
-  readonly clientKey: string;
-  readonly otherAuthority: string;
-}
+export type TlsFiles = Started['files'];
 
 const SERVER = '127.0.0.1';
 
 /** In front of `target` (host:port). */
-export async function startTlsProxy(
-  target: string,
-): Promise<{ readonly proxy: TlsProxy; readonly files: TlsFiles }> {
+export async function startTlsProxy(target: string) {
   const [own, client, other] = [
     makeCertificate(SERVER),
     makeCertificate('simway.example'),
@@ -75,7 +62,9 @@ export async function startTlsProxy(
   );
   await new Promise<void>((resolve) => server.listen(0, SERVER, resolve));
   const proxy = {
+    /** host:port */
     address: `${SERVER}:${(server.address() as AddressInfo).port}`,
+    /** Connections accepted so far. */
     get admitted() {
       return admitted;
     },

@@ -2,28 +2,9 @@
 // unchanged.
 import { startAnsweringServer } from '../vendors/answering-server.ts';
 
-export interface CollectedSpan {
-  readonly service: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  readonly startMs: number;
-  readonly endMs: number;
-  /** 2 is an error. */
-  readonly statusCode: number;
-}
+export type CollectedSpan = ReturnType<typeof spansOf>[number];
 
-export interface TraceCollector {
-  readonly url: string;
-  readonly spans: readonly CollectedSpan[];
-  /** Everything received, headers included. */
-  received(): string;
-  close(): Promise<void>;
-}
+export type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>;
 
 interface Attribute {
   readonly key: string;
@@ -50,7 +31,7 @@ interface Wire {
   }[];
 }
 
-export async function startTraceCollector(): Promise<TraceCollector> {
+export async function startTraceCollector() {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
   const server = await startAnsweringServer();
@@ -62,12 +43,13 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   return {
     url: server.baseUrl,
     spans,
+    /** Everything received, headers included. */
     received: () => texts.join('\n'),
     close: server.close,
   };
 }
 
-function spansOf({ resourceSpans }: Wire): CollectedSpan[] {
+function spansOf({ resourceSpans }: Wire) {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(valuesOf(resource.attributes)['service.name']);
     return scopeSpans.flatMap(({ spans }) =>
@@ -82,6 +64,7 @@ function spansOf({ resourceSpans }: Wire): CollectedSpan[] {
         links: span.links ?? [],
         startMs: Number(BigInt(span.startTimeUnixNano) / 1_000_000n),
         endMs: Number(BigInt(span.endTimeUnixNano) / 1_000_000n),
+        /** 2 is an error. */
         statusCode: span.status?.code ?? 0,
       })),
     );

@@ -1,15 +1,15 @@
 // Purchases started directly in the engine, each with its own timings: workflow tests choose how long a
 // purchase waits without a stack for every pace. Real engine, worker, Postgres and supplier; only HTTP is
 // left out.
-import { afterAll } from 'vitest';
 import { connectClient } from '../../../src/platform/temporal/connect.ts';
 import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
 import { createPurchaseEngine } from '../../../src/app/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../../src/platform/idempotency/transaction-id.ts';
 import type { ChargeQuote } from '../../../src/payments/rules.ts';
 import type { PurchaseInput, PurchaseTimings } from '../../../src/purchases/purchase.ts';
-import { expectSoundBooks } from '../money/invariants.ts';
-import { startStack, type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
+import { type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
+import { forFile } from './for-file.ts';
+import { soundStack } from './sound-stack.ts';
 import { until } from '../time/until.ts';
 import { findPurchaseRow, newBuyer, type Buyer, type PurchaseRow } from '../people/buyer.ts';
 import type { EngineAnswer } from '../../../src/payments/engine.ts';
@@ -62,26 +62,7 @@ export interface Order {
   readonly idempotency?: PurchaseInput['idempotency'];
 }
 
-interface Purchased {
-  readonly input: PurchaseInput;
-  readonly transactionId: string;
-  readonly answer: EngineAnswer;
-}
-
-export interface WorkflowHarness {
-  inputFor(order?: Order): PurchaseInput;
-  /** What the API does: start or attach, and wait for the first answer. */
-  ask(input: PurchaseInput): Promise<EngineAnswer>;
-  /** A new purchase and its first answer. */
-  purchase(order?: Order): Promise<Purchased>;
-  /** A new eSIM in use, also in our own rows, since nothing before the engine reads it again. */
-  topUpTarget(buyer: Buyer): Promise<{ esimId: string; iccid: string }>;
-  /** Whether the workflow only waits for a timer. */
-  isParked(transactionId: string): Promise<boolean>;
-  /** The workflow's result, once it has ended. */
-  result(transactionId: string): Promise<{ status: string; reason?: string }>;
-  close(): Promise<void>;
-}
+export type WorkflowHarness = Awaited<ReturnType<typeof createWorkflowHarness>>;
 
 /**
  * A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; in any
@@ -91,22 +72,14 @@ export async function startWorkflows(
   options: StackOptions = {},
   account: AccountOptions = {},
 ): Promise<{ readonly stack: Stack; readonly harness: WorkflowHarness; readonly buyer: Buyer }> {
-  const stack = await startStack(options);
+  const stack = await soundStack(options);
   const buyer = await newBuyer(stack, account);
-  const harness = await createWorkflowHarness(stack, buyer.account);
-  afterAll(async () => {
-    try {
-      await expectSoundBooks(stack);
-    } finally {
-      await harness.close();
-      await stack.close();
-    }
-  });
+  const harness = await forFile(createWorkflowHarness(stack, buyer.account));
   return { stack, harness, buyer };
 }
 
 /** The harness on a running stack; close it before the stack. */
-export async function createWorkflowHarness(stack: Stack, buyer?: TestAccount): Promise<WorkflowHarness> {
+export async function createWorkflowHarness(stack: Stack, buyer?: TestAccount) {
   const temporal = connectClient({
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
@@ -125,12 +98,15 @@ export async function createWorkflowHarness(stack: Stack, buyer?: TestAccount): 
   };
   return {
     inputFor: inputOf,
+    /** What the API does: start or attach, and wait for the first answer. */
     ask,
-    purchase: async (order) => {
+    /** A new purchase and its first answer. */
+    purchase: async (order?: Order) => {
       const input = inputOf(order);
       return { input, transactionId: input.transactionId, answer: await ask(input) };
     },
-    topUpTarget: async (buyer) => {
+    /** A new eSIM in use, also in our own rows, since nothing before the engine reads it again. */
+    topUpTarget: async (buyer: Buyer) => {
       const esim = await buyer.activeEsim();
       await until(
         () => buyer.read(`/api/esim/${esim.esimId}`),
@@ -139,11 +115,13 @@ export async function createWorkflowHarness(stack: Stack, buyer?: TestAccount): 
       );
       return esim;
     },
-    isParked: async (transactionId) => {
+    /** Whether the workflow only waits for a timer. */
+    isParked: async (transactionId: string) => {
       const { raw } = await stack.temporal.workflow.getHandle(transactionId).describe();
       return (raw.pendingActivities ?? []).length === 0 && (raw.pendingWorkflowTask ?? null) === null;
     },
-    result: (transactionId) =>
+    /** The workflow's result, once it has ended. */
+    result: (transactionId: string) =>
       stack.temporal.workflow
         .getHandle<() => Promise<{ status: string; reason?: string }>>(transactionId)
         .result(),
