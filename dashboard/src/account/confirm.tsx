@@ -4,8 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { currentUserQuery, homePathOf } from '../app/session.ts';
 import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
 

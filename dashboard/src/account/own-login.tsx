@@ -15,10 +15,9 @@ import {
   type CurrentUser,
 } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
-import { QueryView, Id, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
 
@@ -31,10 +30,9 @@ const WIDTH_PX = 440;
 export function OwnLoginPage() {
   const query = useCurrentUser();
   return (
-    <Stack maw={WIDTH_PX}>
-      <PageHead title="Your login" />
+    <Page title="Your login" maw={WIDTH_PX}>
       <QueryView query={query}>{(user) => <OwnLogin user={user} />}</QueryView>
-    </Stack>
+    </Page>
   );
 }
 

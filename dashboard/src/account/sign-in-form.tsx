@@ -8,8 +8,7 @@ import { currentUserQuery, type CurrentUser } from '../app/session.ts';
 import { CodeField } from '../ui/code-field.tsx';
 import { EmailField } from '../ui/email-field.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 
 type OnDone = (user: CurrentUser) => unknown;
 

@@ -6,8 +6,7 @@ import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { EmailField } from '../ui/email-field.tsx';
 import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
 

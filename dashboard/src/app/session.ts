@@ -2,9 +2,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { dataOf, Refusal } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { Refusal } from 'simway-client';
 
 export type CurrentUser = components['schemas']['CurrentUser']['data'];
 export type Membership = components['schemas']['Membership'];

@@ -1,29 +1,25 @@
 import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api } from '../api/client.ts';
 import { bodyOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { Facts } from '../ui/facts.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
+import { Amount, QueryView, Failed, PageHead, Section, Status, Facts } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
-import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
 import { ItemLink } from './item-link.tsx';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
+import { LinkButton } from '../ui/page-link.tsx';
 
 export function BuyPage() {
   const { packageCode } = useParams({ from: '/m/$accountId/$environment/catalogue/$packageCode' });
   const { currency } = useMembership();
-  const query = useAccountQuery(['package', packageCode], () =>
-    bodyOf(
-      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode }, query: { currency } } }),
-    ),
-  );
+  const query = useRead('/api/esim/packages/{packageCode}', { path: { packageCode }, query: { currency } });
   return (
     <Stack>
       <QueryView query={query}>
@@ -32,14 +28,14 @@ export function BuyPage() {
             <PageHead title={one.name} about={one.description} />
             <Section title="Package">
               <Facts
-                of={[
-                  ['Price', <Amount key="price" of={one.price} currency={one.currencyCode} />],
-                  ['Data', formatBytes(one.volume)],
-                  ['Valid for', `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`],
-                  ['Install within', `${String(one.unusedValidTime)} days`],
-                  ['Speed', one.speed],
-                  ['Works in', one.locationNetworkList.map(({ locationName }) => locationName).join(', ')],
-                ]}
+                of={{
+                  Price: <Amount of={one.price} currency={one.currencyCode} />,
+                  Data: formatBytes(one.volume),
+                  'Valid for': `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`,
+                  'Install within': `${String(one.unusedValidTime)} days`,
+                  Speed: one.speed,
+                  'Works in': one.locationNetworkList.map(({ locationName }) => locationName).join(', '),
+                }}
               />
             </Section>
             <Purchase
@@ -169,11 +165,11 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
         {(found) => (
           <Stack>
             <Facts
-              of={[
-                ['Status', <Status key="status">{found.status}</Status>],
-                ['Reason', found.reason],
-                ['Purchase', <ItemLink key="purchase" kind="purchase" id={transactionId} />],
-              ]}
+              of={{
+                Status: <Status>{found.status}</Status>,
+                Reason: found.reason,
+                Purchase: <ItemLink kind="purchase" id={transactionId} />,
+              }}
             />
             {found.status === 'PENDING' && <PayHere of={found} />}
             {found.status === 'PROCESSING' && (
@@ -194,9 +190,7 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
 
 /** The QR code and the page that the traveller gets. */
 export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
-  const query = useAccountQuery(['esims', esimId, 'install'], () =>
-    bodyOf(api.GET('/api/esim/{esimId}/install', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/install', { path: { esimId } });
   return (
     <QueryView query={query}>
       {({ qrCode, installUrl, installState }) => (
@@ -254,17 +248,11 @@ function PageAddress({ url }: { readonly url: string }) {
 }
 
 function InstallNew({ esimId }: { readonly esimId: string }) {
-  const place = usePlace();
   return (
     <Install esimId={esimId}>
-      <Button
-        variant="default"
-        renderRoot={(props) => (
-          <Link {...props} to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }} />
-        )}
-      >
+      <LinkButton variant="default" to="/m/$accountId/$environment/esims/$esimId" params={{ esimId }}>
         Open the eSIM
-      </Button>
+      </LinkButton>
     </Install>
   );
 }

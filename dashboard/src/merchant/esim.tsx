@@ -15,17 +15,15 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
+import { api, readApi } from '../api/client.ts';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmButton } from '../ui/confirm-dialog.tsx';
-import { Facts } from '../ui/facts.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section, Facts } from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
 
 type Esim = components['schemas']['Esim'];
 type TopUp = components['schemas']['TopUpPackage'];
@@ -37,11 +35,7 @@ const SOME_BYTES = 100 * 1024 * 1024;
 export function EsimPage() {
   const { esimId } = useParams({ from: '/m/$accountId/$environment/esims/$esimId' });
   const { environment } = usePlace();
-  const query = useAccountQuery(
-    ['esims', esimId],
-    () => bodyOf(api.GET('/api/esim/{esimId}', { params: { path: { esimId } } })),
-    { everyMs: () => LIVE_MS },
-  );
+  const query = useRead('/api/esim/{esimId}', { path: { esimId } }, { everyMs: () => LIVE_MS });
   return (
     <Stack>
       <QueryView query={query}>
@@ -91,16 +85,15 @@ function Usage({ esim }: { readonly esim: Esim }) {
         {/* Below the ring where a date would not fit beside it. */}
         <Box flex="1 1 15rem">
           <Facts
-            of={[
-              ['Left', formatBytes(esim.data_usage_remain)],
-              ['Used', formatBytes(esim.orderUsage)],
-              ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
-              [
-                esim.activateTime === '' ? 'First use by' : 'Expires',
-                esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />,
-              ],
-              ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
-            ]}
+            of={{
+              Left: formatBytes(esim.data_usage_remain),
+              Used: formatBytes(esim.orderUsage),
+              'Days left': esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain),
+              [esim.activateTime === '' ? 'First use by' : 'Expires']: esim.expiredTime !== '' && (
+                <Moment at={esim.expiredTime} />
+              ),
+              'As of': esim.usageAsOf !== '' && <Moment at={esim.usageAsOf} />,
+            }}
           />
         </Box>
       </Group>
@@ -109,9 +102,7 @@ function Usage({ esim }: { readonly esim: Esim }) {
 }
 
 function Diagnosis({ esimId }: { readonly esimId: string }) {
-  const query = useAccountQuery(['esims', esimId, 'diagnosis'], () =>
-    bodyOf(api.GET('/api/esim/{esimId}/diagnosis', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/diagnosis', { path: { esimId } });
   return (
     <Section title="Diagnosis">
       <QueryView query={query} rows={2}>
@@ -131,7 +122,7 @@ function RevokeLink({ esimId }: { readonly esimId: string }) {
   const revoke = async () => {
     await api.DELETE('/api/esim/{esimId}/install/link', { params: { path: { esimId } } });
     notifications.show({ message: 'The old link no longer works. A new link is shown above.' });
-    await refresh('esims', esimId);
+    await refresh();
   };
   if (!may('purchase')) return null;
   return (
@@ -155,16 +146,16 @@ function Details({ esim }: { readonly esim: Esim }) {
   return (
     <Section title="Details">
       <Facts
-        of={[
-          ['ICCID', esim.iccid !== '' && <Id key="iccid">{esim.iccid}</Id>],
-          ['eSIM id', <Id key="id">{esim._id}</Id>],
-          ['Purchase', <ItemLink key="purchase" kind="purchase" id={esim.transactionId} />],
-          ['Price', <Amount key="price" of={esim.price} currency={esim.currency} />],
-          ['SM-DP+ address', esim.smdpAddress],
-          ['APN', esim.apn],
-          ['Works in', esim.packageDetails.coverage.join(', ')],
-          ['Networks', esim.packageDetails.networkProviders.join(', ')],
-        ]}
+        of={{
+          ICCID: esim.iccid !== '' && <Id>{esim.iccid}</Id>,
+          'eSIM id': <Id>{esim._id}</Id>,
+          Purchase: <ItemLink kind="purchase" id={esim.transactionId} />,
+          Price: <Amount of={esim.price} currency={esim.currency} />,
+          'SM-DP+ address': esim.smdpAddress,
+          APN: esim.apn,
+          'Works in': esim.packageDetails.coverage.join(', '),
+          Networks: esim.packageDetails.networkProviders.join(', '),
+        }}
       />
     </Section>
   );
@@ -174,15 +165,11 @@ function TopUps({ esim }: { readonly esim: Esim }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const { packageCode } = esim;
   const { currency } = useMembership();
-  const query = useAccountQuery(['top-ups', packageCode], async () => {
-    const { locationCode } = await bodyOf(
-      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode } } }),
-    );
-    return bodyOf(
-      api.GET('/api/esim/packages', {
-        params: { query: { type: 'TOPUP', packageCode, regionCode: locationCode, currency } },
-      }),
-    );
+  const query = useReads(['top-ups', packageCode], async () => {
+    const { locationCode: regionCode } = await readApi('/api/esim/packages/{packageCode}', {
+      path: { packageCode },
+    });
+    return readApi('/api/esim/packages', { query: { type: 'TOPUP', packageCode, regionCode, currency } });
   });
   return (
     <Section title="Top up">
@@ -245,7 +232,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
   ] as const;
   const acting = useMutation({
     mutationFn: (act: () => Promise<unknown>) => act(),
-    onSettled: () => refresh('esims'),
+    onSettled: () => refresh(),
   });
   return (
     <Section title="Sandbox: control this eSIM">
@@ -278,9 +265,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
 }
 
 function History({ esimId }: { readonly esimId: string }) {
-  const query = useAccountQuery(['esims', esimId, 'timeline'], () =>
-    dataOf(api.GET('/api/esim/{esimId}/timeline', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/timeline', { path: { esimId } });
   return (
     <Section title="Timeline">
       <QueryView query={query}>

@@ -1,15 +1,14 @@
-import { Group, Stack } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
+import { readApi } from '../api/client.ts';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
-import { CursorList } from '../ui/cursor-list.tsx';
 import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
 import { formatBytes } from '../ui/format.ts';
-import { Moment, PageHead, ShortId } from '../ui/parts.tsx';
+import { Moment, ShortId, Page } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
 import { usePages, usePlace } from './place.ts';
+import { CursorList } from '../ui/rows.tsx';
 
 export function EsimsPage() {
   const place = usePlace();
@@ -19,18 +18,13 @@ export function EsimsPage() {
   const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
     void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
   const query = usePages(['esims', { search, status }], async (after) => {
-    const { esims, nextCursor } = await bodyOf(
-      api.GET('/api/esim/my-esims', {
-        params: {
-          query: { limit: 25, search, ...(status ? { status } : {}), ...(after === '' ? {} : { after }) },
-        },
-      }),
-    );
+    const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
+      query: { limit: 25, search, status, after },
+    });
     return { items: esims, nextCursor };
   });
   return (
-    <Stack>
-      <PageHead title="eSIMs" />
+    <Page title="eSIMs">
       <Group align="end">
         <SearchField
           placeholder="Package, ICCID or transaction"
@@ -50,25 +44,20 @@ export function EsimsPage() {
         label="eSIMs"
         keyOf={({ _id }) => _id}
         empty={search === '' && !status ? 'No eSIMs yet.' : 'No results.'}
-        columns={[
-          {
-            title: 'eSIM',
-            cell: ({ _id: esimId, packageName }) => (
-              <ItemLink kind="esim" id={esimId}>
-                {packageName}
-              </ItemLink>
-            ),
+        columns={{
+          eSIM: ({ _id: esimId, packageName }) => (
+            <ItemLink kind="esim" id={esimId}>
+              {packageName}
+            </ItemLink>
+          ),
+          ICCID: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>),
+          Status: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus>,
+          'Data left': {
+            number: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
           },
-          { title: 'ICCID', cell: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>) },
-          { title: 'Status', cell: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus> },
-          {
-            title: 'Data left',
-            isNumber: true,
-            cell: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
-          },
-          { title: 'Bought', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        ]}
+          Bought: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
       />
-    </Stack>
+    </Page>
   );
 }

@@ -1,52 +1,39 @@
-import { Button, Group, List, SimpleGrid, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
+import { Group, List, SimpleGrid, Text } from '@mantine/core';
+import { PageLink, LinkButton } from '../ui/page-link.tsx';
+import { Amount, QueryView, Section, Page } from '../ui/parts.tsx';
 import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
-import { useAccountQuery, useMembership, usePlace } from './place.ts';
+import { useMembership, useReads, useRead } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
 const RECENT = 5;
 
 export function HomePage() {
-  const place = usePlace();
   const { membership, may } = useMembership();
   return (
-    <Stack>
-      <PageHead title={membership?.accountName ?? 'Home'}>
+    <Page
+      title={membership?.accountName ?? 'Home'}
+      extra={
         <Group>
           {may('keys') && (
-            <Button
-              variant="default"
-              renderRoot={(props) => (
-                <Link {...props} to="/m/$accountId/$environment/developers/keys" params={place} />
-              )}
-            >
+            <LinkButton variant="default" to="/m/$accountId/$environment/developers/keys">
               Create an API key
-            </Button>
+            </LinkButton>
           )}
-          <Button
-            renderRoot={(props) => (
-              <Link {...props} to="/m/$accountId/$environment/catalogue" params={place} />
-            )}
-          >
-            Buy an eSIM
-          </Button>
+          <LinkButton to="/m/$accountId/$environment/catalogue">Buy an eSIM</LinkButton>
         </Group>
-      </PageHead>
+      }
+    >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Balance />
         <Totals />
       </SimpleGrid>
       <Recent />
-    </Stack>
+    </Page>
   );
 }
 
 function Balance() {
-  const query = useAccountQuery(['wallet', 'balance'], readWallet);
+  const query = useReads(['wallet', 'balance'], readWallet);
   return (
     <Section title="Wallet">
       <QueryView query={query} rows={2}>
@@ -68,7 +55,7 @@ function Balance() {
 }
 
 function Totals() {
-  const query = useAccountQuery(['statistics'], () => bodyOf(api.GET('/api/esim/statistics')));
+  const query = useRead('/api/esim/statistics');
   return (
     <Section title="eSIMs">
       <QueryView query={query} rows={2}>
@@ -88,9 +75,7 @@ function Totals() {
 }
 
 function Recent() {
-  const query = useAccountQuery(['transactions', 'recent'], () =>
-    dataOf(api.GET('/api/esim/transactions', { params: { query: { limit: RECENT } } })),
-  );
+  const query = useRead('/api/esim/transactions', { query: { limit: RECENT } });
   const isNew = query.data?.items.length === 0;
   return (
     <Section title={isNew ? 'First steps' : 'Latest purchases and fundings'}>
@@ -103,27 +88,26 @@ function Recent() {
 
 /** The steps to the first purchase, without those that the role may not take. */
 function FirstSteps() {
-  const place = usePlace();
   const { may } = useMembership();
   return (
     <List type="ordered">
       {may('fund') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$environment/wallet" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/wallet">
             Fund the wallet
           </PageLink>
           : purchases can be paid from it.
         </List.Item>
       )}
       <List.Item>
-        <PageLink underline="always" to="/m/$accountId/$environment/catalogue" params={place}>
+        <PageLink underline="always" to="/m/$accountId/$environment/catalogue">
           Choose an eSIM in the catalogue
         </PageLink>
         : with your prices.
       </List.Item>
       {may('keys') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$environment/developers/keys" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/developers/keys">
             Create a key for your servers
           </PageLink>
           : they buy with it, or you buy here.

@@ -78,9 +78,7 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user.user.email}</Menu.Label>
-        <Menu.Item
-          renderRoot={(props) => <Link {...props} to="/m/$accountId/$environment/login" params={place} />}
-        >
+        <Menu.Item renderRoot={(props) => <Link {...props} to="/m/$accountId/$environment/login" />}>
           Your login
         </Menu.Item>
         {user.operator && (

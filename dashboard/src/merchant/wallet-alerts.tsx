@@ -1,15 +1,14 @@
 import { Alert, Text } from '@mantine/core';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
+import { readApi } from '../api/client.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount } from '../ui/parts.tsx';
-import { useMembership, usePlace } from './place.ts';
+import { useMembership } from './place.ts';
 
 /** The balance, and the amount below which the merchant calls it low; `null` for none. */
 export async function readWallet() {
   const [wallet, { amount: lowBelow }] = await Promise.all([
-    dataOf(api.GET('/api/wallet/balance')),
-    bodyOf(api.GET('/api/wallet/low-balance')),
+    readApi('/api/wallet/balance'),
+    readApi('/api/wallet/low-balance'),
   ]);
   return { ...wallet, lowBelow };
 }
@@ -37,7 +36,6 @@ export function LowBalanceAlert({
 }: {
   readonly of: { readonly balance: number; readonly lowBelow: number | null; readonly currency: string };
 }) {
-  const place = usePlace();
   const { may } = useMembership();
   if (lowBelow === null || balance >= lowBelow) return null;
   return (
@@ -45,13 +43,7 @@ export function LowBalanceAlert({
       <Text size="sm">
         It is below <Amount of={lowBelow} currency={currency} />.{' '}
         {may('fund') ? (
-          <PageLink
-            c="inherit"
-            underline="always"
-            to="/m/$accountId/$environment/wallet"
-            params={place}
-            hash="fund"
-          >
+          <PageLink c="inherit" underline="always" to="/m/$accountId/$environment/wallet" hash="fund">
             Fund the wallet
           </PageLink>
         ) : (

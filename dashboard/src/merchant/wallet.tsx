@@ -2,15 +2,14 @@ import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/c
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import { Amount, QueryView, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { SendForm } from '../ui/send-form.tsx';
+import { api, readApi } from '../api/client.ts';
+import { bodyOf } from 'simway-client';
+import { Amount, QueryView, Moment, Section, Status, Page } from '../ui/parts.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { useSending } from '../ui/use-sending.ts';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { useMembership, useRefresh, useReads, useRead } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
 
@@ -20,16 +19,15 @@ const METHODS = METHOD_CHOICES.flatMap(([value, label]) => (value === 'WALLET' ?
 
 export function WalletPage() {
   const { may } = useMembership();
-  const query = useAccountQuery(['wallet', 'overview'], async () => {
+  const query = useReads(['wallet', 'overview'], async () => {
     const [wallet, { items }] = await Promise.all([
       readWallet(),
-      dataOf(api.GET('/api/wallet/entries', { params: { query: { limit: 1 } } })),
+      readApi('/api/wallet/entries', { query: { limit: 1 } }),
     ]);
     return { ...wallet, lastChange: items[0]?.at };
   });
   return (
-    <Stack>
-      <PageHead title="Wallet" />
+    <Page title="Wallet">
       <Section title="Balance">
         <QueryView query={query} rows={2}>
           {(wallet) => (
@@ -54,7 +52,7 @@ export function WalletPage() {
         </SimpleGrid>
       )}
       <WalletEntries />
-    </Stack>
+    </Page>
   );
 }
 
@@ -74,7 +72,7 @@ function Fund() {
       once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
         bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
       ),
-    () => refresh('transactions'),
+    () => refresh(),
   );
   if (sending.result)
     return (
@@ -121,7 +119,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
   const refresh = useRefresh();
   const isPaid = query.data?.status === 'SUCCESS';
   useEffect(() => {
-    if (isPaid) void refresh('wallet');
+    if (isPaid) void refresh();
     // Once, when it is paid: `refresh` is another function in every render.
   }, [isPaid]);
   return (
@@ -139,7 +137,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
 }
 
 function LowBalance() {
-  const query = useAccountQuery(['wallet', 'low-balance'], () => bodyOf(api.GET('/api/wallet/low-balance')));
+  const query = useRead('/api/wallet/low-balance');
   return (
     <Section title="Low-balance warning">
       <QueryView query={query} rows={2}>
@@ -160,7 +158,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       }),
     async () => {
       notifications.show({ message: 'Saved.' });
-      await refresh('wallet');
+      await refresh();
     },
   );
   return (

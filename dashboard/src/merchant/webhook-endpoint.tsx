@@ -12,9 +12,8 @@ import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DAY_MS } from '../ui/format.ts';
 import { ModalButton } from '../ui/modal-button.tsx';
 import { Failed } from '../ui/parts.tsx';
-import { SendForm } from '../ui/send-form.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { useSending } from '../ui/use-sending.ts';
 import { useMembership, useRefresh } from './place.ts';
 
 type Endpoint = components['schemas']['WebhookEndpoint'];
@@ -105,7 +104,7 @@ function Edit({
           }
           onDone={async () => {
             close();
-            await refresh('webhooks');
+            await refresh();
           }}
         />
       )}
@@ -134,7 +133,7 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
           ? '1 failed message is being resent.'
           : `${String(recovered)} failed messages are being resent.`,
     });
-    await refresh('webhooks');
+    await refresh();
   };
   return (
     <>
@@ -190,7 +189,7 @@ export function EndpointCard({
   const acting = useMutation({
     mutationFn: (act: () => Promise<string | undefined>) => act(),
     onSuccess: (message) => message !== undefined && notifications.show({ message }),
-    onSettled: () => refresh('webhooks'),
+    onSettled: () => refresh(),
   });
   const actions = {
     enable: async () => {
@@ -203,12 +202,12 @@ export function EndpointCard({
     },
     rotate: async () => {
       onSecret((await bodyOf(api.POST('/api/webhooks/endpoints/{endpointId}/rotate-secret', path))).secret);
-      await refresh('webhooks');
+      await refresh();
     },
     remove: async () => {
       await api.DELETE('/api/webhooks/endpoints/{endpointId}', path);
       notifications.show({ message: 'The endpoint is removed.' });
-      await refresh('webhooks');
+      await refresh();
     },
   };
   return (

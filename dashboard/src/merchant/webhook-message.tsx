@@ -3,11 +3,9 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { Facts } from '../ui/facts.tsx';
-import { QueryView, Empty, Failed, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { QueryView, Empty, Failed, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { useMembership, useRefresh, useRead } from './place.ts';
 
 type Attempt = components['schemas']['WebhookAttempt'];
 
@@ -19,46 +17,42 @@ export function WebhookMessagePage() {
   const { may } = useMembership();
   const refresh = useRefresh();
   const path = { params: { path: { messageId } } };
-  const message = useAccountQuery(
-    ['webhooks', 'message', messageId],
-    () => bodyOf(api.GET('/api/webhooks/messages/{messageId}', path)),
-    { everyMs: () => LIVE_MS },
-  );
-  const attempts = useAccountQuery(
-    ['webhooks', 'message', messageId, 'attempts'],
-    () => dataOf(api.GET('/api/webhooks/messages/{messageId}/attempts', path)),
-    { everyMs: () => LIVE_MS },
-  );
+  const message = useRead('/api/webhooks/messages/{messageId}', path.params, { everyMs: () => LIVE_MS });
+  const attempts = useRead('/api/webhooks/messages/{messageId}/attempts', path.params, {
+    everyMs: () => LIVE_MS,
+  });
   const resending = useMutation({
     mutationFn: () => api.POST('/api/webhooks/messages/{messageId}/resend', path),
     onSuccess: async () => {
       notifications.show({ message: 'Resending.' });
-      await refresh('webhooks');
+      await refresh();
     },
   });
   return (
-    <Stack>
-      <PageHead title="Webhook message">
-        {may('resend') && (
+    <Page
+      title="Webhook message"
+      extra={
+        may('resend') && (
           <Button onClick={() => resending.mutate()} loading={resending.isPending}>
             Resend
           </Button>
-        )}
-      </PageHead>
+        )
+      }
+    >
       {resending.error && <Failed error={resending.error} />}
       <QueryView query={message} rows={12}>
         {({ id, eventId, event, status, createdAt, nextAttemptAt, body }) => (
           <>
             <Section title="Message">
               <Facts
-                of={[
-                  ['Event', event],
-                  ['Status', <Status key="status">{status}</Status>],
-                  ['Message', <Id key="id">{id}</Id>],
-                  ['Event id', eventId !== null && <Id key="eventId">{eventId}</Id>],
-                  ['Created', <Moment key="created" at={createdAt} />],
-                  ['Next attempt', nextAttemptAt !== null && <Moment key="next" at={nextAttemptAt} />],
-                ]}
+                of={{
+                  Event: event,
+                  Status: <Status>{status}</Status>,
+                  Message: <Id>{id}</Id>,
+                  'Event id': eventId !== null && <Id>{eventId}</Id>,
+                  Created: <Moment at={createdAt} />,
+                  'Next attempt': nextAttemptAt !== null && <Moment at={nextAttemptAt} />,
+                }}
               />
             </Section>
             <Section title="Body">
@@ -76,7 +70,7 @@ export function WebhookMessagePage() {
           }
         </QueryView>
       </Section>
-    </Stack>
+    </Page>
   );
 }
 

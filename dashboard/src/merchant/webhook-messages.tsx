@@ -1,17 +1,14 @@
 import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
 import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts';
-import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
-import { defined } from '../ui/address.ts';
 import { ChoiceField } from '../ui/filter-fields.tsx';
 import { QueryView, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { messageFilters, type MessageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, usePlace } from './place.ts';
+import { usePlace, useRead } from './place.ts';
 
 const LIVE_MS = 5_000;
 
@@ -38,12 +35,9 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
       replace: true,
     });
   };
-  const query = useAccountQuery(
-    ['webhooks', 'messages', page, filters],
-    () =>
-      dataOf(
-        api.GET('/api/webhooks/messages', { params: { query: { page, limit: 20, ...defined(filters) } } }),
-      ),
+  const query = useRead(
+    '/api/webhooks/messages',
+    { query: { page, limit: 20, ...filters } },
     { everyMs: () => LIVE_MS, keepsOld: true },
   );
   const { status, endpointId } = filters;
@@ -72,24 +66,18 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
                 rows={items}
                 keyOf={({ id }) => id}
                 empty="No messages."
-                columns={[
-                  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                  {
-                    title: 'Event',
-                    cell: ({ id, event }) => (
-                      <ItemLink kind="message" id={id}>
-                        {event}
-                      </ItemLink>
-                    ),
-                  },
-                  {
-                    title: 'Endpoint',
-                    cell: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
-                  },
-                  { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
-                  { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-                  { title: 'Next', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
-                ]}
+                columns={{
+                  When: ({ createdAt }) => <Moment at={createdAt} />,
+                  Event: ({ id, event }) => (
+                    <ItemLink kind="message" id={id}>
+                      {event}
+                    </ItemLink>
+                  ),
+                  Endpoint: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
+                  Status: (one) => <Status>{one.status}</Status>,
+                  Attempts: { number: ({ attempts }) => attempts },
+                  Next: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
+                }}
               />
               {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
             </>

@@ -15,16 +15,15 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { dataOf, Refusal } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
-import { Refusal } from 'simway-client';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { inPath, actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
+import { inPath, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
+import { ReasonField, reasonError } from '../ui/form-dialog.tsx';
 
 type ActionRequest = components['schemas']['ActionRequest'];
 type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
@@ -140,6 +139,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
   const environment = useEnvironment();
   const { email } = useOperator();
   const queries = useQueryClient();
+  const refresh = useRefresh();
   const { transactionId } = timeline;
   // What the person saw when they began.
   const [known] = useState(() => new Set(timeline.actions.map(({ actionId }) => actionId)));
@@ -160,9 +160,12 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
    * it.
    */
   const findFirst = async (endedId?: string) => {
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await refresh();
     const made = await queries
-      .query({ ...actionsQuery(environment, transactionId), staleTime: 0 })
+      .query({
+        ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
+        staleTime: 0,
+      })
       .then((actions) => actions.made.filter(({ by }) => by !== email))
       // The result or the refusal is shown in any case.
       .catch(() => []);
@@ -184,7 +187,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', environment] }),
+    onSettled: () => refresh(),
   });
   return { form, sending, first, isKnown: (actionId: string) => known.has(actionId) };
 }

@@ -1,31 +1,28 @@
 import { Stack, Text } from '@mantine/core';
 import type { ActionRecord } from './data.ts';
 import { Moment, Status } from '../ui/parts.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
 import { ACTIONS } from './words.ts';
+import { Rows, amount } from '../ui/rows.tsx';
 
 /** Every action that operators requested for one purchase, refused ones too. */
 export function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
   return (
-    <RowsOrNone
+    <Rows
       label="Operator actions"
       empty="No actions yet."
       rows={records}
       keyOf={({ actionId }) => actionId}
-      columns={[
-        { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        { title: 'Action', cell: ({ action }) => ACTIONS[action].label },
-        {
-          title: 'By',
-          cell: ({ by, approvedBy, status }) =>
-            approvedBy === null
-              ? by
-              : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
-        },
-        amountColumn('Amount', 'amount'),
-        { title: 'Reason', cell: (record) => <Why record={record} /> },
-        { title: 'Result', cell: (record) => <Result record={record} /> },
-      ]}
+      columns={{
+        When: ({ createdAt }) => <Moment at={createdAt} />,
+        Action: ({ action }) => ACTIONS[action].label,
+        By: ({ by, approvedBy, status }) =>
+          approvedBy === null
+            ? by
+            : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
+        Amount: amount('amount'),
+        Reason: (record) => <Why record={record} />,
+        Result: (record) => <Result record={record} />,
+      }}
     />
   );
 }

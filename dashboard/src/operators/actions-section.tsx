@@ -1,10 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionDialog } from './action-dialog.tsx';
-import { actionsQuery, type Action, type PurchaseActions, type PurchaseTimeline } from './data.ts';
+import type { Action, PurchaseActions, PurchaseTimeline } from './data.ts';
 import { QueryView, Section } from '../ui/parts.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { useOperator, useOps } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';
 
@@ -16,8 +15,7 @@ export function ActionsSection({
   readonly transactionId: string;
   readonly timeline: PurchaseTimeline;
 }) {
-  const environment = useEnvironment();
-  const actions = useQuery(actionsQuery(environment, transactionId));
+  const actions = useOps('/ops/purchases/{transactionId}/actions', { path: { transactionId } });
   return (
     <Section title="Actions">
       <QueryView query={actions} rows={3}>

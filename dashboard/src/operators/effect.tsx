@@ -31,19 +31,15 @@ export function EffectSection({
                 label="Ledger entries that would be booked"
                 rows={entries}
                 keyOf={({ account }, index) => `${account} ${String(index)}`}
-                columns={[
-                  { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
-                  {
-                    title: 'Debit',
-                    cell: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
-                    isNumber: true,
+                columns={{
+                  Account: ({ account }) => <ShortId>{account}</ShortId>,
+                  Debit: {
+                    number: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
                   },
-                  {
-                    title: 'Credit',
-                    cell: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
-                    isNumber: true,
+                  Credit: {
+                    number: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
                   },
-                ]}
+                }}
               />
             )}
             {needsSecondPerson === true && <Text size="sm">A second person must approve it first.</Text>}

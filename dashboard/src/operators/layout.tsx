@@ -47,7 +47,6 @@ function Shell() {
 }
 
 function Person() {
-  const environment = useEnvironment();
   const { name, role } = useOperator();
   return (
     <Stack gap={0}>
@@ -56,7 +55,7 @@ function Person() {
         {ROLES[role].label}
       </Text>
       <Group gap="xs" mt="xs">
-        <PageLink size="sm" to="/operators/$environment/login" params={{ environment }}>
+        <PageLink size="sm" to="/operators/$environment/login">
           Your login
         </PageLink>
         <SignOut />

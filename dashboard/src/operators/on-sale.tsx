@@ -1,13 +1,11 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { defined } from '../ui/address.ts';
 import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { onSaleQuery, type OnSale, type OnSaleSearch } from './data.ts';
-import { costColumn, packageColumn } from './package-columns.tsx';
-import { useEnvironment } from './place.ts';
+import type { OnSale, OnSaleSearch } from './data.ts';
+import { COST, PACKAGE } from './package-columns.tsx';
+import { useOps } from './place.ts';
 
 const EMPTY = { at: '', packageCode: '', regionCode: '' };
 /** As the API takes them. */
@@ -21,13 +19,11 @@ export function OnSaleSection() {
     validate: { at: (text) => (text === '' ? 'Choose a date and a time' : null) },
   });
   const show = ({ at, packageCode, regionCode }: typeof EMPTY) =>
-    setSearch(
-      defined({
-        at: new Date(at).toISOString(),
-        packageCode: packageCode.trim() || undefined,
-        regionCode: regionCode.trim() || undefined,
-      }),
-    );
+    setSearch({
+      at: new Date(at).toISOString(),
+      packageCode: packageCode.trim() || undefined,
+      regionCode: regionCode.trim() || undefined,
+    });
   return (
     <Section title="On sale at a given time">
       <form role="search" aria-label="What was on sale" onSubmit={form.onSubmit(show)} noValidate>
@@ -57,12 +53,12 @@ export function OnSaleSection() {
 
 function Result({ search }: { readonly search: OnSaleSearch }) {
   const [page, setPage] = useState(1);
-  const onSale = useQuery(onSaleQuery({ environment: useEnvironment(), page, ...search }));
+  const onSale = useOps('/ops/on-sale', { query: { page, ...search } }, { keepsOld: true });
   return (
     <QueryView query={onSale}>
       {(found) =>
         found.items.length === 0 ? (
-          <Nothing found={found} isFiltered={Object.keys(search).length > 1} />
+          <Nothing found={found} isFiltered={Boolean(search.packageCode ?? search.regionCode)} />
         ) : (
           <>
             <Packages of={found.items} />
@@ -97,23 +93,17 @@ function Packages({ of }: { readonly of: OnSale['items'] }) {
       label="Packages on sale then"
       rows={of}
       keyOf={({ packageCode }) => packageCode}
-      columns={[
-        packageColumn,
-        { title: 'Region', cell: ({ regionCode }) => regionCode },
-        costColumn,
-        {
-          title: 'Consumers, USD',
-          cell: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
-          isNumber: true,
+      columns={{
+        ...PACKAGE,
+        Region: ({ regionCode }) => regionCode,
+        ...COST,
+        'Consumers, USD': { number: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" /> },
+        'Merchants, USD': {
+          number: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
         },
-        {
-          title: 'Merchants, USD',
-          cell: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
-          isNumber: true,
-        },
-        { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
-        { title: 'Until', cell: ({ validTo }) => <Moment at={validTo} /> },
-      ]}
+        From: ({ validFrom }) => <Moment at={validFrom} />,
+        Until: ({ validTo }) => <Moment at={validTo} />,
+      }}
     />
   );
 }

@@ -1,15 +1,15 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
 import { QueryView, Failed } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { useSending } from '../ui/use-sending.ts';
 import { inPath } from './data.ts';
-import { useEnvironment } from './place.ts';
+import { useEnvironment, useRefresh } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
+import { useSending } from '../ui/send-form.tsx';
+import { reasonError, ReasonField } from '../ui/form-dialog.tsx';
 
 type Report = components['schemas']['Replay']['data'];
 
@@ -30,7 +30,7 @@ export function ReplayDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(
       ops.POST('/ops/purchases/{transactionId}/replay', {
@@ -44,9 +44,7 @@ export function ReplayDialog({
     staleTime: 0,
   });
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
-  const sending = useSending(form, ({ reason }) =>
-    ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', environment] })),
-  );
+  const sending = useSending(form, ({ reason }) => ask(reason, false).finally(() => refresh()));
   return (
     <Modal opened onClose={onClose} title={REPLAY.label}>
       {sending.result ? (

@@ -1,16 +1,15 @@
-import { Alert, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useSearch, type LinkProps } from '@tanstack/react-router';
+import { Alert, Text } from '@mantine/core';
+import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
-import { searchQuery, type Found } from './data.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
-import { useEnvironment } from './place.ts';
+import type { Found } from './data.ts';
+import { PageLink, type Target } from '../ui/page-link.tsx';
+import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
+import { useEnvironment, useOps } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { SubjectLink } from './subject-link.tsx';
-import { plain } from './words.ts';
 import { WorkflowLink } from './workflow-link.tsx';
+import { plain } from '../ui/format.ts';
 
 /**
  * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has
@@ -19,16 +18,15 @@ import { WorkflowLink } from './workflow-link.tsx';
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$environment/search' });
   return (
-    <Stack>
-      <PageHead title="Search" />
+    <Page title="Search">
       {text === '' ? <Empty>Type an id into the search box above.</Empty> : <Results text={text} />}
-    </Stack>
+    </Page>
   );
 }
 
 function Results({ text }: { readonly text: string }) {
   const environment = useEnvironment();
-  const found = useQuery(searchQuery(environment, text));
+  const found = useOps('/ops/search', { query: { text } });
   return (
     <QueryView query={found}>
       {({ items, isCut }) => {
@@ -53,10 +51,8 @@ const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
   ...(['account', 'member', 'key', 'endpoint', 'message'] as const),
 ]);
 
-type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
-
 /** The page that shows it, or its account. */
-function pageOf({ kind, id, account }: Found, environment: Environment): Page {
+function pageOf({ kind, id, account }: Found, environment: Environment): Target {
   switch (kind) {
     case 'purchase':
     case 'funding':
@@ -104,24 +100,15 @@ function List({ items }: { readonly items: readonly Found[] }) {
       label="Found"
       rows={items}
       keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
-      columns={[
-        { title: 'Kind', cell: ({ kind }) => plain(kind) },
-        {
-          title: 'What',
-          cell: (item) => <PageLink {...pageOf(item, environment)}>{item.title}</PageLink>,
-        },
-        {
-          title: 'Id',
-          // A batch has no page. Its workflow has its id.
-          cell: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
-        },
-        {
-          title: 'Account',
-          cell: ({ account }) =>
-            account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
-        },
-        { title: 'Found by', cell: ({ foundBy }) => plain(foundBy) },
-      ]}
+      columns={{
+        Kind: ({ kind }) => plain(kind),
+        What: (item) => <PageLink {...pageOf(item, environment)}>{item.title}</PageLink>,
+        // A batch has no page. Its workflow has its id.
+        Id: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
+        Account: ({ account }) =>
+          account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
+        'Found by': ({ foundBy }) => plain(foundBy),
+      }}
     />
   );
 }

@@ -5,7 +5,7 @@ import {
   listStuckClass,
 } from 'simway-client/generated/ops-lists.ts';
 import { dayIn, oneOf, textIn, type Search } from '../ui/address.ts';
-import type { AuditSearch, DifferenceQuery, StuckQuery } from './data.ts';
+import type { DifferenceQuery, StuckQuery, AuditSearch } from './data.ts';
 
 export const AGES = [
   { value: '0', label: 'Any time' },

@@ -1,20 +1,19 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
-import { QueryView, Id, PageHead, Pages } from '../ui/parts.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { inPath, stuckQuery, type StuckItem } from './data.ts';
-import { useSayChanged } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { QueryView, Id, Pages, Page } from '../ui/parts.tsx';
+import { inPath, type StuckItem } from './data.ts';
+import { useOperator, useEnvironment, useOps, LIVE, useSayChanged } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, type StuckSearch } from './search.ts';
 import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
+import { Rows, amount } from '../ui/rows.tsx';
+import { LinkButton } from '../ui/page-link.tsx';
+import { ReasonDialog } from '../ui/form-dialog.tsx';
 
 const FROM = '/operators/$environment/stuck';
 
@@ -24,30 +23,26 @@ export const CLASS_CHOICES = [
 ];
 
 export function StuckPage() {
-  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const stuck = useQuery(stuckQuery({ environment, ...search }));
+  const stuck = useOps('/ops/stuck', { query: search }, { ...LIVE, keepsOld: true });
   // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
   // result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
   return (
-    <Stack>
-      <PageHead title="Stuck" about="Stuck purchases and payments, oldest first.">
-        <Button
+    <Page
+      title="Stuck"
+      about="Stuck purchases and payments, oldest first."
+      extra={
+        <LinkButton
           variant="light"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/operators/$environment/repairs/new"
-              params={{ environment }}
-              search={{ ...search, page: undefined }}
-            />
-          )}
+          to="/operators/$environment/repairs/new"
+          search={{ ...search, page: undefined }}
         >
           Repair many at once
-        </Button>
-      </PageHead>
+        </LinkButton>
+      }
+    >
       <Filters search={search} />
       <QueryView query={stuck}>
         {({ items, pagination, isCut, temporalAsked }) => (
@@ -67,7 +62,7 @@ export function StuckPage() {
         )}
       </QueryView>
       {chosen && <RepairDialog item={chosen} onClose={() => setChosen(null)} />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -108,18 +103,18 @@ type OnChoose = (item: StuckItem) => void;
 
 function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
   return (
-    <RowsOrNone
+    <Rows
       label="Stuck purchases and payments"
       empty="Nothing is stuck."
       rows={items}
       keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
-      columns={[
-        { title: 'Purchase', cell: (item) => <ItemLink item={item} onChoose={onChoose} /> },
-        { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-        { title: 'Age', cell: (item) => formatAge(item.ageSeconds), isNumber: true },
-        amountColumn('Amount', 'amount'),
-        { title: 'Next', cell: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text> },
-      ]}
+      columns={{
+        Purchase: (item) => <ItemLink item={item} onChoose={onChoose} />,
+        Kind: (item) => STUCK_CLASSES[item.class],
+        Age: { number: (item) => formatAge(item.ageSeconds) },
+        Amount: amount('amount'),
+        Next: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text>,
+      }}
     />
   );
 }
@@ -170,10 +165,9 @@ function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly
   return (
     <ReasonDialog
       title={`${IGNORE_EVENT}: ${eventId}`}
-      opened
       onClose={onClose}
       submit={submit}
-      submitLabel={IGNORE_EVENT}
+      label={IGNORE_EVENT}
     >
       <Text size="sm">
         The gateway reported money that matches none of our payments. Ignore the event once you know what it

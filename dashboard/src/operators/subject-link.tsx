@@ -1,11 +1,9 @@
 import type { ReactNode } from 'react';
 import { PageLink } from '../ui/page-link.tsx';
 import { Id } from '../ui/parts.tsx';
-import { useEnvironment } from './place.ts';
 
 /** An id as a link to its page; to be copied where it has none. `children` stand in place of the id. */
 export function SubjectLink({ id, children = id }: { readonly id: string; readonly children?: ReactNode }) {
-  const environment = useEnvironment();
   const to = id.startsWith('txn-')
     ? '/operators/$environment/purchases/$id'
     : id.startsWith('acc-')
@@ -13,7 +11,7 @@ export function SubjectLink({ id, children = id }: { readonly id: string; readon
       : null;
   if (to === null) return children === id ? <Id>{id}</Id> : children;
   return (
-    <PageLink inherit className="id" title={id} to={to} params={{ environment, id }}>
+    <PageLink inherit className="id" title={id} to={to} params={{ id }}>
       {children}
     </PageLink>
   );

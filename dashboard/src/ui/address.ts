@@ -27,15 +27,12 @@ export interface Days {
 export const daysIn = ({ from, to }: Search): Days => ({ from: dayIn(from), to: dayIn(to) });
 
 /** The times of these days in the reader's zone: `to` is not included, as the API takes it. */
-export function timesOf({ from, to }: Days): { readonly from?: string; readonly to?: string } {
-  const end = to === undefined ? undefined : new Date(`${to}T00:00`);
-  end?.setDate(end.getDate() + 1);
-  return {
-    ...(from === undefined ? {} : { from: new Date(`${from}T00:00`).toISOString() }),
-    ...(end === undefined ? {} : { to: end.toISOString() }),
+export function timesOf({ from, to }: Days): Days {
+  const startOf = (day: string | undefined, later: number): string | undefined => {
+    if (day === undefined) return undefined;
+    const at = new Date(`${day}T00:00`);
+    at.setDate(at.getDate() + later);
+    return at.toISOString();
   };
+  return { from: startOf(from, 0), to: startOf(to, 1) };
 }
-
-/** Without what is undefined: the client sends only filters that are set. */
-export const defined = <T extends object>(filters: T): { [Name in keyof T]: Exclude<T[Name], undefined> } =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as never;

@@ -17,7 +17,7 @@ import {
 } from '@mantine/core';
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useContext, useEffect, useRef, type ReactNode } from 'react';
+import { Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
 import { Refusal } from 'simway-client';
 import { formatAmount, formatMoment } from './format.ts';
 import { HasNavigated } from './has-navigated.ts';
@@ -53,6 +53,28 @@ export function PageHead({
   );
 }
 
+/** A page under its heading. */
+export function Page({
+  extra,
+  maw,
+  children,
+  ...head
+}: {
+  readonly title: string;
+  readonly about?: string;
+  /** Beside the heading. */
+  readonly extra?: ReactNode;
+  readonly maw?: number;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <Stack maw={maw}>
+      <PageHead {...head}>{extra}</PageHead>
+      {children}
+    </Stack>
+  );
+}
+
 /** A part of a page with a heading of its own. */
 export function Section({
   title,
@@ -76,6 +98,22 @@ export function Section({
       </Group>
       {children}
     </Paper>
+  );
+}
+
+/** Values by their names. What is unknown (null, undefined, false, empty) is left out. */
+export function Facts({ of }: { readonly of: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="facts">
+      {Object.entries(of)
+        .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
   );
 }
 
@@ -219,7 +257,7 @@ export function Status({ children }: { readonly children: string | null }) {
   );
 }
 
-interface PageOf {
+export interface PageOf {
   readonly currentPage: number;
   readonly totalPages: number;
   readonly totalItems: number;
