@@ -11,7 +11,7 @@ import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
 import { Amount, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
-import { amount, Rows } from '../ui/rows.tsx';
+import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
@@ -30,31 +30,25 @@ export function BatchesPage() {
     <Page title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once.">
       {may('purchase') && <FromFile />}
       <Section title="Earlier batches">
-        <QueryView query={query}>
-          {({ items, pagination }) => (
-            <>
-              <Rows
-                label="Batches"
-                rows={items}
-                keyOf={({ batchId }) => batchId}
-                empty="No batches yet."
-                columns={{
-                  When: ({ createdAt }) => <Moment at={createdAt} />,
-                  Batch: ({ batchId, counts }) => (
-                    <ItemLink kind="batch" id={batchId}>
-                      {counts.rows} rows
-                    </ItemLink>
-                  ),
-                  Status: ({ status }) => <Status>{status}</Status>,
-                  Delivered: { number: ({ counts }) => counts.succeeded },
-                  Failed: { number: ({ counts }) => counts.failed },
-                  Price: amount('totalPrice'),
-                }}
-              />
-              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
-            </>
-          )}
-        </QueryView>
+        <PagedRows
+          label="Batches"
+          query={query}
+          onPage={setPage}
+          keyOf={({ batchId }) => batchId}
+          empty="No batches yet."
+          columns={{
+            When: ({ createdAt }) => <Moment at={createdAt} />,
+            Batch: ({ batchId, counts }) => (
+              <ItemLink kind="batch" id={batchId}>
+                {counts.rows} rows
+              </ItemLink>
+            ),
+            Status: ({ status }) => <Status>{status}</Status>,
+            Delivered: { number: ({ counts }) => counts.succeeded },
+            Failed: { number: ({ counts }) => counts.failed },
+            Price: amount('totalPrice'),
+          }}
+        />
       </Section>
     </Page>
   );

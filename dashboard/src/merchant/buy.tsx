@@ -8,7 +8,7 @@ import { bodyOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Failed, PageHead, Section, Status, Facts } from '../ui/parts.tsx';
+import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
@@ -160,31 +160,29 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
   return (
-    <Section title="Your purchase">
-      <QueryView query={query}>
-        {(found) => (
-          <Stack>
-            <Facts
-              of={{
-                Status: <Status>{found.status}</Status>,
-                Reason: found.reason,
-                Purchase: <ItemLink kind="purchase" id={transactionId} />,
-              }}
-            />
-            {found.status === 'PENDING' && <PayHere of={found} />}
-            {found.status === 'PROCESSING' && (
-              <Text size="sm" role="status">
-                Paid. The eSIM is being prepared.
-              </Text>
-            )}
-            {found.status === 'FAILED' && (
-              <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
-            )}
-            {found.status === 'SUCCESS' && esim && <InstallNew esimId={esim.esimId} />}
-          </Stack>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Your purchase" query={query}>
+      {(found) => (
+        <Stack>
+          <Facts
+            of={{
+              Status: <Status>{found.status}</Status>,
+              Reason: found.reason,
+              Purchase: <ItemLink kind="purchase" id={transactionId} />,
+            }}
+          />
+          {found.status === 'PENDING' && <PayHere of={found} />}
+          {found.status === 'PROCESSING' && (
+            <Text size="sm" role="status">
+              Paid. The eSIM is being prepared.
+            </Text>
+          )}
+          {found.status === 'FAILED' && (
+            <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
+          )}
+          {found.status === 'SUCCESS' && esim && <InstallNew esimId={esim.esimId} />}
+        </Stack>
+      )}
+    </QuerySection>
   );
 }
 

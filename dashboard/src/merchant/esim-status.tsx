@@ -1,4 +1,4 @@
-import { Badge } from '@mantine/core';
+import { Status } from '../ui/parts.tsx';
 
 const ESIM_COLORS = {
   PENDING: 'yellow',
@@ -10,10 +10,6 @@ const ESIM_COLORS = {
   SUSPENDED: 'orange',
 } as const;
 
-export function EsimStatus({ children }: { readonly children: keyof typeof ESIM_COLORS }) {
-  return (
-    <Badge variant="light" color={ESIM_COLORS[children]} className="status">
-      {children}
-    </Badge>
-  );
-}
+export const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS }) => (
+  <Status color={ESIM_COLORS[children]}>{children}</Status>
+);

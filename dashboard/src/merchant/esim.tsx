@@ -19,7 +19,18 @@ import { api, readApi } from '../api/client.ts';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmButton } from '../ui/confirm-dialog.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section, Facts } from '../ui/parts.tsx';
+import {
+  Amount,
+  QueryView,
+  Empty,
+  Failed,
+  Id,
+  Moment,
+  PageHead,
+  Section,
+  Facts,
+  QuerySection,
+} from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
@@ -104,15 +115,13 @@ function Usage({ esim }: { readonly esim: Esim }) {
 function Diagnosis({ esimId }: { readonly esimId: string }) {
   const query = useRead('/api/esim/{esimId}/diagnosis', { path: { esimId } });
   return (
-    <Section title="Diagnosis">
-      <QueryView query={query} rows={2}>
-        {({ code, summary, nextStep }) => (
-          <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
-            {nextStep}
-          </Alert>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Diagnosis" query={query} rows={2}>
+      {({ code, summary, nextStep }) => (
+        <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
+          {nextStep}
+        </Alert>
+      )}
+    </QuerySection>
   );
 }
 
@@ -172,40 +181,38 @@ function TopUps({ esim }: { readonly esim: Esim }) {
     return readApi('/api/esim/packages', { query: { type: 'TOPUP', packageCode, regionCode, currency } });
   });
   return (
-    <Section title="Top up">
-      <QueryView query={query} rows={1}>
-        {(found) => {
-          const packages = found as TopUp[];
-          if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
-          const topUp = packages.find((one) => one.packageCode === chosen);
-          return (
-            <Stack>
-              <Select
-                label="Top-up package"
-                placeholder="Choose one"
-                maw={420}
-                data={packages.map(({ packageCode, name, price, currencyCode }) => ({
-                  value: packageCode,
-                  label: `${name}, ${formatAmount(price, currencyCode)}`,
-                }))}
-                value={chosen}
-                onChange={setChosen}
+    <QuerySection title="Top up" query={query} rows={1}>
+      {(found) => {
+        const packages = found as TopUp[];
+        if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
+        const topUp = packages.find((one) => one.packageCode === chosen);
+        return (
+          <Stack>
+            <Select
+              label="Top-up package"
+              placeholder="Choose one"
+              maw={420}
+              data={packages.map(({ packageCode, name, price, currencyCode }) => ({
+                value: packageCode,
+                label: `${name}, ${formatAmount(price, currencyCode)}`,
+              }))}
+              value={chosen}
+              onChange={setChosen}
+            />
+            {topUp && (
+              <Purchase
+                key={topUp.packageCode}
+                packageCode={topUp.packageCode}
+                name={topUp.name}
+                packageType="TOPUP"
+                price={{ amount: topUp.price, currency: topUp.currencyCode }}
+                esimId={esim._id}
               />
-              {topUp && (
-                <Purchase
-                  key={topUp.packageCode}
-                  packageCode={topUp.packageCode}
-                  name={topUp.name}
-                  packageType="TOPUP"
-                  price={{ amount: topUp.price, currency: topUp.currencyCode }}
-                  esimId={esim._id}
-                />
-              )}
-            </Stack>
-          );
-        }}
-      </QueryView>
-    </Section>
+            )}
+          </Stack>
+        );
+      }}
+    </QuerySection>
   );
 }
 
@@ -267,18 +274,16 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
 function History({ esimId }: { readonly esimId: string }) {
   const query = useRead('/api/esim/{esimId}/timeline', { path: { esimId } });
   return (
-    <Section title="Timeline">
-      <QueryView query={query}>
-        {({ items }) => (
-          <Timeline bulletSize={14} lineWidth={2}>
-            {items.map(({ at, what, description }) => (
-              <Timeline.Item key={`${at} ${what} ${description}`} title={description}>
-                <Moment at={at} />
-              </Timeline.Item>
-            ))}
-          </Timeline>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Timeline" query={query}>
+      {({ items }) => (
+        <Timeline bulletSize={14} lineWidth={2}>
+          {items.map(({ at, what, description }) => (
+            <Timeline.Item key={`${at} ${what} ${description}`} title={description}>
+              <Moment at={at} />
+            </Timeline.Item>
+          ))}
+        </Timeline>
+      )}
+    </QuerySection>
   );
 }

@@ -7,16 +7,17 @@ import { formatBytes } from '../ui/format.ts';
 import { Moment, ShortId, Page } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
-import { usePages, usePlace } from './place.ts';
+import { usePages } from './place.ts';
 import { CursorList } from '../ui/rows.tsx';
 
+const FROM = '/m/$accountId/$environment/esims';
+
 export function EsimsPage() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const { search = '', status: named } = useSearch({ from: '/m/$accountId/$environment/esims' });
+  const navigate = useNavigate({ from: FROM });
+  const { search = '', status: named } = useSearch({ from: FROM });
   const status = listEsimsStatus.find((one) => one === named);
   const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
-    void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
+    void navigate({ search: next, replace: true });
   const query = usePages(['esims', { search, status }], async (after) => {
     const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
       query: { limit: 25, search, status, after },

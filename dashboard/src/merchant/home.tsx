@@ -1,7 +1,7 @@
 import { Group, List, SimpleGrid, Text } from '@mantine/core';
 import { PageLink, LinkButton } from '../ui/page-link.tsx';
-import { Amount, QueryView, Section, Page } from '../ui/parts.tsx';
-import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
+import { Page, QuerySection } from '../ui/parts.tsx';
+import { readWallet, Balance } from './balance.tsx';
 import { useMembership, useReads, useRead } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
@@ -9,6 +9,7 @@ const RECENT = 5;
 
 export function HomePage() {
   const { membership, may } = useMembership();
+  const wallet = useReads(['wallet', 'balance'], readWallet);
   return (
     <Page
       title={membership?.accountName ?? 'Home'}
@@ -24,7 +25,9 @@ export function HomePage() {
       }
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Balance />
+        <QuerySection title="Wallet" query={wallet} rows={2}>
+          {(found) => <Balance of={found} />}
+        </QuerySection>
         <Totals />
       </SimpleGrid>
       <Recent />
@@ -32,45 +35,21 @@ export function HomePage() {
   );
 }
 
-function Balance() {
-  const query = useReads(['wallet', 'balance'], readWallet);
-  return (
-    <Section title="Wallet">
-      <QueryView query={query} rows={2}>
-        {(wallet) => (
-          <>
-            <Text size="xl" fw={700}>
-              <Amount of={wallet.balance} currency={wallet.currency} />
-            </Text>
-            <Text size="sm" c="dimmed">
-              On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />
-            </Text>
-            <OwedAlert of={wallet} />
-            <LowBalanceAlert of={wallet} />
-          </>
-        )}
-      </QueryView>
-    </Section>
-  );
-}
-
 function Totals() {
   const query = useRead('/api/esim/statistics');
   return (
-    <Section title="eSIMs">
-      <QueryView query={query} rows={2}>
-        {({ esims, purchases }) => (
-          <>
-            <Text size="xl" fw={700}>
-              {esims.byStatus.ACTIVE.toLocaleString()} in use
-            </Text>
-            <Text size="sm" c="dimmed">
-              {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
-            </Text>
-          </>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="eSIMs" query={query} rows={2}>
+      {({ esims, purchases }) => (
+        <>
+          <Text size="xl" fw={700}>
+            {esims.byStatus.ACTIVE.toLocaleString()} in use
+          </Text>
+          <Text size="sm" c="dimmed">
+            {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
+          </Text>
+        </>
+      )}
+    </QuerySection>
   );
 }
 
@@ -78,11 +57,9 @@ function Recent() {
   const query = useRead('/api/esim/transactions', { query: { limit: RECENT } });
   const isNew = query.data?.items.length === 0;
   return (
-    <Section title={isNew ? 'First steps' : 'Latest purchases and fundings'}>
-      <QueryView query={query} rows={RECENT}>
-        {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
-      </QueryView>
-    </Section>
+    <QuerySection title={isNew ? 'First steps' : 'Latest purchases and fundings'} query={query} rows={RECENT}>
+      {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
+    </QuerySection>
   );
 }
 

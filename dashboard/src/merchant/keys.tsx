@@ -17,7 +17,7 @@ import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/api.ts';
 import { ConfirmButton } from '../ui/confirm-dialog.tsx';
 import { ModalButton } from '../ui/modal-button.tsx';
-import { QueryView, Moment, Page } from '../ui/parts.tsx';
+import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
@@ -63,11 +63,7 @@ function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
       keyOf={({ keyId }) => keyId}
       empty="No keys yet."
       columns={{
-        Key: ({ key }) => (
-          <Code className="id" title={key}>
-            {key}
-          </Code>
-        ),
+        Key: ({ key }) => <ShortCode>{key}</ShortCode>,
         Company: ({ companyName }) => companyName,
         Scopes: ({ scopes }) => scopes.join(', '),
         'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),

@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser, type CurrentUser } from '../app/session.ts';
-import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { SignInFirst } from '../ui/go-to.tsx';
 import { QueryView, Empty } from '../ui/parts.tsx';
@@ -11,6 +11,8 @@ import { useSignOut } from '../ui/use-sign-out.ts';
 import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { useMembership, usePlace } from './place.ts';
+
+const FROM = '/m/$accountId/$environment';
 
 export function MerchantLayout() {
   const query = useCurrentUser();
@@ -31,7 +33,6 @@ function Shell({ user }: { readonly user: CurrentUser }) {
         </>
       }
       pages={usePages()}
-      params={usePlace()}
       above={<AccountSwitch user={user} />}
     >
       {membership ? <Outlet /> : <Empty>You are not a member of this account. Choose another.</Empty>}
@@ -40,28 +41,23 @@ function Shell({ user }: { readonly user: CurrentUser }) {
 }
 
 function Search() {
-  const place = usePlace();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: FROM });
   return (
     <SearchBox
       label="Any id or ICCID"
-      onSearch={(text) =>
-        void navigate({ to: '/m/$accountId/$environment/search', params: place, search: { text } })
-      }
+      onSearch={(text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } })}
     />
   );
 }
 
 function Environments({ environments }: { readonly environments: readonly Environment[] }) {
-  const { accountId, environment } = usePlace();
-  const navigate = useNavigate();
+  const { environment } = usePlace();
+  const navigate = useNavigate({ from: FROM });
   return (
     <EnvironmentSwitch
       environment={environment}
       environments={environments}
-      onChange={(next) =>
-        void navigate({ to: '/m/$accountId/$environment', params: { accountId, environment: next } })
-      }
+      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
     />
   );
 }
@@ -97,8 +93,8 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
 }
 
 function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }) {
-  const { accountId, environment } = usePlace();
-  const navigate = useNavigate();
+  const { accountId } = usePlace();
+  const navigate = useNavigate({ from: FROM });
   return (
     <Select
       aria-label="Account"
@@ -108,18 +104,13 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
       }))}
       value={accountId}
       allowDeselect={false}
-      onChange={(next) =>
-        next !== null &&
-        void navigate({ to: '/m/$accountId/$environment', params: { accountId: next, environment } })
-      }
+      onChange={(next) => next !== null && void navigate({ to: FROM, params: { accountId: next } })}
     />
   );
 }
 
-function usePages(): readonly AppPage[] {
+function usePages() {
   const { may } = useMembership();
   const { routesById } = useRouter();
-  return pagesOf(routesById['/m/$accountId/$environment'].children, ({ merchantPage: page }) =>
-    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
-  );
+  return pagesOf(routesById['/m/$accountId/$environment'].children, (data) => data.merchantPage, may);
 }

@@ -11,7 +11,7 @@ import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { usePages, usePlace, useRead } from './place.ts';
+import { usePages, useRead } from './place.ts';
 
 type Item = components['schemas']['TransactionListItem'];
 
@@ -33,18 +33,14 @@ export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) =>
   <Rows label="Purchases" rows={rows} columns={COLUMNS} keyOf={({ transactionId }) => transactionId} />
 );
 
+const FROM = '/m/$accountId/$environment/purchases';
+
 /** Its filters are in the address. */
 export function PurchasesPage() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const filters = useSearch({ from: '/m/$accountId/$environment/purchases' });
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
   const show = (next: Search) =>
-    void navigate({
-      to: '/m/$accountId/$environment/purchases',
-      params: place,
-      search: transactionFilters({ ...filters, ...next }),
-      replace: true,
-    });
+    void navigate({ search: transactionFilters({ ...filters, ...next }), replace: true });
   const asked = { ...filters, ...timesOf(filters) };
   const query = usePages(['transactions', asked], (after) =>
     readApi('/api/esim/transactions', { query: { ...asked, limit: 25, after } }),

@@ -1,7 +1,7 @@
 import { Code, Group, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { readApi } from '../api/client.ts';
-import { Id, Moment, Page } from '../ui/parts.tsx';
+import { Id, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { PageLink } from '../ui/page-link.tsx';
 import { usePages } from './place.ts';
 import { CursorList } from '../ui/rows.tsx';
@@ -38,11 +38,7 @@ export function RequestsPage() {
           Response: ({ status, errorCode }) =>
             errorCode === null ? status : `${String(status)} ${errorCode}`,
           Duration: { number: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
-          Key: ({ key }) => (
-            <Code className="id" title={key}>
-              {key}
-            </Code>
-          ),
+          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
           'Request id': ({ requestId }) => <Id>{requestId}</Id>,
         }}
       />

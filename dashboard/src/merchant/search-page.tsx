@@ -5,7 +5,7 @@ import { readApi } from '../api/client.ts';
 import type { components } from 'simway-client/generated/api.ts';
 import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { ItemLink, usePageOf } from './item-link.tsx';
+import { ItemLink, pageOf } from './item-link.tsx';
 import { useMembership, usePlace, useReads } from './place.ts';
 
 type FoundItem = components['schemas']['FoundItem'];
@@ -41,7 +41,6 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
-  const pageOf = usePageOf();
   const { may } = useMembership();
   const query = useReads(['search', text], async () => {
     const [{ items }, requests, keys] = await Promise.all([

@@ -8,7 +8,7 @@ import type { components } from 'simway-client/generated/api.ts';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { useCurrentUser } from '../app/session.ts';
 import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { QueryView, Failed, Moment, Section, Page } from '../ui/parts.tsx';
+import { QueryView, Failed, Moment, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 import { useSending } from '../ui/send-form.tsx';
@@ -37,25 +37,23 @@ export function TeamPage() {
   const members = useRead('/account/members');
   return (
     <Page title="Team">
-      <Section title="Members">
-        <QueryView query={members}>
-          {({ items }) => (
-            <Rows
-              label="Members"
-              rows={items}
-              keyOf={({ userId }) => userId}
-              columns={{
-                Name: ({ name }) => name,
-                'E-mail': ({ email }) => email,
-                'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
-                Since: ({ joinedAt }) => <Moment at={joinedAt} />,
-                Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
-                ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
-              }}
-            />
-          )}
-        </QueryView>
-      </Section>
+      <QuerySection title="Members" query={members}>
+        {({ items }) => (
+          <Rows
+            label="Members"
+            rows={items}
+            keyOf={({ userId }) => userId}
+            columns={{
+              Name: ({ name }) => name,
+              'E-mail': ({ email }) => email,
+              'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+              Since: ({ joinedAt }) => <Moment at={joinedAt} />,
+              Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
+              ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
+            }}
+          />
+        )}
+      </QuerySection>
       {may('members') && <Invitations />}
     </Page>
   );

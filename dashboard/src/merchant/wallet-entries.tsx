@@ -10,7 +10,7 @@ import { Moment, Section } from '../ui/parts.tsx';
 import { amount, CursorList } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { usePages, usePlace } from './place.ts';
+import { usePages } from './place.ts';
 
 type Entry = components['schemas']['WalletEntry'];
 
@@ -28,18 +28,13 @@ const MAX_ANSWERS = 100;
 const kindOf = ({ kind, holdStatus }: Entry): string =>
   holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
 
+const FROM = '/m/$accountId/$environment/wallet';
+
 /** Every change of the balance. Its filters are in the address. */
 export function WalletEntries() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const filters = useSearch({ from: '/m/$accountId/$environment/wallet' });
-  const show = (next: EntryFilters) =>
-    void navigate({
-      to: '/m/$accountId/$environment/wallet',
-      params: place,
-      search: { ...filters, ...next },
-      replace: true,
-    });
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
+  const show = (next: EntryFilters) => void navigate({ search: { ...filters, ...next }, replace: true });
   const query = usePages(['wallet', 'entries', filters], (after) =>
     readApi('/api/wallet/entries', { query: { limit: 25, ...filters, ...timesOf(filters), after } }),
   );

@@ -4,11 +4,11 @@ import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { api, readApi } from '../api/client.ts';
 import { bodyOf } from 'simway-client';
-import { Amount, QueryView, Moment, Section, Status, Page } from '../ui/parts.tsx';
+import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
-import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
+import { readWallet, Balance } from './balance.tsx';
 import { useMembership, useRefresh, useReads, useRead } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
@@ -28,23 +28,13 @@ export function WalletPage() {
   });
   return (
     <Page title="Wallet">
-      <Section title="Balance">
-        <QueryView query={query} rows={2}>
-          {(wallet) => (
-            <>
-              <Text size="xl" fw={700}>
-                <Amount of={wallet.balance} currency={wallet.currency} />
-              </Text>
-              <Text size="sm" c="dimmed">
-                On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />. Last
-                change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
-              </Text>
-              <OwedAlert of={wallet} />
-              <LowBalanceAlert of={wallet} />
-            </>
-          )}
-        </QueryView>
-      </Section>
+      <QuerySection title="Balance" query={query} rows={2}>
+        {(wallet) => (
+          <Balance of={wallet}>
+            . Last change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
+          </Balance>
+        )}
+      </QuerySection>
       {may('fund') && (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <Fund />
@@ -139,11 +129,9 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
 function LowBalance() {
   const query = useRead('/api/wallet/low-balance');
   return (
-    <Section title="Low-balance warning">
-      <QueryView query={query} rows={2}>
-        {(found) => <LowBalanceForm {...found} />}
-      </QueryView>
-    </Section>
+    <QuerySection title="Low-balance warning" query={query} rows={2}>
+      {(found) => <LowBalanceForm {...found} />}
+    </QuerySection>
   );
 }
 

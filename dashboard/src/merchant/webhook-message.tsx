@@ -4,7 +4,18 @@ import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import type { components } from 'simway-client/generated/api.ts';
-import { QueryView, Empty, Failed, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import {
+  QueryView,
+  Empty,
+  Failed,
+  Id,
+  Moment,
+  Section,
+  Status,
+  Facts,
+  Page,
+  QuerySection,
+} from '../ui/parts.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 
 type Attempt = components['schemas']['WebhookAttempt'];
@@ -63,13 +74,11 @@ export function WebhookMessagePage() {
           </>
         )}
       </QueryView>
-      <Section title="Attempts">
-        <QueryView query={attempts}>
-          {({ items }) =>
-            items.length === 0 ? <Empty>No attempts yet.</Empty> : <Attempts attempts={items} />
-          }
-        </QueryView>
-      </Section>
+      <QuerySection title="Attempts" query={attempts}>
+        {({ items }) =>
+          items.length === 0 ? <Empty>No attempts yet.</Empty> : <Attempts attempts={items} />
+        }
+      </QuerySection>
     </Page>
   );
 }
@@ -82,7 +91,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
           <Accordion.Control>
             <Group gap="sm">
               <Text fw={500}>Attempt {one.attempt}</Text>
-              <Text size="sm">{one.status === null ? one.outcome : `HTTP ${String(one.status)}`}</Text>
+              <Text size="sm">{outcomeOf(one)}</Text>
               <Text size="sm" c="dimmed">
                 <Moment at={one.at} />, {one.milliseconds} ms
               </Text>
@@ -90,37 +99,44 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
           </Accordion.Control>
           <Accordion.Panel>
             <Stack>
-              <div>
-                <Text size="sm" fw={500}>
-                  Request
-                </Text>
-                <Code block tabIndex={0}>
-                  {[
-                    `${one.request.method} ${one.request.url}`,
-                    ...one.request.headers.map(({ name, value }) => `${name}: ${value}`),
-                    '',
-                    pretty(one.request.body),
-                  ].join('\n')}
-                </Code>
-              </div>
-              <div>
-                <Text size="sm" fw={500}>
-                  Response
-                </Text>
-                <Code block tabIndex={0}>
-                  {[
-                    one.status === null ? one.outcome : `HTTP ${String(one.status)}`,
-                    ...(one.answerHeaders ?? []).map(({ name, value }) => `${name}: ${value}`),
-                    '',
-                    one.answer,
-                  ].join('\n')}
-                </Code>
-              </div>
+              <Side title="Request" of={one.request.headers} body={pretty(one.request.body)}>
+                {`${one.request.method} ${one.request.url}`}
+              </Side>
+              <Side title="Response" of={one.answerHeaders ?? []} body={one.answer}>
+                {outcomeOf(one)}
+              </Side>
             </Stack>
           </Accordion.Panel>
         </Accordion.Item>
       ))}
     </Accordion>
+  );
+}
+
+const outcomeOf = ({ status, outcome }: Attempt): string =>
+  status === null ? outcome : `HTTP ${String(status)}`;
+
+/** A request or a response: `children` is its first line. */
+function Side({
+  title,
+  of: headers,
+  body,
+  children,
+}: {
+  readonly title: string;
+  readonly of: Attempt['request']['headers'];
+  readonly body: string;
+  readonly children: string;
+}) {
+  return (
+    <div>
+      <Text size="sm" fw={500}>
+        {title}
+      </Text>
+      <Code block tabIndex={0}>
+        {[children, ...headers.map(({ name, value }) => `${name}: ${value}`), '', body].join('\n')}
+      </Code>
+    </div>
   );
 }
 

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts';
 import type { components } from 'simway-client/generated/api.ts';
 import { ChoiceField } from '../ui/filter-fields.tsx';
-import { QueryView, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Moment, Section, ShortId, Status } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
 import { messageFilters, type MessageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { usePlace, useRead } from './place.ts';
+import { useRead } from './place.ts';
 
 const LIVE_MS = 5_000;
 
@@ -20,20 +20,16 @@ function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoin
   return endpoint ? <span className="breakable">{endpoint.url}</span> : <ShortId>{id}</ShortId>;
 }
 
+const FROM = '/m/$accountId/$environment/developers/webhooks';
+
 /** The messages to all endpoints, or to one. The filters are in the address. */
 export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
-  const place = usePlace();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: FROM });
   const [page, setPage] = useState(1);
-  const filters = useSearch({ from: '/m/$accountId/$environment/developers/webhooks' });
+  const filters = useSearch({ from: FROM });
   const show = (next: Readonly<Record<keyof MessageFilters, unknown>>) => {
     setPage(1);
-    void navigate({
-      to: '/m/$accountId/$environment/developers/webhooks',
-      params: place,
-      search: messageFilters(next),
-      replace: true,
-    });
+    void navigate({ search: messageFilters(next), replace: true });
   };
   const query = useRead(
     '/api/webhooks/messages',
@@ -58,31 +54,25 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
             onChange={(next) => show({ status, endpointId: next })}
           />
         </Group>
-        <QueryView query={query}>
-          {({ items, pagination }) => (
-            <>
-              <Rows
-                label="Messages"
-                rows={items}
-                keyOf={({ id }) => id}
-                empty="No messages."
-                columns={{
-                  When: ({ createdAt }) => <Moment at={createdAt} />,
-                  Event: ({ id, event }) => (
-                    <ItemLink kind="message" id={id}>
-                      {event}
-                    </ItemLink>
-                  ),
-                  Endpoint: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
-                  Status: (one) => <Status>{one.status}</Status>,
-                  Attempts: { number: ({ attempts }) => attempts },
-                  Next: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
-                }}
-              />
-              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
-            </>
-          )}
-        </QueryView>
+        <PagedRows
+          label="Messages"
+          query={query}
+          onPage={setPage}
+          keyOf={({ id }) => id}
+          empty="No messages."
+          columns={{
+            When: ({ createdAt }) => <Moment at={createdAt} />,
+            Event: ({ id, event }) => (
+              <ItemLink kind="message" id={id}>
+                {event}
+              </ItemLink>
+            ),
+            Endpoint: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
+            Status: (one) => <Status>{one.status}</Status>,
+            Attempts: { number: ({ attempts }) => attempts },
+            Next: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
+          }}
+        />
       </Stack>
     </Section>
   );

@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import { ModalButton } from '../ui/modal-button.tsx';
-import { QueryView, Empty, Section, Page } from '../ui/parts.tsx';
+import { Empty, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Secret } from './keys.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 import { EndpointCard, NewEndpoint } from './webhook-endpoint.tsx';
@@ -37,21 +37,19 @@ export function WebhooksPage() {
           <Secret label="Signing secret" value={secret} />
         </Section>
       )}
-      <Section title="Endpoints">
-        <QueryView query={query}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty>No endpoints yet.</Empty>
-            ) : (
-              <Stack>
-                {items.map((endpoint) => (
-                  <EndpointCard key={endpoint.id} endpoint={endpoint} onSecret={setSecret} />
-                ))}
-              </Stack>
-            )
-          }
-        </QueryView>
-      </Section>
+      <QuerySection title="Endpoints" query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>No endpoints yet.</Empty>
+          ) : (
+            <Stack>
+              {items.map((endpoint) => (
+                <EndpointCard key={endpoint.id} endpoint={endpoint} onSecret={setSecret} />
+              ))}
+            </Stack>
+          )
+        }
+      </QuerySection>
       <Messages endpoints={query.data?.items ?? []} />
     </Page>
   );

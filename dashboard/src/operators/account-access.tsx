@@ -3,7 +3,7 @@ import { Code, Group, List, Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { PageLink } from '../ui/page-link.tsx';
-import { Id, Moment, QueryView, Section, Status } from '../ui/parts.tsx';
+import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
 import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
 import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
 import { useOps, useOpsPages } from './place.ts';
@@ -23,11 +23,9 @@ function Whole<Item>({
   readonly query: UseQueryResult<{ readonly items: readonly Item[] }>;
 }) {
   return (
-    <Section title={table.label}>
-      <QueryView query={query} rows={2}>
-        {({ items }) => <Rows rows={items} {...table} />}
-      </QueryView>
-    </Section>
+    <QuerySection title={table.label} query={query} rows={2}>
+      {({ items }) => <Rows rows={items} {...table} />}
+    </QuerySection>
   );
 }
 
@@ -72,11 +70,7 @@ function stateOf({ revokedAt, expiresAt }: AccountKey): string {
 }
 
 const KEYS: Columns<AccountKey> = {
-  Key: ({ key }) => (
-    <Code className="id" title={key}>
-      {key}
-    </Code>
-  ),
+  Key: ({ key }) => <ShortCode>{key}</ShortCode>,
   Company: ({ companyName }) => companyName,
   State: (key) => (
     <>

@@ -1,8 +1,8 @@
-import { Badge, Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ListedAccount } from './data.ts';
-import { Moment, Page } from '../ui/parts.tsx';
+import { Moment, Page, Status } from '../ui/parts.tsx';
 import { useOps } from './place.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { PagedRows, amount } from '../ui/rows.tsx';
@@ -18,6 +18,7 @@ export function AccountsPage() {
     <Page title="Accounts" about="Customer accounts, newest first.">
       <Filter key={text} text={text ?? ''} />
       <PagedRows
+        countsNone
         query={accounts}
         onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
         label="Accounts"
@@ -63,14 +64,5 @@ function Filter({ text }: { readonly text: string }) {
   );
 }
 
-export function AccountState({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) {
-  return disabledAt === null ? (
-    <Badge color="green" variant="light" className="status">
-      Active
-    </Badge>
-  ) : (
-    <Badge color="red" variant="light" className="status">
-      Disabled
-    </Badge>
-  );
-}
+export const AccountState = ({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) =>
+  disabledAt === null ? <Status color="green">Active</Status> : <Status color="red">Disabled</Status>;

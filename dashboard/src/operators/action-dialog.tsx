@@ -24,6 +24,7 @@ import { EffectSection } from './effect.tsx';
 import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
 import { ReasonField, reasonError } from '../ui/form-dialog.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 
 type ActionRequest = components['schemas']['ActionRequest'];
 type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
@@ -108,26 +109,23 @@ export function ActionDialog({
           )}
         </Stack>
       ) : (
-        <form
-          onSubmit={form.onSubmit((fields) => {
-            sending.reset();
-            setChecked(requestOf(action, fields, timeline));
-          })}
-          noValidate
+        <SendForm
+          sending={{
+            submit: form.onSubmit((fields) => {
+              sending.reset();
+              setChecked(requestOf(action, fields, timeline));
+            }),
+            failure: hasErrors(form.errors) ? null : sending.error,
+            isSending: false,
+          }}
+          label="Continue"
+          at="flex-end"
+          onBack={onClose}
         >
-          <Stack>
-            <Text size="sm">{does}</Text>
-            <FieldsOf action={action} timeline={timeline} form={form} />
-            <ReasonField data-autofocus {...form.getInputProps('reason')} />
-            {sending.error && !hasErrors(form.errors) && <Failed error={sending.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Back
-              </Button>
-              <Button type="submit">Continue</Button>
-            </Group>
-          </Stack>
-        </form>
+          <Text size="sm">{does}</Text>
+          <FieldsOf action={action} timeline={timeline} form={form} />
+          <ReasonField data-autofocus {...form.getInputProps('reason')} />
+        </SendForm>
       )}
     </Modal>
   );

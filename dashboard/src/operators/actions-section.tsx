@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ActionDialog } from './action-dialog.tsx';
 import type { Action, PurchaseActions, PurchaseTimeline } from './data.ts';
-import { QueryView, Section } from '../ui/parts.tsx';
+import { QuerySection } from '../ui/parts.tsx';
 import { useOperator, useOps } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';
@@ -17,11 +17,9 @@ export function ActionsSection({
 }) {
   const actions = useOps('/ops/purchases/{transactionId}/actions', { path: { transactionId } });
   return (
-    <Section title="Actions">
-      <QueryView query={actions} rows={3}>
-        {(of) => <Choices of={of} timeline={timeline} />}
-      </QueryView>
-    </Section>
+    <QuerySection title="Actions" query={actions} rows={3}>
+      {(of) => <Choices of={of} timeline={timeline} />}
+    </QuerySection>
   );
 }
 

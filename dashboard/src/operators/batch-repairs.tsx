@@ -17,6 +17,7 @@ export function BatchRepairsPage() {
       extra={<LinkButton to="/operators/$environment/repairs/new">New batch repair</LinkButton>}
     >
       <PagedRows
+        countsNone
         query={repairs}
         onPage={(next) => void navigate({ search: { page: next } })}
         label="Batch repairs"

@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { dataOf } from 'simway-client';
 import { ops } from '../api/client.ts';
 import { Failed, Moment, Facts, Page } from '../ui/parts.tsx';
-import { useSending } from '../ui/send-form.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 
 /** Lets a command in that waits for a person. */
 export function DevicePage() {
@@ -50,20 +50,14 @@ export function DevicePage() {
           </Group>
         </>
       ) : (
-        <form onSubmit={found.submit} noValidate>
-          <Stack>
-            <TextInput
-              label="Code"
-              placeholder="BCDF-GHJK"
-              autoComplete="off"
-              {...form.getInputProps('userCode')}
-            />
-            {found.failure && <Failed error={found.failure} />}
-            <Button type="submit" loading={found.isSending}>
-              Continue
-            </Button>
-          </Stack>
-        </form>
+        <SendForm sending={found} label="Continue">
+          <TextInput
+            label="Code"
+            placeholder="BCDF-GHJK"
+            autoComplete="off"
+            {...form.getInputProps('userCode')}
+          />
+        </SendForm>
       )}
     </Page>
   );

@@ -55,6 +55,7 @@ export function DifferencesPage() {
         </Group>
       )}
       <PagedRows
+        countsNone
         query={differences}
         onPage={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
         label="Differences"

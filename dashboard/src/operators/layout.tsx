@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { isSignedOut, useCurrentUser } from '../app/session.ts';
-import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
 import { GoTo, SignInFirst } from '../ui/go-to.tsx';
 import { PageLink } from '../ui/page-link.tsx';
@@ -11,6 +11,8 @@ import { useSignOut } from '../ui/use-sign-out.ts';
 import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
+
+const FROM = '/operators/$environment';
 
 export function OperatorLayout() {
   const query = useCurrentUser();
@@ -27,7 +29,6 @@ export function OperatorLayout() {
 }
 
 function Shell() {
-  const environment = useEnvironment();
   return (
     <AppLayout
       environment={<Environments />}
@@ -38,7 +39,6 @@ function Shell() {
         </>
       }
       pages={usePages()}
-      params={{ environment }}
       below={<Person />}
     >
       <Outlet />
@@ -65,14 +65,11 @@ function Person() {
 }
 
 function Search() {
-  const environment = useEnvironment();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: FROM });
   return (
     <SearchBox
       label="Any id, reference, ICCID or e-mail"
-      onSearch={(text) =>
-        void navigate({ to: '/operators/$environment/search', params: { environment }, search: { text } })
-      }
+      onSearch={(text) => void navigate({ to: '/operators/$environment/search', search: { text } })}
     />
   );
 }
@@ -85,7 +82,7 @@ function Environments() {
     <EnvironmentSwitch
       environment={environment}
       environments={environments}
-      onChange={(next) => void navigate({ to: '/operators/$environment', params: { environment: next } })}
+      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
     />
   );
 }
@@ -99,10 +96,8 @@ function SignOut() {
   );
 }
 
-function usePages(): readonly AppPage[] {
+function usePages() {
   const { may } = useOperator();
   const { routesById } = useRouter();
-  return pagesOf(routesById['/operators/$environment'].children, ({ operatorsPage: page }) =>
-    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
-  );
+  return pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may);
 }

@@ -15,7 +15,7 @@ import { useOperator, useEnvironment, useRefresh } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
-import { useSending } from '../ui/send-form.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import { reasonError, ReasonField } from '../ui/form-dialog.tsx';
 
 const MAX_ROWS = 500;
@@ -200,16 +200,12 @@ function AskFor({ request, count }: { readonly request: RepairRequest; readonly 
     },
   );
   return (
-    <form onSubmit={asking.submit} noValidate>
-      <Stack>
-        <ReasonField {...form.getInputProps('reason')} />
-        {asking.failure && <Failed error={asking.failure} />}
-        <Group>
-          <Button type="submit" loading={asking.isSending}>
-            {`Ask for approval of ${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm
+      sending={asking}
+      label={`Ask for approval of ${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`}
+      at="flex-start"
+    >
+      <ReasonField {...form.getInputProps('reason')} />
+    </SendForm>
   );
 }

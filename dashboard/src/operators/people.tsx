@@ -53,6 +53,7 @@ export function PeoplePage() {
       extra={<Button onClick={() => setAdding(true)}>Add a person</Button>}
     >
       <PagedRows
+        countsNone
         query={people}
         onPage={(next) => void navigate({ search: { page: next } })}
         label="People"

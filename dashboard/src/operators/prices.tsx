@@ -287,6 +287,7 @@ function History({ page, setPage }: { readonly page: number; readonly setPage: (
   return (
     <Section title="History">
       <PagedRows
+        countsNone
         query={history}
         onPage={setPage}
         label="Markups, newest first"

@@ -1,6 +1,5 @@
 import {
   Alert,
-  Badge,
   Button,
   Checkbox,
   Group,
@@ -17,7 +16,7 @@ import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import { ChartValues } from '../ui/chart-values.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
-import { QueryView, Empty, Moment, Section, Page } from '../ui/parts.tsx';
+import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { TimeChart } from '../ui/time-chart.tsx';
 import type { Environment } from '../ui/environment.ts';
@@ -157,14 +156,7 @@ function Current({ of }: { readonly of: Rates['items'] }) {
           Rate: { number: ({ rate }) => formatRate(rate) },
           From: ({ source }) => (source === 'operator' ? 'Set by an operator' : source),
           Age: ({ ageSeconds }) => formatAge(ageSeconds),
-          State: ({ isSold }) =>
-            isSold ? (
-              'In use'
-            ) : (
-              <Badge color="red" variant="light" className="status">
-                Too old, not used
-              </Badge>
-            ),
+          State: ({ isSold }) => (isSold ? 'In use' : <Status color="red">Too old, not used</Status>),
           Set: ({ currency }) => (
             <Button
               size="compact-sm"

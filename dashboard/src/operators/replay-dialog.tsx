@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { ops } from '../api/client.ts';
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
-import { QueryView, Failed } from '../ui/parts.tsx';
+import { QueryView } from '../ui/parts.tsx';
 import { inPath } from './data.ts';
 import { useEnvironment, useRefresh } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
-import { useSending } from '../ui/send-form.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import { reasonError, ReasonField } from '../ui/form-dialog.tsx';
 
 type Report = components['schemas']['Replay']['data'];
@@ -58,23 +58,12 @@ export function ReplayDialog({
           </Group>
         </Stack>
       ) : (
-        <form onSubmit={sending.submit} noValidate>
-          <Stack>
-            <QueryView query={preview} rows={2}>
-              {(report) => <Steps of={report} />}
-            </QueryView>
-            <ReasonField data-autofocus {...form.getInputProps('reason')} />
-            {sending.failure && <Failed error={sending.failure} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Back
-              </Button>
-              <Button type="submit" loading={sending.isSending}>
-                {REPLAY.label} now
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <SendForm sending={sending} label={`${REPLAY.label} now`} at="flex-end" onBack={onClose}>
+          <QueryView query={preview} rows={2}>
+            {(report) => <Steps of={report} />}
+          </QueryView>
+          <ReasonField data-autofocus {...form.getInputProps('reason')} />
+        </SendForm>
       )}
     </Modal>
   );

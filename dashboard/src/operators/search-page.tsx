@@ -6,7 +6,6 @@ import { PageLink, type Target } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { WorkflowLink } from './workflow-link.tsx';
 import { plain } from '../ui/format.ts';
@@ -25,7 +24,6 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
-  const environment = useEnvironment();
   const found = useOps('/ops/search', { query: { text } });
   return (
     <QueryView query={found}>
@@ -33,7 +31,7 @@ function Results({ text }: { readonly text: string }) {
         const [only, ...more] = items;
         if (!only) return <Nothing text={text} />;
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
-          return <GoTo key={only.id} {...pageOf(only, environment)} replace />;
+          return <GoTo key={only.id} {...pageOf(only)} replace />;
         return (
           <>
             {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
@@ -52,27 +50,26 @@ const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
 ]);
 
 /** The page that shows it, or its account. */
-function pageOf({ kind, id, account }: Found, environment: Environment): Target {
+function pageOf({ kind, id, account }: Found): Target {
   switch (kind) {
     case 'purchase':
     case 'funding':
-      return { to: '/operators/$environment/purchases/$id', params: { environment, id } };
+      return { to: '/operators/$environment/purchases/$id', params: { id } };
     case 'repair':
-      return { to: '/operators/$environment/repairs/$repairId', params: { environment, repairId: id } };
+      return { to: '/operators/$environment/repairs/$repairId', params: { repairId: id } };
     case 'difference':
-      return { to: '/operators/$environment/differences', params: { environment }, search: { id } };
+      return { to: '/operators/$environment/differences', search: { id } };
     case 'gateway event':
       return {
         to: '/operators/$environment/stuck',
-        params: { environment },
         search: { class: 'inbox-without-purchase' },
       };
     case 'person':
-      return { to: '/operators/$environment/people', params: { environment } };
+      return { to: '/operators/$environment/people' };
     default:
       return {
         to: '/operators/$environment/accounts/$id',
-        params: { environment, id: account?.accountId ?? id },
+        params: { id: account?.accountId ?? id },
         search: kind === 'message' ? { message: id } : {},
       };
   }
@@ -94,7 +91,6 @@ function Nothing({ text }: { readonly text: string }) {
 }
 
 function List({ items }: { readonly items: readonly Found[] }) {
-  const environment = useEnvironment();
   return (
     <Rows
       label="Found"
@@ -102,7 +98,7 @@ function List({ items }: { readonly items: readonly Found[] }) {
       keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
       columns={{
         Kind: ({ kind }) => plain(kind),
-        What: (item) => <PageLink {...pageOf(item, environment)}>{item.title}</PageLink>,
+        What: (item) => <PageLink {...pageOf(item)}>{item.title}</PageLink>,
         // A batch has no page. Its workflow has its id.
         Id: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
         Account: ({ account }) =>

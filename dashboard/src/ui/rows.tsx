@@ -90,17 +90,20 @@ function useIsCut() {
 export function PagedRows<T>({
   query,
   onPage,
+  countsNone = false,
   ...table
 }: TableProps<T> & {
   readonly query: UseQueryResult<{ readonly items: readonly T[]; readonly pagination: PageOf }>;
   readonly onPage: (page: number) => void;
+  /** Says `0 items` below an empty list. */
+  readonly countsNone?: boolean;
 }) {
   return (
     <QueryView query={query}>
       {({ items, pagination }) => (
         <>
           <Rows rows={items} {...table} />
-          <Pages of={pagination} onChange={onPage} />
+          {(countsNone || items.length > 0) && <Pages of={pagination} onChange={onPage} />}
         </>
       )}
     </QueryView>
