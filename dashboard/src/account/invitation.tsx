@@ -2,13 +2,12 @@ import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { api, dataOf } from '../api/client.ts';
 import { currentUserQuery } from '../app/session.ts';
-import { PasswordField } from '../ui/password-field.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
+import { PasswordField } from '../ui/login-fields.tsx';
 
 export function AcceptInvitation() {
   const token = useMailToken();

@@ -5,8 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { api, dataOf } from '../api/client.ts';
 import {
   currentUserQuery,
   isSignedOut,
@@ -14,12 +13,11 @@ import {
   useCurrentUser,
   type CurrentUser,
 } from '../app/session.ts';
-import { CodeField } from '../ui/code-field.tsx';
 import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
+import { PasswordField, CodeField } from '../ui/login-fields.tsx';
 
 // Few people need it, once.
 const QrCode = lazy(() => import('./qr-code.tsx'));
@@ -39,6 +37,7 @@ export function OwnLoginPage() {
 /** Leads to the page above. A user who has no other page, or has a one-time password, stays on this one. */
 export function OwnLoginAlone() {
   const query = useCurrentUser();
+  const { signOut, isSigningOut } = useSignOut();
   const navigate = useNavigate();
   const path = query.data && ownLoginPathOf(query.data);
   useEffect(() => {
@@ -57,7 +56,9 @@ export function OwnLoginAlone() {
               </Alert>
             )}
             <OwnLogin user={user} />
-            <SignOut />
+            <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
+              Sign out
+            </Button>
           </Stack>
         )}
       </QueryView>
@@ -197,14 +198,5 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
         />
       </SendForm>
     </Section>
-  );
-}
-
-function SignOut() {
-  const { signOut, isSigningOut } = useSignOut();
-  return (
-    <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
-      Sign out
-    </Button>
   );
 }

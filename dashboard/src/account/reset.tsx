@@ -1,14 +1,12 @@
 import { Anchor, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { EmailField } from '../ui/email-field.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
+import { api, dataOf } from '../api/client.ts';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
 import { SandboxMail } from './sandbox-mail.tsx';
+import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 
 export function Reset() {
   const token = useMailToken();

@@ -1,7 +1,13 @@
 /** Every request of the dashboard. */
 import { bodyOf, connectApi, connectOps } from 'simway-client';
-import type { paths as ApiPaths } from 'simway-client/generated/api.ts';
-import type { paths as OpsPaths } from 'simway-client/generated/ops.ts';
+import type { components as Api, paths as ApiPaths } from 'simway-client/generated/api.ts';
+import type { components as Ops, paths as OpsPaths } from 'simway-client/generated/ops.ts';
+
+export { bodyOf, dataOf, Refusal } from 'simway-client';
+
+/** The documented shapes. */
+export type ApiSchemas = Api['schemas'];
+export type OpsSchemas = Ops['schemas'];
 
 /** Account and environment of each request; the session only identifies the user. */
 export interface Place {

@@ -1,12 +1,8 @@
-import { Alert, Button, FileInput, Group, List, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, FileInput, Group, List, Stack, Text } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, readApi } from '../api/client.ts';
+import { api, readApi, type ApiSchemas, Refusal, dataOf } from '../api/client.ts';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
-import { dataOf, Refusal } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
@@ -16,11 +12,12 @@ import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
 
-type AccountCurrency = components['schemas']['Membership']['currency'];
+type AccountCurrency = ApiSchemas['Membership']['currency'];
 
 export function BatchesPage() {
   const { may } = useMembership();
@@ -162,8 +159,7 @@ function Order({
   const place = usePlace();
   const navigate = useNavigate();
   const refresh = useRefresh();
-  const [isOpen, { open, close }] = useDisclosure(false);
-  const once = useOnce<components['schemas']['BatchRequest']>();
+  const once = useOnce<ApiSchemas['BatchRequest']>();
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
   const price = formatAmount(totalPrice.amount, totalPrice.currency);
   const order = async () => {
@@ -187,12 +183,9 @@ function Order({
   };
   return (
     <Group>
-      <Button onClick={open}>
-        Order {what} for {price}
-      </Button>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={close}
+      <ConfirmButton
+        label={`Order ${what} for ${price}`}
+        buttonProps={{ size: 'sm', variant: 'filled', color: 'blue' }}
         title={`Order ${what}`}
         confirmLabel={`Pay ${price} from the wallet`}
         color="blue"
@@ -201,7 +194,7 @@ function Order({
         <Text size="sm">
           All {what} together cost {price}. A delivered eSIM cannot be returned.
         </Text>
-      </ConfirmDialog>
+      </ConfirmButton>
     </Group>
   );
 }
@@ -215,7 +208,7 @@ export function BatchPage() {
     { keepsOld: true, everyMs: (batch) => batch?.status === 'PROCESSING' && RUNNING_EVERY_MS },
   );
   return (
-    <Page title="Batch" extra={<Download batchId={batchId} />}>
+    <Page title="Batch" extra={<DownloadCsv name={`${batchId}.csv`} read={() => readCsv(batchId)} />}>
       <QueryView query={query}>
         {({ status, counts, totalPrice, currency, items, pagination }) => (
           <>
@@ -269,13 +262,10 @@ export function BatchPage() {
   );
 }
 
-function Download({ batchId }: { readonly batchId: string }) {
-  const read = async () => {
-    const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
-      params: { path: { batchId } },
-      parseAs: 'blob',
-    });
-    return data as unknown as Blob;
-  };
-  return <DownloadCsv name={`${batchId}.csv`} read={read} />;
+async function readCsv(batchId: string): Promise<Blob> {
+  const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
+    params: { path: { batchId } },
+    parseAs: 'blob',
+  });
+  return data as unknown as Blob;
 }

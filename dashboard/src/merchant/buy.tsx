@@ -3,10 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
 import { formatAmount, formatBytes } from '../ui/format.ts';
 import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
@@ -14,6 +11,7 @@ import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.t
 import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
 import { ItemLink } from './item-link.tsx';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
+import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { LinkButton } from '../ui/page-link.tsx';
 
 export function BuyPage() {
@@ -74,7 +72,7 @@ export function Purchase({
   const refresh = useRefresh();
   const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
-  const once = useOnce<components['schemas']['BuyRequest']>();
+  const once = useOnce<ApiSchemas['BuyRequest']>();
   const buying = useMutation({
     mutationFn: () =>
       once.send(
@@ -179,7 +177,17 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
           {found.status === 'FAILED' && (
             <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
           )}
-          {found.status === 'SUCCESS' && esim && <InstallNew esimId={esim.esimId} />}
+          {found.status === 'SUCCESS' && esim && (
+            <Install esimId={esim.esimId}>
+              <LinkButton
+                variant="default"
+                to="/m/$accountId/$environment/esims/$esimId"
+                params={{ esimId: esim.esimId }}
+              >
+                Open the eSIM
+              </LinkButton>
+            </Install>
+          )}
         </Stack>
       )}
     </QuerySection>
@@ -210,7 +218,11 @@ export function Install({ esimId, children }: { readonly esimId: string; readonl
             {installUrl !== '' && (
               <>
                 <Text size="sm">{PAGE_WORDS[installState]}</Text>
-                <PageAddress url={installUrl} />
+                <Text size="sm" className="breakable">
+                  <Anchor href={installUrl} target="_blank" rel="noopener noreferrer" inherit>
+                    {installUrl}
+                  </Anchor>
+                </Text>
               </>
             )}
             {children}
@@ -234,23 +246,3 @@ const PAGE_WORDS = {
   INSTALLED: 'The traveller’s page. It shows what is left, and what to do if there is no internet:',
   ENDED: 'The traveller’s page. It says that the eSIM has ended:',
 } as const;
-
-function PageAddress({ url }: { readonly url: string }) {
-  return (
-    <Text size="sm" className="breakable">
-      <Anchor href={url} target="_blank" rel="noopener noreferrer" inherit>
-        {url}
-      </Anchor>
-    </Text>
-  );
-}
-
-function InstallNew({ esimId }: { readonly esimId: string }) {
-  return (
-    <Install esimId={esimId}>
-      <LinkButton variant="default" to="/m/$accountId/$environment/esims/$esimId" params={{ esimId }}>
-        Open the eSIM
-      </LinkButton>
-    </Install>
-  );
-}

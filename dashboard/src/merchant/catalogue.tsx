@@ -1,17 +1,17 @@
 import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { components } from 'simway-client/generated/api.ts';
-import { SearchField } from '../ui/filter-fields.tsx';
 import { QueryView, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { ItemLink } from './item-link.tsx';
 import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
 import { useMembership, usePlace, useRead } from './place.ts';
 import { LinkButton } from '../ui/page-link.tsx';
+import type { ApiSchemas } from '../api/client.ts';
+import { SearchField } from '../ui/filters.tsx';
 
-type Package = components['schemas']['Package'];
-type Region = components['schemas']['Region'];
+type Package = ApiSchemas['Package'];
+type Region = ApiSchemas['Region'];
 
 const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 

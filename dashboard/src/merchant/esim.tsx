@@ -15,9 +15,7 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, readApi } from '../api/client.ts';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmButton } from '../ui/confirm-dialog.tsx';
+import { api, readApi, type ApiSchemas } from '../api/client.ts';
 import { formatAmount, formatBytes } from '../ui/format.ts';
 import {
   Amount,
@@ -35,9 +33,10 @@ import { Install, Purchase } from './buy.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 
-type Esim = components['schemas']['Esim'];
-type TopUp = components['schemas']['TopUpPackage'];
+type Esim = ApiSchemas['Esim'];
+type TopUp = ApiSchemas['TopUpPackage'];
 
 const LIVE_MS = 10_000;
 const DAY_SECONDS = 86_400;

@@ -2,22 +2,24 @@ import { Group } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { readApi } from '../api/client.ts';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
-import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Moment, ShortId, Page } from '../ui/parts.tsx';
 import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
 import { CursorList } from '../ui/rows.tsx';
+import type { Search } from '../ui/address.ts';
+import { esimFilters } from './filters.ts';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
 
 const FROM = '/m/$accountId/$environment/esims';
 
 export function EsimsPage() {
   const navigate = useNavigate({ from: FROM });
-  const { search = '', status: named } = useSearch({ from: FROM });
-  const status = listEsimsStatus.find((one) => one === named);
-  const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
-    void navigate({ search: next, replace: true });
+  const filters = useSearch({ from: FROM });
+  const { search = '', status } = filters;
+  const show = (next: Search) =>
+    void navigate({ search: esimFilters({ ...filters, ...next }), replace: true });
   const query = usePages(['esims', { search, status }], async (after) => {
     const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
       query: { limit: 25, search, status, after },
@@ -31,13 +33,13 @@ export function EsimsPage() {
           placeholder="Package, ICCID or transaction"
           w={280}
           value={search}
-          onSearch={(text) => show({ status, search: text === '' ? undefined : text })}
+          onSearch={(text) => show({ search: text })}
         />
         <ChoiceField
           label="Status"
           data={listEsimsStatus}
           value={status}
-          onChange={(next) => show({ search: search === '' ? undefined : search, status: next ?? undefined })}
+          onChange={(next) => show({ status: next })}
         />
       </Group>
       <CursorList

@@ -1,12 +1,11 @@
 import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { components } from 'simway-client/generated/api.ts';
-import { ChartValues } from '../ui/chart-values.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { TimeChart } from '../ui/time-chart.tsx';
 import { useRead } from './place.ts';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
+import type { ApiSchemas } from '../api/client.ts';
 
 const RANGES = [
   { value: '7', label: '7 days' },
@@ -89,7 +88,19 @@ function Spending({ days }: { readonly days: number }) {
                 ])}
               />
             </Section>
-            <Destinations of={topDestinations} all={total.purchases} />
+            <Section title="Top destinations">
+              <Rows
+                label="Purchases by destination"
+                rows={topDestinations}
+                keyOf={({ regionName }) => regionName}
+                empty="No purchases in this time."
+                columns={{
+                  Destination: ({ regionName }) => regionName,
+                  Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
+                  Share: ({ purchases }) => <Share percent={(100 * purchases) / total.purchases} />,
+                }}
+              />
+            </Section>
           </>
         );
       }}
@@ -110,34 +121,9 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-type Figures = components['schemas']['Spending'];
+type Figures = ApiSchemas['Spending'];
 
 const dayOfRow = ({ day }: Figures['days'][number]): string => day;
-
-function Destinations({
-  of: found,
-  all,
-}: {
-  readonly of: Figures['topDestinations'];
-  /** The purchases of all destinations. */
-  readonly all: number;
-}) {
-  return (
-    <Section title="Top destinations">
-      <Rows
-        label="Purchases by destination"
-        rows={found}
-        keyOf={({ regionName }) => regionName}
-        empty="No purchases in this time."
-        columns={{
-          Destination: ({ regionName }) => regionName,
-          Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
-          Share: ({ purchases }) => <Share percent={(100 * purchases) / all} />,
-        }}
-      />
-    </Section>
-  );
-}
 
 function Share({ percent }: { readonly percent: number }) {
   const text = `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;

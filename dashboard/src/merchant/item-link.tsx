@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import type { components } from 'simway-client/generated/api.ts';
 import { PageLink, type Target } from '../ui/page-link.tsx';
+import type { ApiSchemas } from '../api/client.ts';
 
 /** What has an id or a code, and mostly a page. */
-export type ItemKind = components['schemas']['FoundItem']['kind'] | 'request' | 'key' | 'package';
+export type ItemKind = ApiSchemas['FoundItem']['kind'] | 'request' | 'key' | 'package';
 
 /** The page that shows it; undefined: it has none. */
 export function pageOf(kind: ItemKind, id: string): Target | undefined {

@@ -12,19 +12,16 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
-import { api, readApi } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmButton } from '../ui/confirm-dialog.tsx';
-import { ModalButton } from '../ui/modal-button.tsx';
+import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
 import { usePlace, useRefresh, useReads } from './place.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 
-type Key = components['schemas']['ApiKey'];
-type NewKey = components['schemas']['NewApiKey']['data'];
+type Key = ApiSchemas['ApiKey'];
+type NewKey = ApiSchemas['NewApiKey']['data'];
 
 export function KeysPage() {
   const { environment } = usePlace();
@@ -67,8 +64,8 @@ function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
         Company: ({ companyName }) => companyName,
         Scopes: ({ scopes }) => scopes.join(', '),
         'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
-        'Last used': ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
-        Expires: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} />),
+        'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+        Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
         Revoke: (key) =>
           key.revokedAt === null ? (
             <Revoke of={key} />
@@ -135,7 +132,7 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
   );
 }
 
-const SCOPES: Record<components['schemas']['ApiKey']['scopes'][number], string> = {
+const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
   read: 'Read: catalogue, eSIMs, purchases, wallet',
   purchase: 'Purchase: buy, top up, fund, manage webhooks',
 };
@@ -160,7 +157,7 @@ function useCreateKey() {
       `The answer was lost, but the key ${unseen.key} was created. Revoke it in the list, then create another.`,
     );
   };
-  return async (body: components['schemas']['CreateKeyRequest']): Promise<NewKey> => {
+  return async (body: ApiSchemas['CreateKeyRequest']): Promise<NewKey> => {
     if (before.current) await nameUnseen();
     const known = new Set((await listKeys()).items.map(({ keyId }) => keyId));
     try {

@@ -9,7 +9,6 @@ import { QueryView, Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { useMembership, usePlace } from './place.ts';
 
 const FROM = '/m/$accountId/$environment';
@@ -21,44 +20,34 @@ export function MerchantLayout() {
 }
 
 function Shell({ user }: { readonly user: CurrentUser }) {
-  const { membership } = useMembership();
+  const { membership, may } = useMembership();
+  const { environment } = usePlace();
+  const { routesById } = useRouter();
+  const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={<Environments environments={user.environments} />}
+      environment={
+        <EnvironmentSwitch
+          environment={environment}
+          environments={user.environments}
+          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+        />
+      }
       tools={
         <>
-          <Search />
+          <SearchBox
+            label="Any id or ICCID"
+            onSearch={(text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } })}
+          />
           <ColorSchemeSwitch />
           <OwnMenu user={user} />
         </>
       }
-      pages={usePages()}
+      pages={pagesOf(routesById[FROM].children, (data) => data.merchantPage, may)}
       above={<AccountSwitch user={user} />}
     >
       {membership ? <Outlet /> : <Empty>You are not a member of this account. Choose another.</Empty>}
     </AppLayout>
-  );
-}
-
-function Search() {
-  const navigate = useNavigate({ from: FROM });
-  return (
-    <SearchBox
-      label="Any id or ICCID"
-      onSearch={(text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } })}
-    />
-  );
-}
-
-function Environments({ environments }: { readonly environments: readonly Environment[] }) {
-  const { environment } = usePlace();
-  const navigate = useNavigate({ from: FROM });
-  return (
-    <EnvironmentSwitch
-      environment={environment}
-      environments={environments}
-      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
-    />
   );
 }
 
@@ -107,10 +96,4 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
       onChange={(next) => next !== null && void navigate({ to: FROM, params: { accountId: next } })}
     />
   );
-}
-
-function usePages() {
-  const { may } = useMembership();
-  const { routesById } = useRouter();
-  return pagesOf(routesById['/m/$accountId/$environment'].children, (data) => data.merchantPage, may);
 }

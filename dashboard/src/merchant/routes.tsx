@@ -18,10 +18,9 @@ import {
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router';
 import { setPlace } from '../api/client.ts';
 import { rootRoute } from '../app/root-route.tsx';
-import { textIn, type Search } from '../ui/address.ts';
 import { searchText } from '../ui/search-text.ts';
 import type { Environment } from '../ui/environment.ts';
-import { entryFilters, messageFilters, requestFilters, transactionFilters } from './filters.ts';
+import { entryFilters, messageFilters, requestFilters, transactionFilters, esimFilters } from './filters.ts';
 import { packageFilters } from './package-filters.ts';
 import { pagesBelow } from '../app/pages-below.ts';
 
@@ -59,13 +58,7 @@ export const merchantRoutes = [
     page('/batches/$batchId', () => import('./batches.tsx'), 'BatchPage'),
     page('/esims', () => import('./esims.tsx'), 'EsimsPage', {
       staticData: { merchantPage: { label: 'eSIMs', icon: IconDeviceMobile } },
-      validateSearch: ({
-        search,
-        status,
-      }: Search): { search?: string | undefined; status?: string | undefined } => ({
-        search: textIn(search),
-        status: textIn(status),
-      }),
+      validateSearch: esimFilters,
     }),
     page('/esims/$esimId', () => import('./esim.tsx'), 'EsimPage'),
     page('/purchases', () => import('./purchases.tsx'), 'PurchasesPage', {
@@ -92,9 +85,7 @@ export const merchantRoutes = [
       staticData: { merchantPage: { label: 'API requests', icon: IconListDetails, needs: 'requests' } },
       validateSearch: requestFilters,
     }),
-    page('/search', () => import('./search-page.tsx'), 'SearchPage', {
-      validateSearch: searchText,
-    }),
+    page('/search', () => import('./search-page.tsx'), 'SearchPage', { validateSearch: searchText }),
     page('/team', () => import('./team.tsx'), 'TeamPage', {
       staticData: { merchantPage: { label: 'Team', icon: IconUsers } },
     }),

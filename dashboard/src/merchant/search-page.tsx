@@ -1,14 +1,12 @@
-import { Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
-import { readApi } from '../api/client.ts';
-import type { components } from 'simway-client/generated/api.ts';
-import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
+import { readApi, type ApiSchemas } from '../api/client.ts';
+import { Empty, Id, QueryView, Status, Page, NothingFound } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ItemLink, pageOf } from './item-link.tsx';
 import { useMembership, usePlace, useReads } from './place.ts';
 
-type FoundItem = components['schemas']['FoundItem'];
+type FoundItem = ApiSchemas['FoundItem'];
 
 /**
  * `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that
@@ -41,6 +39,7 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
+  const { environment } = usePlace();
   const { may } = useMembership();
   const query = useReads(['search', text], async () => {
     const [{ items }, requests, keys] = await Promise.all([
@@ -54,7 +53,13 @@ function Results({ text }: { readonly text: string }) {
     <QueryView query={query}>
       {(items) => {
         const [only, ...more] = items;
-        if (!only) return <Nothing text={text} />;
+        if (!only)
+          return (
+            <NothingFound text={text} environment={environment}>
+              The box takes complete ids of anything shown on these pages, your own references in batches,
+              references of payments, and ICCIDs.
+            </NothingFound>
+          );
         const page = pageOf(only.kind, only.id);
         if (more.length === 0 && page) return <GoTo key={text} {...page} replace />;
         return (
@@ -97,19 +102,4 @@ async function findKeys(text: string): Promise<Found[]> {
     .map(({ keyId: id, key, revokedAt }) => ({
       ...{ kind: 'key' as const, id, title: key, status: revokedAt === null ? '' : 'REVOKED' },
     }));
-}
-
-function Nothing({ text }: { readonly text: string }) {
-  const { environment } = usePlace();
-  return (
-    <div role="status">
-      <Empty>
-        No result for “{text}” in the {environment} environment.
-      </Empty>
-      <Text ta="center" size="sm">
-        The box takes complete ids of anything shown on these pages, your own references in batches,
-        references of payments, and ICCIDs.
-      </Text>
-    </div>
-  );
 }

@@ -2,14 +2,13 @@ import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, type ApiSchemas } from '../api/client.ts';
 import { currentUserQuery } from '../app/session.ts';
 import { QueryView, Id, Moment, Section, Facts, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 
-type Account = components['schemas']['OwnAccount']['data'];
+type Account = ApiSchemas['OwnAccount']['data'];
 
 export function SettingsPage() {
   const { may } = useMembership();

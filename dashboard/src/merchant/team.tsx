@@ -2,19 +2,17 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { SandboxMail } from '../account/sandbox-mail.tsx';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { useCurrentUser } from '../app/session.ts';
-import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { QueryView, Failed, Moment, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 import { useSending } from '../ui/send-form.tsx';
+import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
 
-type Role = components['schemas']['Member']['role'];
-type Member = components['schemas']['Member'];
+type Role = ApiSchemas['Member']['role'];
+type Member = ApiSchemas['Member'];
 
 const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
   OWNER: { label: 'Owner', may: 'everything, including the team' },
@@ -115,7 +113,7 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
   );
 }
 
-type Mail = components['schemas']['SandboxMail'];
+type Mail = ApiSchemas['SandboxMail'];
 
 function Invitations() {
   const refresh = useRefresh();

@@ -1,18 +1,16 @@
 import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api, readApi } from '../api/client.ts';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf } from '../ui/address.ts';
-import { DayRange } from '../ui/day-range.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { ChoiceField } from '../ui/filter-fields.tsx';
 import { Moment, Section } from '../ui/parts.tsx';
 import { amount, CursorList } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
+import { ChoiceField, DayRange } from '../ui/filters.tsx';
 
-type Entry = components['schemas']['WalletEntry'];
+type Entry = ApiSchemas['WalletEntry'];
 
 const HOLD_STATUSES = {
   HELD: 'On hold',

@@ -2,8 +2,7 @@ import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/c
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
-import { api, readApi } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
+import { api, readApi, bodyOf } from '../api/client.ts';
 import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';

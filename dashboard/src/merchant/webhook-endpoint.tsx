@@ -1,22 +1,18 @@
 import { Button, Code, Group, MultiSelect, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
 import { webhookEndpointEvents } from 'simway-client/generated/api-lists.ts';
-import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { DAY_MS } from '../ui/format.ts';
-import { ModalButton } from '../ui/modal-button.tsx';
 import { Failed } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useMembership, useRefresh } from './place.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 
-type Endpoint = components['schemas']['WebhookEndpoint'];
+type Endpoint = ApiSchemas['WebhookEndpoint'];
 type EventName = Endpoint['events'][number];
 
 const REASONS = {
@@ -117,7 +113,6 @@ const localTime = (ms: number): string =>
   new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 function Recover({ id, url }: { readonly id: string; readonly url: string }) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [from, setFrom] = useState('');
   const refresh = useRefresh();
   const recover = async () => {
@@ -136,41 +131,30 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
     await refresh();
   };
   return (
-    <>
-      <Button
-        size="xs"
-        variant="default"
-        onClick={() => {
-          setFrom(localTime(Date.now() - DAY_MS));
-          open();
-        }}
-      >
-        Resend failures
-      </Button>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={close}
-        title="Resend failed messages"
-        confirmLabel="Resend"
-        color="blue"
-        act={recover}
-      >
-        <Stack>
-          <Text size="sm">
-            Messages to <Code>{url}</Code> that failed are sent again.
-          </Text>
-          <TextInput
-            label="Created since"
-            description={`At most ${String(MAX_DAYS_BACK)} days ago`}
-            type="datetime-local"
-            min={localTime(Date.now() - MAX_DAYS_BACK * DAY_MS)}
-            max={localTime(Date.now())}
-            value={from}
-            onChange={({ currentTarget }) => setFrom(currentTarget.value)}
-          />
-        </Stack>
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      label="Resend failures"
+      buttonProps={{ variant: 'default', color: 'blue' }}
+      onOpen={() => setFrom(localTime(Date.now() - DAY_MS))}
+      title="Resend failed messages"
+      confirmLabel="Resend"
+      color="blue"
+      act={recover}
+    >
+      <Stack>
+        <Text size="sm">
+          Messages to <Code>{url}</Code> that failed are sent again.
+        </Text>
+        <TextInput
+          label="Created since"
+          description={`At most ${String(MAX_DAYS_BACK)} days ago`}
+          type="datetime-local"
+          min={localTime(Date.now() - MAX_DAYS_BACK * DAY_MS)}
+          max={localTime(Date.now())}
+          value={from}
+          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+        />
+      </Stack>
+    </ConfirmButton>
   );
 }
 

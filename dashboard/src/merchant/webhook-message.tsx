@@ -2,8 +2,7 @@ import { Accordion, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, type ApiSchemas } from '../api/client.ts';
 import {
   QueryView,
   Empty,
@@ -18,7 +17,7 @@ import {
 } from '../ui/parts.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 
-type Attempt = components['schemas']['WebhookAttempt'];
+type Attempt = ApiSchemas['WebhookAttempt'];
 
 const LIVE_MS = 3_000;
 

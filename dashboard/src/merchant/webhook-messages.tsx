@@ -2,17 +2,18 @@ import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts';
-import type { components } from 'simway-client/generated/api.ts';
-import { ChoiceField } from '../ui/filter-fields.tsx';
 import { Moment, Section, ShortId, Status } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
-import { messageFilters, type MessageFilters } from './filters.ts';
+import { messageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { useRead } from './place.ts';
+import type { Search } from '../ui/address.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import { ChoiceField } from '../ui/filters.tsx';
 
 const LIVE_MS = 5_000;
 
-type Endpoints = readonly components['schemas']['WebhookEndpoint'][];
+type Endpoints = readonly ApiSchemas['WebhookEndpoint'][];
 
 /** The URL of the endpoint, or its id if it was removed. */
 function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoints: Endpoints }) {
@@ -27,7 +28,7 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
   const navigate = useNavigate({ from: FROM });
   const [page, setPage] = useState(1);
   const filters = useSearch({ from: FROM });
-  const show = (next: Readonly<Record<keyof MessageFilters, unknown>>) => {
+  const show = (next: Search) => {
     setPage(1);
     void navigate({ search: messageFilters(next), replace: true });
   };

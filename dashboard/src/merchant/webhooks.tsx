@@ -1,11 +1,11 @@
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
-import { ModalButton } from '../ui/modal-button.tsx';
 import { Empty, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Secret } from './keys.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 import { EndpointCard, NewEndpoint } from './webhook-endpoint.tsx';
 import { Messages } from './webhook-messages.tsx';
+import { ModalButton } from '../ui/dialogs.tsx';
 
 export function WebhooksPage() {
   const { may } = useMembership();

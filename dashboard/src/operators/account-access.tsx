@@ -7,9 +7,9 @@ import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/part
 import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
 import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
 import { useOps, useOpsPages } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
 import { plain } from '../ui/format.ts';
 import { readOps } from '../api/client.ts';
+import { SubjectLink } from './links.tsx';
 
 interface OfAccount {
   readonly accountId: string;
@@ -29,9 +29,6 @@ function Whole<Item>({
   );
 }
 
-/** A moment, or what stands for none. */
-const momentOr = (at: string | null, none: string) => (at === null ? none : <Moment at={at} />);
-
 const MEMBERS: Columns<AccountMember> = {
   Name: ({ name }) => name,
   'E-mail': ({ email }) => email,
@@ -39,7 +36,7 @@ const MEMBERS: Columns<AccountMember> = {
   'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
   'Last sign-in': ({ lastSignInAt, lockedUntil }) => (
     <>
-      {momentOr(lastSignInAt, 'Never')}
+      <Moment at={lastSignInAt} none="Never" />
       {lockedUntil !== null && (
         <>
           , locked until <Moment at={lockedUntil} />
@@ -51,18 +48,15 @@ const MEMBERS: Columns<AccountMember> = {
   User: ({ userId }) => <Id>{userId}</Id>,
 };
 
-export function Members({ accountId }: OfAccount) {
-  const query = useOps('/ops/accounts/{accountId}/members', { path: { accountId } });
-  return (
-    <Whole
-      query={query}
-      label="Members"
-      empty="No members."
-      columns={MEMBERS}
-      keyOf={({ userId }) => userId}
-    />
-  );
-}
+export const Members = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
+    label="Members"
+    empty="No members."
+    columns={MEMBERS}
+    keyOf={({ userId }) => userId}
+  />
+);
 
 function stateOf({ revokedAt, expiresAt }: AccountKey): string {
   if (revokedAt !== null) return 'Revoked';
@@ -78,17 +72,20 @@ const KEYS: Columns<AccountKey> = {
     </>
   ),
   Scopes: ({ scopes }) => scopes.join(', '),
-  'Last used': ({ lastUsedAt }) => momentOr(lastUsedAt, 'Never'),
-  Expires: ({ expiresAt }) => momentOr(expiresAt, 'Never'),
+  'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+  Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
   Id: ({ keyId }) => <Id>{keyId}</Id>,
 };
 
-export function Keys({ accountId }: OfAccount) {
-  const query = useOps('/ops/accounts/{accountId}/keys', { path: { accountId } });
-  return (
-    <Whole query={query} label="API keys" empty="No API keys." columns={KEYS} keyOf={({ keyId }) => keyId} />
-  );
-}
+export const Keys = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
+    label="API keys"
+    empty="No API keys."
+    columns={KEYS}
+    keyOf={({ keyId }) => keyId}
+  />
+);
 
 const DISABLED = {
   BY_OWNER: 'Disabled by the merchant',
@@ -124,18 +121,15 @@ const ENDPOINTS: Columns<AccountEndpoint> = {
   Id: ({ endpointId }) => <Id>{endpointId}</Id>,
 };
 
-export function Endpoints({ accountId }: OfAccount) {
-  const query = useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } });
-  return (
-    <Whole
-      query={query}
-      label="Webhook endpoints"
-      empty="No webhook endpoints."
-      columns={ENDPOINTS}
-      keyOf={({ endpointId }) => endpointId}
-    />
-  );
-}
+export const Endpoints = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
+    label="Webhook endpoints"
+    empty="No webhook endpoints."
+    columns={ENDPOINTS}
+    keyOf={({ endpointId }) => endpointId}
+  />
+);
 
 /** Without bodies and answers: these are the merchant's. */
 const MESSAGES: Columns<AccountMessage> = {

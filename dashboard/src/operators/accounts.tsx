@@ -4,9 +4,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ListedAccount } from './data.ts';
 import { Moment, Page, Status } from '../ui/parts.tsx';
 import { useOps } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
 import { PagedRows, amount } from '../ui/rows.tsx';
 import { plain } from '../ui/format.ts';
+import { SubjectLink } from './links.tsx';
 
 const FROM = '/operators/$environment/accounts';
 

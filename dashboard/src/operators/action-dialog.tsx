@@ -14,20 +14,18 @@ import {
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf, Refusal } from 'simway-client';
-import type { components } from 'simway-client/generated/ops.ts';
+import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { inPath, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
-import { ReasonField, reasonError } from '../ui/form-dialog.tsx';
 import { SendForm } from '../ui/send-form.tsx';
+import { ReasonField, reasonError } from './form-dialog.tsx';
 
-type ActionRequest = components['schemas']['ActionRequest'];
-type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
+type ActionRequest = OpsSchemas['ActionRequest'];
+type Result = OpsSchemas['ActionDone']['data'] | OpsSchemas['ActionWaits']['data'];
 
 const EMPTY: Fields = {
   reason: '',
@@ -85,7 +83,10 @@ export function ActionDialog({
       ) : isChecking ? (
         <Stack>
           <Text size="sm">{does}</Text>
-          <Facts request={checked} />
+          <Text size="sm" c="dimmed">
+            Reason: {checked.reason}
+            {checked.evidence !== undefined && `. Evidence: ${checked.evidence}`}
+          </Text>
           <Effect request={checked} transactionId={timeline.transactionId} />
           {first && <WasFirst of={first} />}
           {sending.error && <Failed error={sending.error} />}
@@ -200,25 +201,21 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
 /** Empty fields are not sent. */
 function requestOf(action: Action, fields: Fields, { currency, payments }: PurchaseTimeline): ActionRequest {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
-  const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
-    const value = fields[name].trim();
-    return has(name) && value !== '' ? { [name]: value } : {};
-  };
+  const text = (name: 'evidence' | 'packageCode' | 'disputeId') =>
+    has(name) ? fields[name].trim() || undefined : undefined;
   const amountCurrency = action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
-  const amount =
-    has('amount') && fields.amount !== '' && amountCurrency !== null
-      ? { amount: Number(fields.amount), currency: amountCurrency }
-      : {};
   return {
     action,
     reason: fields.reason.trim(),
-    ...text('evidence'),
-    ...text('packageCode'),
-    ...text('disputeId'),
-    ...amount,
-    ...(has('goodwill') && fields.goodwill ? { goodwill: true } : {}),
-    ...(has('outcome') && fields.outcome !== '' ? { outcome: fields.outcome } : {}),
-    ...(has('override') && fields.override ? { override: true } : {}),
+    evidence: text('evidence'),
+    packageCode: text('packageCode'),
+    disputeId: text('disputeId'),
+    ...(has('amount') && fields.amount !== '' && amountCurrency !== null
+      ? { amount: Number(fields.amount), currency: amountCurrency }
+      : {}),
+    goodwill: (has('goodwill') && fields.goodwill) || undefined,
+    outcome: (has('outcome') && fields.outcome) || undefined,
+    override: (has('override') && fields.override) || undefined,
   };
 }
 
@@ -302,15 +299,6 @@ function FieldsOf({
         />
       )}
     </>
-  );
-}
-
-function Facts({ request: { reason, evidence } }: { readonly request: ActionRequest }) {
-  return (
-    <Text size="sm" c="dimmed">
-      Reason: {reason}
-      {evidence !== undefined && `. Evidence: ${evidence}`}
-    </Text>
   );
 }
 

@@ -48,7 +48,7 @@ function Choices({ of, timeline }: { readonly of: PurchaseActions; readonly time
           For other roles: {others.map((action) => ACTIONS[action].label.toLowerCase()).join(', ')}.
         </Text>
       )}
-      {chosen === 'replay' && <ReplayDialog transactionId={of.transactionId} onClose={close} />}
+      {chosen === 'replay' && <ReplayDialog of={of.transactionId} onClose={close} />}
       {chosen !== null && chosen !== 'replay' && (
         <ActionDialog action={chosen} timeline={timeline} onClose={close} />
       )}

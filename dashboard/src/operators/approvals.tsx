@@ -7,10 +7,10 @@ import { Rows, amount } from '../ui/rows.tsx';
 import type { BatchRepair, ActionRecord, Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
 import { useOperator, useEnvironment, LIVE } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
 import { useReading } from '../ui/use-reading.ts';
 import { readOps } from '../api/client.ts';
+import { SubjectLink } from './links.tsx';
 
 interface Choice {
   readonly record: ActionRecord;
@@ -73,9 +73,7 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
         keyOf={({ rateId }) => rateId}
         columns={{
           Currency: ({ currency }) => currency,
-          'Current rate': {
-            number: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
-          },
+          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
           'New rate': { number: ({ rate }) => formatRate(rate) },
           From: ({ proposedBy, source }) => proposedBy ?? source,
           Since: ({ observedAt }) => <Moment at={observedAt} />,

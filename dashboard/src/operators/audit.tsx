@@ -3,11 +3,12 @@ import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Moment, Status, Page } from '../ui/parts.tsx';
 import { type Columns, CursorList, amount } from '../ui/rows.tsx';
-import type { AuditLine, AuditSearch } from './data.ts';
+import type { AuditLine } from './data.ts';
 import { useOpsPages } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
 import { timesOf } from '../ui/address.ts';
 import { readOps } from '../api/client.ts';
+import { type AuditSearch, auditSearch } from './search.ts';
+import { SubjectLink } from './links.tsx';
 
 const FROM = '/operators/$environment/audit';
 
@@ -52,10 +53,8 @@ function Filters({ search }: { readonly search: AuditSearch }) {
   });
   const show = (values: typeof EMPTY) =>
     void navigate({
-      search: Object.fromEntries(
-        Object.entries(values)
-          .map(([name, value]) => [name, value.trim()] as const)
-          .filter(([, value]) => value !== ''),
+      search: auditSearch(
+        Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.trim()])),
       ),
     });
   return (
@@ -80,7 +79,7 @@ function Filters({ search }: { readonly search: AuditSearch }) {
           <Button type="submit" variant="default">
             Show
           </Button>
-          {Object.values(search).some((value) => value !== undefined) && (
+          {Object.values(search).some(Boolean) && (
             <Button variant="subtle" onClick={() => show(EMPTY)}>
               Show all
             </Button>

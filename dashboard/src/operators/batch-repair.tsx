@@ -1,20 +1,18 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, plain } from '../ui/format.ts';
 import { QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { JobProgress } from '../ui/job-progress.tsx';
 import { progressOf } from './batch-repairs.tsx';
 import type { BatchRepairDetails } from './data.ts';
-import { useOperator, useEnvironment, useOps, LIVE, useSayChanged } from './place.ts';
+import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { AGES } from './search.ts';
-import { SubjectLink } from './subject-link.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
-import { WorkflowLink } from './workflow-link.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
-import { ReasonDialog } from '../ui/form-dialog.tsx';
+import { ReasonDialog } from './form-dialog.tsx';
+import { WorkflowLink, SubjectLink } from './links.tsx';
 
 /** While it runs a row ends every second or so. */
 const RUNNING_MS = 1_500;
@@ -106,7 +104,6 @@ type Verb = keyof typeof VERBS;
 /** What the reader may decide now. */
 function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
   const { may, email } = useOperator();
   const [verb, setVerb] = useState<Verb | null>(null);
   const isOwn = of.by === email;
@@ -119,7 +116,6 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const decide = async (chosen: Verb, reason: string) => {
     const params = { path: { repairId: of.repairId }, query: { environment } };
     await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${chosen}`, { params, body: { reason } }));
-    await sayChanged(VERBS[chosen].done);
   };
   return (
     <>
@@ -144,6 +140,7 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
       )}
       {verb && (
         <ReasonDialog
+          done={VERBS[verb].done}
           title={`${VERBS[verb].label}: ${BATCH_ACTIONS[of.action].label}`}
           onClose={() => setVerb(null)}
           submit={(reason) => decide(verb, reason)}

@@ -2,8 +2,7 @@ import { Button, Group, Stack, Tabs, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { ops } from '../api/client.ts';
-import type { components } from 'simway-client/generated/ops.ts';
+import { ops, type OpsSchemas } from '../api/client.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
@@ -151,7 +150,7 @@ function Totals<T extends { readonly currency: string }>({
   );
 }
 
-type Schemas = components['schemas'];
+type Schemas = OpsSchemas;
 type Day = Schemas['Daily']['data']['lines'][number];
 type EarnedTotals = Schemas['Daily']['data']['totals'];
 type Merchant = Schemas['BooksByMerchant']['data']['lines'][number];

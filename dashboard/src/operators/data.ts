@@ -1,11 +1,10 @@
 /** What the pages of operators read. */
 import { queryOptions } from '@tanstack/react-query';
-import { readOps } from '../api/client.ts';
-import type { components, operations } from 'simway-client/generated/ops.ts';
-import type { Days } from '../ui/address.ts';
+import { readOps, type OpsSchemas } from '../api/client.ts';
+import type { operations } from 'simway-client/generated/ops.ts';
 import type { Environment } from '../ui/environment.ts';
 
-type Schemas = components['schemas'];
+type Schemas = OpsSchemas;
 export type StuckItem = Schemas['StuckItem'];
 export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
 export type ActionRecord = Schemas['ActionRecord'];
@@ -34,12 +33,6 @@ export type AuditLine = Schemas['AuditLine'];
 export type ListedAccount = Schemas['ListedAccount'];
 export type AccountOverview = Schemas['AccountOverview']['data'];
 export type AccountsQuery = NonNullable<operations['listAccounts']['parameters']['query']>;
-/** `from` and `to` are whole days of the reader, both included. */
-export interface AuditSearch extends Days {
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly subject?: string | undefined;
-}
 export type Found = Schemas['Found'];
 export type Overview = Schemas['Overview']['data'];
 export type AccountMember = Schemas['AccountMember'];

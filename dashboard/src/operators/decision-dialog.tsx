@@ -3,15 +3,14 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { ops, dataOf } from '../api/client.ts';
 import { Amount, Facts } from '../ui/parts.tsx';
 import { inPath, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
 import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS } from './words.ts';
 import { useSending } from '../ui/send-form.tsx';
-import { reasonError, FormDialog, ReasonField } from '../ui/form-dialog.tsx';
+import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
 export function DecisionDialog({

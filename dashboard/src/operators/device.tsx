@@ -1,8 +1,7 @@
 import { Alert, Button, Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { dataOf } from 'simway-client';
-import { ops } from '../api/client.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { Failed, Moment, Facts, Page } from '../ui/parts.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
 

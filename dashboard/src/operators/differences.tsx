@@ -2,19 +2,17 @@ import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { listDifferencesKind } from 'simway-client/generated/ops-lists.ts';
-import { dataOf } from 'simway-client';
 import { PageLink } from '../ui/page-link.tsx';
 import { Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { inPath, type Difference } from './data.ts';
-import { useEnvironment, useOps, useRefresh, useSayChanged } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { WorkflowsLink } from './workflow-link.tsx';
+import { useEnvironment, useOps, useRefresh } from './place.ts';
 import { plain } from '../ui/format.ts';
-import { ReasonDialog } from '../ui/form-dialog.tsx';
+import { ReasonDialog } from './form-dialog.tsx';
+import { WorkflowsLink, SubjectLink } from './links.tsx';
 
 const FROM = '/operators/$environment/differences';
 
@@ -147,16 +145,14 @@ function CloseDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/differences/{differenceId}/close', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/differences/{differenceId}/close', {
       ...inPath(environment, { differenceId: difference.id }),
       body: { reason },
     });
-    await sayChanged('Difference closed');
-  };
   return (
     <ReasonDialog
+      done="Difference closed"
       title="Close the difference"
       onClose={onClose}
       submit={submit}

@@ -1,14 +1,14 @@
 import { Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { components } from 'simway-client/generated/ops.ts';
 import { Amount, ShortId, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
+import type { OpsSchemas } from '../api/client.ts';
 
 /** What an action would do, as the service previews it. */
 export function EffectSection({
   query,
 }: {
-  readonly query: UseQueryResult<components['schemas']['ActionEffect']['data']>;
+  readonly query: UseQueryResult<OpsSchemas['ActionEffect']['data']>;
 }) {
   return (
     <QuerySection title="Effect" query={query} rows={2}>

@@ -16,7 +16,11 @@ export function HomePage() {
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <StuckCard of={stuck} />
             <ApprovalsCard approvals={approvals} rates={rates} />
-            {differences && <DifferencesCard of={differences} />}
+            {differences && (
+              <Card title="Open differences" of={differences}>
+                <PageLink to="/operators/$environment/differences">See the differences</PageLink>
+              </Card>
+            )}
             {waiting && <WaitingCard of={waiting} />}
           </SimpleGrid>
         )}
@@ -26,6 +30,14 @@ export function HomePage() {
 }
 
 type Figure = Overview['approvals'];
+
+function together(figures: readonly Figure[]): Figure {
+  const ages = figures.flatMap(({ oldestAgeSeconds }) => oldestAgeSeconds ?? []);
+  return {
+    count: figures.reduce((sum, { count }) => sum + count, 0),
+    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
+  };
+}
 
 function Card({
   title,
@@ -77,13 +89,8 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
 
 /** Exchange rates are confirmed on their own page. */
 function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates'>) {
-  const ages = [approvals, rates].flatMap((figure) => figure?.oldestAgeSeconds ?? []);
-  const all = {
-    count: approvals.count + (rates?.count ?? 0),
-    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
-  };
   return (
-    <Card title="Awaiting approval" of={all}>
+    <Card title="Awaiting approval" of={together(rates ? [approvals, rates] : [approvals])}>
       {rates && rates.count > 0 && (
         <PageLink to="/operators/$environment/rates">Exchange rates: {rates.count.toLocaleString()}</PageLink>
       )}
@@ -92,22 +99,9 @@ function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates
   );
 }
 
-function DifferencesCard({ of }: { readonly of: Figure }) {
-  return (
-    <Card title="Open differences" of={of}>
-      <PageLink to="/operators/$environment/differences">See the differences</PageLink>
-    </Card>
-  );
-}
-
 function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overview['waiting']> }) {
-  const ages = lines.flatMap(({ oldestAgeSeconds }) => oldestAgeSeconds ?? []);
-  const all = {
-    count: lines.reduce((sum, { count }) => sum + count, 0),
-    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
-  };
   return (
-    <Card title="Money waiting" of={all}>
+    <Card title="Money waiting" of={together(lines)}>
       <List size="sm">
         {lines.map(({ waitsFor, currency, amount, count }) => (
           <List.Item key={`${waitsFor} ${currency}`}>

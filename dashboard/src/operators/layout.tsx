@@ -29,16 +29,29 @@ export function OperatorLayout() {
 }
 
 function Shell() {
+  const environment = useEnvironment();
+  const { environments, may } = useOperator();
+  const { routesById } = useRouter();
+  const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={<Environments />}
+      environment={
+        <EnvironmentSwitch
+          environment={environment}
+          environments={environments}
+          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+        />
+      }
       tools={
         <>
-          <Search />
+          <SearchBox
+            label="Any id, reference, ICCID or e-mail"
+            onSearch={(text) => void navigate({ to: '/operators/$environment/search', search: { text } })}
+          />
           <ColorSchemeSwitch />
         </>
       }
-      pages={usePages()}
+      pages={pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may)}
       below={<Person />}
     >
       <Outlet />
@@ -48,6 +61,7 @@ function Shell() {
 
 function Person() {
   const { name, role } = useOperator();
+  const { signOut, isSigningOut } = useSignOut();
   return (
     <Stack gap={0}>
       <Text size="sm">{name}</Text>
@@ -58,46 +72,10 @@ function Person() {
         <PageLink size="sm" to="/operators/$environment/login">
           Your login
         </PageLink>
-        <SignOut />
+        <Button size="compact-sm" variant="default" loading={isSigningOut} onClick={signOut}>
+          Sign out
+        </Button>
       </Group>
     </Stack>
   );
-}
-
-function Search() {
-  const navigate = useNavigate({ from: FROM });
-  return (
-    <SearchBox
-      label="Any id, reference, ICCID or e-mail"
-      onSearch={(text) => void navigate({ to: '/operators/$environment/search', search: { text } })}
-    />
-  );
-}
-
-function Environments() {
-  const environment = useEnvironment();
-  const { environments } = useOperator();
-  const navigate = useNavigate();
-  return (
-    <EnvironmentSwitch
-      environment={environment}
-      environments={environments}
-      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
-    />
-  );
-}
-
-function SignOut() {
-  const { signOut, isSigningOut } = useSignOut();
-  return (
-    <Button size="compact-sm" variant="default" loading={isSigningOut} onClick={signOut}>
-      Sign out
-    </Button>
-  );
-}
-
-function usePages() {
-  const { may } = useOperator();
-  const { routesById } = useRouter();
-  return pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may);
 }

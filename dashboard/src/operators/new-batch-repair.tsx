@@ -4,9 +4,8 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
-import { dataOf } from 'simway-client';
 import { formatAmount } from '../ui/format.ts';
 import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
@@ -16,7 +15,7 @@ import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 import { useSending, SendForm } from '../ui/send-form.tsx';
-import { reasonError, ReasonField } from '../ui/form-dialog.tsx';
+import { reasonError, ReasonField } from './form-dialog.tsx';
 
 const MAX_ROWS = 500;
 
@@ -30,18 +29,16 @@ interface RepairRequest {
 }
 
 /** What the requests for a preview and for approval have in common. */
-function bodyOf(request: RepairRequest) {
-  return {
-    action: request.action,
-    filter: {
-      ...(request.class === '' ? {} : { class: request.class }),
-      ...(request.olderThanSeconds === '0' ? {} : { olderThanSeconds: Number(request.olderThanSeconds) }),
-      ...(request.currency === '' ? {} : { currency: request.currency }),
-    },
-    maxRows: request.maxRows,
-    ...(request.evidence.trim() === '' ? {} : { evidence: request.evidence.trim() }),
-  };
-}
+const bodyOf = (request: RepairRequest) => ({
+  action: request.action,
+  filter: {
+    class: request.class || undefined,
+    olderThanSeconds: Number(request.olderThanSeconds) || undefined,
+    currency: request.currency || undefined,
+  },
+  maxRows: request.maxRows,
+  evidence: request.evidence.trim() || undefined,
+});
 
 export function NewBatchRepairPage() {
   const environment = useEnvironment();

@@ -15,8 +15,7 @@ import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { ops, readOps } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { ops, readOps, dataOf } from '../api/client.ts';
 import { Moment, Page } from '../ui/parts.tsx';
 import type { Person, Role } from './data.ts';
 import { useOperator } from './place.ts';
@@ -24,7 +23,7 @@ import { ROLES } from './words.ts';
 import { PagedRows } from '../ui/rows.tsx';
 import { useReading } from '../ui/use-reading.ts';
 import { useSending } from '../ui/send-form.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { FormDialog } from './form-dialog.tsx';
 
 const FROM = '/operators/$environment/people';
 

@@ -2,20 +2,19 @@ import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@man
 import { useForm } from '@mantine/form';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
+import { ops, dataOf, Refusal } from '../api/client.ts';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
-import { Refusal, dataOf } from 'simway-client';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
 import type { PricePreview, Prices, PriceTerms } from './data.ts';
 import { OnSaleSection } from './on-sale.tsx';
 import { COST, PACKAGE } from './package-columns.tsx';
-import { useEnvironment, useOps, useSayChanged } from './place.ts';
-import { ReasonDialog } from '../ui/form-dialog.tsx';
+import { useEnvironment, useOps } from './place.ts';
+import { ReasonDialog } from './form-dialog.tsx';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
@@ -25,7 +24,6 @@ const SELLERS: Record<Price['accountType'], string> = { USER: 'Consumers', MERCH
 const useMarkups = (page: number) => useOps('/ops/prices', { query: { page } }, { keepsOld: true });
 
 export function PricesPage() {
-  const [page, setPage] = useState(1);
   const current = useMarkups(1);
   return (
     <Page
@@ -37,7 +35,7 @@ export function PricesPage() {
           present ? <Edit key={present.version} present={present} /> : <Empty>No markups are set.</Empty>
         }
       </QueryView>
-      <History page={page} setPage={setPage} />
+      <History />
       {/* What is above it grows when it has loaded, and would push it down. */}
       {!current.isPending && <OnSaleSection />}
     </Page>
@@ -245,7 +243,6 @@ function Change({ of }: { readonly of: Price | undefined }) {
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
-  const sayChanged = useSayChanged();
   const { version, before, after, totals } = preview;
   const submit = async (reason: string) => {
     try {
@@ -259,11 +256,16 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
         await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
       throw error;
     }
-    await sayChanged('Saved. Prices use it within a second');
   };
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
-    <ReasonDialog title="Save these prices" onClose={onClose} submit={submit} label="Save and apply">
+    <ReasonDialog
+      done="Saved. Prices use it within a second"
+      title="Save these prices"
+      onClose={onClose}
+      submit={submit}
+      label="Save and apply"
+    >
       <Alert color="yellow">
         {TERM_NAMES.filter((name) => before[name] !== after[name]).map((name) => (
           <Text size="sm" key={name}>
@@ -282,7 +284,8 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
   );
 }
 
-function History({ page, setPage }: { readonly page: number; readonly setPage: (page: number) => void }) {
+function History() {
+  const [page, setPage] = useState(1);
   const history = useMarkups(page);
   return (
     <Section title="History">

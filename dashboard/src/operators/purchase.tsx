@@ -8,10 +8,9 @@ import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, 
 import { useEnvironment, useOps, opsQuery } from './place.ts';
 import { ActionsSection } from './actions-section.tsx';
 import { ActionLog } from './action-log.tsx';
-import { SubjectLink } from './subject-link.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { nextStep, STUCK_CLASSES } from './words.ts';
-import { WorkflowLink } from './workflow-link.tsx';
+import { SubjectLink, WorkflowLink } from './links.tsx';
 
 export function PurchasePage() {
   const environment = useEnvironment();

@@ -12,19 +12,17 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { ChartValues } from '../ui/chart-values.tsx';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { TimeChart } from '../ui/time-chart.tsx';
 import type { Environment } from '../ui/environment.ts';
 import { inPath, type Rates } from './data.ts';
-import { useOperator, useEnvironment, useOps, LIVE, useRefresh, useSayChanged } from './place.ts';
-import { RATE_DAYS } from './search.ts';
+import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
+import { RATE_DAYS, ratesSearch } from './search.ts';
 import { useSending } from '../ui/send-form.tsx';
-import { ReasonDialog, reasonError, FormDialog, ReasonField } from '../ui/form-dialog.tsx';
+import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
 
 const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */
@@ -81,9 +79,7 @@ function Waiting({
         columns={{
           Currency: ({ currency }) => currency,
           Rate: { number: ({ rate }) => formatRate(rate) },
-          'Current rate': {
-            number: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
-          },
+          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
           Change: {
             number: ({ changePercent }) => (
               <span className="amount">{changePercent === null ? '–' : formatPercent(changePercent)}</span>
@@ -113,16 +109,19 @@ function Waiting({
 
 function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/rates/{rateId}/confirm', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/rates/{rateId}/confirm', {
       ...inPath(environment, { rateId: rate.rateId }),
       body: { reason },
     });
-    await sayChanged('Confirmed. Prices use it within a second');
-  };
   return (
-    <ReasonDialog title="Confirm the rate" onClose={onClose} submit={submit} label="Confirm the rate">
+    <ReasonDialog
+      done="Confirmed. Prices use it within a second"
+      title="Confirm the rate"
+      onClose={onClose}
+      submit={submit}
+      label="Confirm the rate"
+    >
       <Alert color="yellow">
         One US dollar: {inDollars(rate.currentRate, rate.currency)} → {inDollars(rate.rate, rate.currency)}
         {rate.changePercent !== null && `, ${formatPercent(rate.changePercent)}`}. Prices use it within a
@@ -318,7 +317,7 @@ function History({
             data={RATE_DAYS.map((value) => ({ value: String(value), label: `${String(value)} days` }))}
             value={String(days)}
             onChange={(value) =>
-              void navigate({ search: (old) => ({ ...old, days: Number(value) }), replace: true })
+              void navigate({ search: (old) => ratesSearch({ ...old, days: value }), replace: true })
             }
           />
         </Group>
@@ -363,7 +362,7 @@ function Changes({ of }: { readonly of: Rates['changes'] }) {
         columns={{
           When: ({ at }) => <Moment at={at} />,
           Currency: ({ currency }) => currency,
-          'Old rate': { number: ({ before }) => (before === null ? 'None' : formatRate(before)) },
+          'Old rate': { number: ({ before }) => formatRate(before) },
           'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
           By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
           'Confirmed by': ({ confirmedBy, confirmReason }) =>

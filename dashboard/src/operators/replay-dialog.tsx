@@ -1,17 +1,15 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/ops.ts';
+import { ops, type OpsSchemas, dataOf } from '../api/client.ts';
 import { QueryView } from '../ui/parts.tsx';
 import { inPath } from './data.ts';
 import { useEnvironment, useRefresh } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 import { useSending, SendForm } from '../ui/send-form.tsx';
-import { reasonError, ReasonField } from '../ui/form-dialog.tsx';
+import { reasonError, ReasonField } from './form-dialog.tsx';
 
-type Report = components['schemas']['Replay']['data'];
+type Report = OpsSchemas['Replay']['data'];
 
 const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
   done: 'Done',
@@ -23,10 +21,10 @@ const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
 
 /** Retries one item: what would be done, the reason, then what was done. */
 export function ReplayDialog({
-  transactionId,
+  of: transactionId,
   onClose,
 }: {
-  readonly transactionId: string;
+  readonly of: string;
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();

@@ -93,9 +93,7 @@ export const operatorRoutes = [
       staticData: { operatorsPage: { label: 'Accounts', icon: IconBuildingStore } },
       validateSearch: accountsSearch,
     }),
-    page('/accounts/$id', () => import('./account.tsx'), 'AccountPage', {
-      validateSearch: accountSearch,
-    }),
+    page('/accounts/$id', () => import('./account.tsx'), 'AccountPage', { validateSearch: accountSearch }),
     page('/audit', () => import('./audit.tsx'), 'AuditPage', {
       staticData: { operatorsPage: { label: 'Audit log', icon: IconHistory, needs: 'audit' } },
       validateSearch: auditSearch,
@@ -104,9 +102,7 @@ export const operatorRoutes = [
       staticData: { operatorsPage: { label: 'People', icon: IconUsers, needs: 'people' } },
       validateSearch: pageSearch,
     }),
-    page('/search', () => import('./search-page.tsx'), 'SearchPage', {
-      validateSearch: searchText,
-    }),
+    page('/search', () => import('./search-page.tsx'), 'SearchPage', { validateSearch: searchText }),
     page('/login', () => import('../account/own-login.tsx'), 'OwnLoginPage'),
     page('/device', () => import('./device.tsx'), 'DevicePage'),
   ]),

@@ -1,14 +1,13 @@
-import { Alert, Text } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
 import type { Found } from './data.ts';
 import { PageLink, type Target } from '../ui/page-link.tsx';
-import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
+import { QueryView, Empty, Id, Page, NothingFound } from '../ui/parts.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
-import { SubjectLink } from './subject-link.tsx';
-import { WorkflowLink } from './workflow-link.tsx';
 import { plain } from '../ui/format.ts';
+import { WorkflowLink, SubjectLink } from './links.tsx';
 
 /**
  * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has
@@ -24,12 +23,19 @@ export function SearchPage() {
 }
 
 function Results({ text }: { readonly text: string }) {
+  const environment = useEnvironment();
   const found = useOps('/ops/search', { query: { text } });
   return (
     <QueryView query={found}>
       {({ items, isCut }) => {
         const [only, ...more] = items;
-        if (!only) return <Nothing text={text} />;
+        if (!only)
+          return (
+            <NothingFound text={text} environment={environment}>
+              The box takes complete ids of anything shown on these pages, ids and references of the gateway
+              and of the supplier, ICCIDs, and parts of an account’s name or e-mail address.
+            </NothingFound>
+          );
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
           return <GoTo key={only.id} {...pageOf(only)} replace />;
         return (
@@ -73,21 +79,6 @@ function pageOf({ kind, id, account }: Found): Target {
         search: kind === 'message' ? { message: id } : {},
       };
   }
-}
-
-function Nothing({ text }: { readonly text: string }) {
-  const environment = useEnvironment();
-  return (
-    <div role="status">
-      <Empty>
-        No result for “{text}” in the {environment} environment.
-      </Empty>
-      <Text ta="center" size="sm">
-        The box takes complete ids of anything shown on these pages, ids and references of the gateway and of
-        the supplier, ICCIDs, and parts of an account’s name or e-mail address.
-      </Text>
-    </div>
-  );
 }
 
 function List({ items }: { readonly items: readonly Found[] }) {

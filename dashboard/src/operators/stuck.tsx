@@ -6,14 +6,15 @@ import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { formatAge } from '../ui/format.ts';
 import { QueryView, Id, Pages, Page } from '../ui/parts.tsx';
 import { inPath, type StuckItem } from './data.ts';
-import { useOperator, useEnvironment, useOps, LIVE, useSayChanged } from './place.ts';
+import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
-import { AGES, type StuckSearch } from './search.ts';
-import { SubjectLink } from './subject-link.tsx';
+import { AGES, type StuckSearch, stuckSearch } from './search.ts';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 import { Rows, amount } from '../ui/rows.tsx';
 import { LinkButton } from '../ui/page-link.tsx';
-import { ReasonDialog } from '../ui/form-dialog.tsx';
+import { ReasonDialog } from './form-dialog.tsx';
+import type { Search } from '../ui/address.ts';
+import { SubjectLink } from './links.tsx';
 
 const FROM = '/operators/$environment/stuck';
 
@@ -29,6 +30,7 @@ export function StuckPage() {
   // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
   // result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
+  const RepairDialog = chosen && isUnmatched(chosen) ? IgnoreDialog : ReplayDialog;
   return (
     <Page
       title="Stuck"
@@ -61,16 +63,16 @@ export function StuckPage() {
           </>
         )}
       </QueryView>
-      {chosen && <RepairDialog item={chosen} onClose={() => setChosen(null)} />}
+      {chosen && <RepairDialog of={chosen.transactionId} onClose={() => setChosen(null)} />}
     </Page>
   );
 }
 
 function Filters({ search }: { readonly search: StuckSearch }) {
   const navigate = useNavigate({ from: FROM });
-  const set = (change: Partial<Record<keyof StuckSearch, unknown>>) =>
+  const set = (change: Search) =>
     void navigate({
-      search: (old) => ({ ...old, page: undefined, ...change }) as StuckSearch,
+      search: (old) => stuckSearch({ ...old, page: undefined, ...change }),
       replace: true,
     });
   return (
@@ -79,21 +81,19 @@ function Filters({ search }: { readonly search: StuckSearch }) {
         label="Kind"
         data={CLASS_CHOICES}
         value={search.class ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ class: value === '' ? undefined : value })}
+        onChange={({ currentTarget: { value } }) => set({ class: value })}
       />
       <NativeSelect
         label="No progress for"
         data={[...AGES]}
         value={String(search.olderThanSeconds ?? 0)}
-        onChange={({ currentTarget: { value } }) =>
-          set({ olderThanSeconds: value === '0' ? undefined : Number(value) })
-        }
+        onChange={({ currentTarget: { value } }) => set({ olderThanSeconds: value })}
       />
       <NativeSelect
         label="Currency"
         data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}
         value={search.currency ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ currency: value === '' ? undefined : value })}
+        onChange={({ currentTarget: { value } }) => set({ currency: value })}
       />
     </Group>
   );
@@ -143,27 +143,16 @@ function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onCh
   );
 }
 
-function RepairDialog({ item, onClose }: { readonly item: StuckItem; readonly onClose: () => void }) {
-  const { transactionId } = item;
-  return isUnmatched(item) ? (
-    <IgnoreDialog eventId={transactionId} onClose={onClose} />
-  ) : (
-    <ReplayDialog transactionId={transactionId} onClose={onClose} />
-  );
-}
-
-function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly onClose: () => void }) {
+function IgnoreDialog({ of: eventId, onClose }: { readonly of: string; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/events/{eventId}/dismiss', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/events/{eventId}/dismiss', {
       ...inPath(environment, { eventId }),
       body: { reason },
     });
-    await sayChanged('Event ignored');
-  };
   return (
     <ReasonDialog
+      done="Event ignored"
       title={`${IGNORE_EVENT}: ${eventId}`}
       onClose={onClose}
       submit={submit}

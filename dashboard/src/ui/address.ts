@@ -1,8 +1,16 @@
 /** Parses parameters of addresses. What is not valid is dropped. */
 export type Search = Readonly<Record<string, unknown>>;
 
-export const oneOf = <T extends string>(choices: readonly T[], value: unknown): T | undefined =>
-  choices.find((choice) => choice === value);
+/** Reads each parameter by its name. */
+export const searchOf =
+  <Parsers extends Readonly<Record<string, (value: unknown) => unknown>>>(parsers: Parsers) =>
+  (search: Search): { readonly [Name in keyof Parsers]?: ReturnType<Parsers[Name]> } =>
+    Object.fromEntries(Object.entries(parsers).map(([name, parse]) => [name, parse(search[name])])) as never;
+
+export const oneOf =
+  <T extends string>(choices: readonly T[]) =>
+  (value: unknown): T | undefined =>
+    choices.find((choice) => choice === value);
 
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
@@ -19,12 +27,12 @@ export function amountIn(value: unknown): number | undefined {
 }
 
 /** Whole days, both included. */
+export const DAYS = { from: dayIn, to: dayIn };
+
 export interface Days {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
-
-export const daysIn = ({ from, to }: Search): Days => ({ from: dayIn(from), to: dayIn(to) });
 
 /** The times of these days in the reader's zone: `to` is not included, as the API takes it. */
 export function timesOf({ from, to }: Days): Days {

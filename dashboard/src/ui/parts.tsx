@@ -18,8 +18,8 @@ import {
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
-import { Refusal } from 'simway-client';
 import { formatAmount, formatMoment } from './format.ts';
+import { Refusal } from '../api/client.ts';
 
 /**
  * Whether the person came to this page from another one. The first page keeps the focus where the browser
@@ -192,15 +192,35 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** That a search found nothing, and what the box takes. */
+export const NothingFound = ({
+  text,
+  environment,
+  children,
+}: {
+  readonly text: string;
+  readonly environment: string;
+  readonly children: ReactNode;
+}) => (
+  <div role="status">
+    <Empty>
+      No result for “{text}” in the {environment} environment.
+    </Empty>
+    <Text ta="center" size="sm">
+      {children}
+    </Text>
+  </div>
+);
+
 /** An amount of an answer, formatted for its currency. */
 export function Amount({ of, currency }: { readonly of: number | null; readonly currency: string | null }) {
   if (of === null || currency === null) return <Text component="span">–</Text>;
   return <span className="amount">{formatAmount(of, currency)}</span>;
 }
 
-/** A moment in the reader's zone. */
-export function Moment({ at }: { readonly at: string | null }) {
-  if (at === null) return <span>–</span>;
+/** A moment in the reader's zone, or what stands for none. */
+export function Moment({ at, none = '–' }: { readonly at: string | null; readonly none?: string }) {
+  if (at === null) return <span>{none}</span>;
   return (
     <time dateTime={at} title={at}>
       {formatMoment(at)}

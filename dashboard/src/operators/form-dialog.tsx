@@ -1,6 +1,7 @@
 import { Textarea, type TextareaProps, Modal } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useSending, type SendFormProps, SendForm } from './send-form.tsx';
+import { useSending, type SendFormProps, SendForm } from '../ui/send-form.tsx';
+import { useSayChanged } from './place.ts';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
@@ -50,13 +51,24 @@ export function FormDialog({
 /** Asks for the reason that is logged, and shows once more what is about to be done. */
 export function ReasonDialog({
   submit,
+  done,
   children,
   ...dialog
 }: Omit<Parameters<typeof FormDialog>[0], 'sending'> & {
   readonly submit: (reason: string) => Promise<unknown>;
+  /** What is said afterwards. */
+  readonly done: string;
 }) {
+  const sayChanged = useSayChanged();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
-  const sending = useSending(form, ({ reason }) => submit(reason), dialog.onClose);
+  const sending = useSending(
+    form,
+    async ({ reason }) => {
+      await submit(reason);
+      await sayChanged(done);
+    },
+    dialog.onClose,
+  );
   return (
     <FormDialog {...dialog} sending={sending}>
       {children}
