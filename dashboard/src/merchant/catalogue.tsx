@@ -162,34 +162,28 @@ function Packages({ region }: { readonly region: string }) {
               <Text size="sm" c="dimmed" role="status">
                 {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages, cheapest first
               </Text>
-              <PackageRows rows={rows} />
+              <Rows
+                label="Packages"
+                rows={rows}
+                keyOf={({ packageCode }) => packageCode}
+                empty="No results."
+                columns={{
+                  Package: ({ packageName, packageCode }) => (
+                    <ItemLink kind="package" id={packageCode}>
+                      {packageName}
+                    </ItemLink>
+                  ),
+                  Data: ({ data }) => data,
+                  Days: { number: ({ validity }) => validity },
+                  Speed: ({ speed }) => speed,
+                  'Top-up': ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No'),
+                  Price: amount('price'),
+                }}
+              />
             </>
           );
         }}
       </QueryView>
     </Stack>
-  );
-}
-
-function PackageRows({ rows }: { readonly rows: readonly Package[] }) {
-  return (
-    <Rows
-      label="Packages"
-      rows={rows}
-      keyOf={({ packageCode }) => packageCode}
-      empty="No results."
-      columns={{
-        Package: ({ packageName, packageCode }) => (
-          <ItemLink kind="package" id={packageCode}>
-            {packageName}
-          </ItemLink>
-        ),
-        Data: ({ data }) => data,
-        Days: { number: ({ validity }) => validity },
-        Speed: ({ speed }) => speed,
-        'Top-up': ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No'),
-        Price: amount('price'),
-      }}
-    />
   );
 }

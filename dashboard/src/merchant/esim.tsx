@@ -30,10 +30,10 @@ import {
   QuerySection,
 } from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
-import { EsimStatus } from './esim-status.tsx';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
+import { EsimStatus } from './esims.tsx';
 
 type Esim = ApiSchemas['Esim'];
 type TopUp = ApiSchemas['TopUpPackage'];

@@ -3,8 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { readApi } from '../api/client.ts';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
 import { formatBytes } from '../ui/format.ts';
-import { Moment, ShortId, Page } from '../ui/parts.tsx';
-import { EsimStatus } from './esim-status.tsx';
+import { Moment, ShortId, Page, Status } from '../ui/parts.tsx';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
 import { CursorList } from '../ui/rows.tsx';
@@ -64,3 +63,17 @@ export function EsimsPage() {
     </Page>
   );
 }
+
+const ESIM_COLORS = {
+  PENDING: 'yellow',
+  CREATED: 'blue',
+  ACTIVE: 'green',
+  EXPIRED: 'gray',
+  FAILED: 'red',
+  CANCELLED: 'gray',
+  SUSPENDED: 'orange',
+} as const;
+
+export const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS }) => (
+  <Status color={ESIM_COLORS[children]}>{children}</Status>
+);

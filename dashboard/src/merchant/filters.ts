@@ -1,5 +1,4 @@
 /** The filters of the merchants' lists, in their addresses. */
-import type { operations } from 'simway-client/generated/api.ts';
 import {
   listEsimsStatus,
   listTransactionsPaymentMethod,
@@ -11,10 +10,7 @@ import {
 import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
 import type { ApiSchemas } from '../api/client.ts';
 
-type Entries = NonNullable<operations['listWalletEntries']['parameters']['query']>;
-type Transactions = NonNullable<operations['listTransactions']['parameters']['query']>;
-
-export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>> = {
+export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
   HOLD: 'Hold for a purchase',
   RELEASE: 'Released',
   FUNDING: 'Funding',
@@ -25,7 +21,7 @@ export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>>
   ADJUSTMENT: 'Adjustment',
 };
 
-export const TRANSACTION_TYPES: Readonly<Record<NonNullable<Transactions['type']>, string>> = {
+export const TRANSACTION_TYPES: Readonly<Record<(typeof listTransactionsType)[number], string>> = {
   BASE: 'eSIM',
   TOPUP: 'Top-up',
   FUNDING: 'Funding',

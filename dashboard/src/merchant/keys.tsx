@@ -47,35 +47,33 @@ export function KeysPage() {
       }
     >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      <QueryView query={query}>{({ items }) => <KeyRows keys={items} />}</QueryView>
+      <QueryView query={query}>
+        {({ items }) => (
+          <Rows
+            label="API keys"
+            rows={items}
+            keyOf={({ keyId }) => keyId}
+            empty="No keys yet."
+            columns={{
+              Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+              Company: ({ companyName }) => companyName,
+              Scopes: ({ scopes }) => scopes.join(', '),
+              'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+              'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+              Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
+              Revoke: (key) =>
+                key.revokedAt === null ? (
+                  <Revoke of={key} />
+                ) : (
+                  <>
+                    Revoked <Moment at={key.revokedAt} />
+                  </>
+                ),
+            }}
+          />
+        )}
+      </QueryView>
     </Page>
-  );
-}
-
-function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
-  return (
-    <Rows
-      label="API keys"
-      rows={keys}
-      keyOf={({ keyId }) => keyId}
-      empty="No keys yet."
-      columns={{
-        Key: ({ key }) => <ShortCode>{key}</ShortCode>,
-        Company: ({ companyName }) => companyName,
-        Scopes: ({ scopes }) => scopes.join(', '),
-        'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
-        'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
-        Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
-        Revoke: (key) =>
-          key.revokedAt === null ? (
-            <Revoke of={key} />
-          ) : (
-            <>
-              Revoked <Moment at={key.revokedAt} />
-            </>
-          ),
-      }}
-    />
   );
 }
 

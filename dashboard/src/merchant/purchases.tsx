@@ -9,7 +9,8 @@ import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages, useRead } from './place.ts';
-import { SearchField, ChoiceField, DayRange } from '../ui/filters.tsx';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
+import { DayRange } from '../ui/day-range.tsx';
 
 type Item = ApiSchemas['TransactionListItem'];
 

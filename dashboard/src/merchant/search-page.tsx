@@ -1,10 +1,11 @@
 import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
 import { readApi, type ApiSchemas } from '../api/client.ts';
-import { Empty, Id, QueryView, Status, Page, NothingFound } from '../ui/parts.tsx';
+import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ItemLink, pageOf } from './item-link.tsx';
 import { useMembership, usePlace, useReads } from './place.ts';
+import { NothingFound } from '../ui/nothing-found.tsx';
 
 type FoundItem = ApiSchemas['FoundItem'];
 

@@ -8,7 +8,8 @@ import { amount, CursorList } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
-import { ChoiceField, DayRange } from '../ui/filters.tsx';
+import { ChoiceField } from '../ui/filters.tsx';
+import { DayRange } from '../ui/day-range.tsx';
 
 type Entry = ApiSchemas['WalletEntry'];
 

@@ -198,20 +198,24 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
   return { ...error.byField(), ...(isShown ? { [field]: error.message } : {}) };
 }
 
+/** A refund is in the currency of the payment, anything else in that of the purchase. */
+const currencyOf = (action: Action, { currency, payments }: PurchaseTimeline) =>
+  action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
+
 /** Empty fields are not sent. */
-function requestOf(action: Action, fields: Fields, { currency, payments }: PurchaseTimeline): ActionRequest {
+function requestOf(action: Action, fields: Fields, timeline: PurchaseTimeline): ActionRequest {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') =>
     has(name) ? fields[name].trim() || undefined : undefined;
-  const amountCurrency = action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
+  const currency = currencyOf(action, timeline);
   return {
     action,
     reason: fields.reason.trim(),
     evidence: text('evidence'),
     packageCode: text('packageCode'),
     disputeId: text('disputeId'),
-    ...(has('amount') && fields.amount !== '' && amountCurrency !== null
-      ? { amount: Number(fields.amount), currency: amountCurrency }
+    ...(has('amount') && fields.amount !== '' && currency !== null
+      ? { amount: Number(fields.amount), currency }
       : {}),
     goodwill: (has('goodwill') && fields.goodwill) || undefined,
     outcome: (has('outcome') && fields.outcome) || undefined,
@@ -230,8 +234,7 @@ function FieldsOf({
 }) {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const openDisputes = timeline.disputes.filter(({ settledAt }) => settledAt === null);
-  const currency =
-    action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
+  const currency = currencyOf(action, timeline);
   return (
     <>
       {has('outcome') && (

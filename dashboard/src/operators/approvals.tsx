@@ -53,7 +53,22 @@ export function ApprovalsPage() {
           <>
             <WaitingRates of={rates} />
             <Repairs of={repairs} />
-            <List items={actions} onChoose={setChosen} />
+            <Rows
+              label="Actions awaiting second approval"
+              empty="No actions await approval."
+              rows={actions}
+              keyOf={({ actionId }) => actionId}
+              columns={{
+                Action: ({ action }) => ACTIONS[action].label,
+                Purchase: ({ transactionId }) => <SubjectLink id={transactionId} />,
+                Amount: amount('amount'),
+                'Requested by': ({ by }) => by,
+                Reason: ({ reason }) => reason,
+                Requested: ({ createdAt }) => <Moment at={createdAt} />,
+                Expires: ({ expiresAt }) => <Moment at={expiresAt} />,
+                Decide: (record) => <Decide record={record} onChoose={setChosen} />,
+              }}
+            />
           </>
         )}
       </QueryView>
@@ -103,27 +118,6 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
       </PageLink>
     </Alert>
   ));
-}
-
-function List({ items, onChoose }: { readonly items: readonly ActionRecord[]; readonly onChoose: OnChoose }) {
-  return (
-    <Rows
-      label="Actions awaiting second approval"
-      empty="No actions await approval."
-      rows={items}
-      keyOf={({ actionId }) => actionId}
-      columns={{
-        Action: ({ action }) => ACTIONS[action].label,
-        Purchase: ({ transactionId }) => <SubjectLink id={transactionId} />,
-        Amount: amount('amount'),
-        'Requested by': ({ by }) => by,
-        Reason: ({ reason }) => reason,
-        Requested: ({ createdAt }) => <Moment at={createdAt} />,
-        Expires: ({ expiresAt }) => <Moment at={expiresAt} />,
-        Decide: (record) => <Decide record={record} onChoose={onChoose} />,
-      }}
-    />
-  );
 }
 
 function Decide({ record, onChoose }: { readonly record: ActionRecord; readonly onChoose: OnChoose }) {

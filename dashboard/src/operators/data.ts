@@ -1,10 +1,8 @@
 /** What the pages of operators read. */
 import { queryOptions } from '@tanstack/react-query';
-import { readOps, type OpsSchemas } from '../api/client.ts';
-import type { operations } from 'simway-client/generated/ops.ts';
+import { readOps, type OpsSchemas as Schemas } from '../api/client.ts';
 import type { Environment } from '../ui/environment.ts';
 
-type Schemas = OpsSchemas;
 export type StuckItem = Schemas['StuckItem'];
 export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
 export type ActionRecord = Schemas['ActionRecord'];
@@ -18,13 +16,7 @@ export type Prices = Schemas['Prices']['data'];
 export type PriceTerms = Schemas['PreviewPricesRequest'];
 export type PricePreview = Schemas['PricePreview']['data'];
 export type OnSale = Schemas['OnSale']['data'];
-type OnSaleQuery = NonNullable<operations['listOnSale']['parameters']['query']>;
-export type OnSaleSearch = Pick<OnSaleQuery, 'at' | 'packageCode' | 'regionCode'>;
-export type StuckQuery = NonNullable<operations['listStuck']['parameters']['query']>;
-export type StuckClass = NonNullable<StuckQuery['class']>;
-export type DifferenceQuery = NonNullable<operations['listDifferences']['parameters']['query']>;
-export type DifferenceKind = NonNullable<DifferenceQuery['kind']>;
-
+export type StuckClass = StuckItem['class'];
 export type BatchRepair = Schemas['BatchRepair'];
 export type BatchRepairDetails = Schemas['BatchRepairDetails']['data'];
 export type BatchRepairPlan = Schemas['BatchRepairPreview']['data'];
@@ -32,7 +24,6 @@ export type BatchRepairAction = BatchRepair['action'];
 export type AuditLine = Schemas['AuditLine'];
 export type ListedAccount = Schemas['ListedAccount'];
 export type AccountOverview = Schemas['AccountOverview']['data'];
-export type AccountsQuery = NonNullable<operations['listAccounts']['parameters']['query']>;
 export type Found = Schemas['Found'];
 export type Overview = Schemas['Overview']['data'];
 export type AccountMember = Schemas['AccountMember'];

@@ -13,6 +13,7 @@ import { useEnvironment, useOps, useRefresh } from './place.ts';
 import { plain } from '../ui/format.ts';
 import { ReasonDialog } from './form-dialog.tsx';
 import { WorkflowsLink, SubjectLink } from './links.tsx';
+import { differenceSearch } from './search.ts';
 
 const FROM = '/operators/$environment/differences';
 
@@ -38,7 +39,7 @@ export function DifferencesPage() {
           value={search.kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
-              search: { kind: listDifferencesKind.find((kind) => kind === value) },
+              search: differenceSearch({ kind: value }),
               replace: true,
             })
           }

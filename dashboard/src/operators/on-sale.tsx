@@ -3,9 +3,15 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { OnSale, OnSaleSearch } from './data.ts';
+import type { OnSale } from './data.ts';
 import { COST, PACKAGE } from './package-columns.tsx';
 import { useOps } from './place.ts';
+
+interface OnSaleSearch {
+  readonly at: string;
+  readonly packageCode: string | undefined;
+  readonly regionCode: string | undefined;
+}
 
 const EMPTY = { at: '', packageCode: '', regionCode: '' };
 /** As the API takes them. */
@@ -61,7 +67,24 @@ function Result({ search }: { readonly search: OnSaleSearch }) {
           <Nothing found={found} isFiltered={Boolean(search.packageCode ?? search.regionCode)} />
         ) : (
           <>
-            <Packages of={found.items} />
+            <Rows
+              label="Packages on sale then"
+              rows={found.items}
+              keyOf={({ packageCode }) => packageCode}
+              columns={{
+                ...PACKAGE,
+                Region: ({ regionCode }) => regionCode,
+                ...COST,
+                'Consumers, USD': {
+                  number: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
+                },
+                'Merchants, USD': {
+                  number: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
+                },
+                From: ({ validFrom }) => <Moment at={validFrom} />,
+                Until: ({ validTo }) => <Moment at={validTo} />,
+              }}
+            />
             <Pages of={found.pagination} onChange={setPage} />
           </>
         )
@@ -85,25 +108,4 @@ function Nothing({
       </Empty>
     );
   return <Empty>{isFiltered ? 'No such package was on sale then.' : 'Nothing was on sale then.'}</Empty>;
-}
-
-function Packages({ of }: { readonly of: OnSale['items'] }) {
-  return (
-    <Rows
-      label="Packages on sale then"
-      rows={of}
-      keyOf={({ packageCode }) => packageCode}
-      columns={{
-        ...PACKAGE,
-        Region: ({ regionCode }) => regionCode,
-        ...COST,
-        'Consumers, USD': { number: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" /> },
-        'Merchants, USD': {
-          number: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
-        },
-        From: ({ validFrom }) => <Moment at={validFrom} />,
-        Until: ({ validTo }) => <Moment at={validTo} />,
-      }}
-    />
-  );
 }

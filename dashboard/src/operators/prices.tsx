@@ -154,8 +154,48 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
             {found.nairaRate === null && (
               <Alert color="red">There is no current NGN rate: nothing can be sold in NGN.</Alert>
             )}
-            <Totals of={found.totals} />
-            {found.items.length === 0 ? <Empty>No price changes.</Empty> : <Packages of={found.items} />}
+            <Rows
+              label="What changes"
+              rows={found.totals}
+              keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
+              columns={{
+                For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
+                'More expensive': count('dearer'),
+                Cheaper: count('cheaper'),
+                Unchanged: count('unchanged'),
+                Unsellable: count('unsellable'),
+                'Below cost': count('belowCost'),
+                'Largest increase': percent('largestRisePercent'),
+                'Largest decrease': percent('largestFallPercent'),
+                'Lowest margin': percent('lowestMarginPercent'),
+              }}
+            />
+            <Rows
+              label="Packages that change most"
+              rows={found.items}
+              empty="No price changes."
+              keyOf={({ packageCode }) => packageCode}
+              columns={{
+                ...PACKAGE,
+                ...COST,
+                ...Object.fromEntries(
+                  accountTypes.flatMap((accountType) =>
+                    currencies.map((currency) => [
+                      `${SELLERS[accountType]}, ${currency}`,
+                      {
+                        number: ({ prices }: PricePreview['items'][number]) => (
+                          <Change
+                            of={prices.find(
+                              (one) => one.accountType === accountType && one.currency === currency,
+                            )}
+                          />
+                        ),
+                      },
+                    ]),
+                  ),
+                ),
+              }}
+            />
             <Pages of={found.pagination} onChange={setPage} />
           </Stack>
         )}
@@ -175,55 +215,6 @@ const count = (name: 'dearer' | 'cheaper' | 'unchanged' | 'unsellable' | 'belowC
 const percent = (name: 'largestRisePercent' | 'largestFallPercent' | 'lowestMarginPercent') => ({
   number: (total: Total) => percentOr(total[name]),
 });
-
-function Totals({ of }: { readonly of: readonly Total[] }) {
-  return (
-    <Rows
-      label="What changes"
-      rows={of}
-      keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
-      columns={{
-        For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
-        'More expensive': count('dearer'),
-        Cheaper: count('cheaper'),
-        Unchanged: count('unchanged'),
-        Unsellable: count('unsellable'),
-        'Below cost': count('belowCost'),
-        'Largest increase': percent('largestRisePercent'),
-        'Largest decrease': percent('largestFallPercent'),
-        'Lowest margin': percent('lowestMarginPercent'),
-      }}
-    />
-  );
-}
-
-function Packages({ of }: { readonly of: PricePreview['items'] }) {
-  return (
-    <Rows
-      label="Packages that change most"
-      rows={of}
-      keyOf={({ packageCode }) => packageCode}
-      columns={{
-        ...PACKAGE,
-        ...COST,
-        ...Object.fromEntries(
-          accountTypes.flatMap((accountType) =>
-            currencies.map((currency) => [
-              `${SELLERS[accountType]}, ${currency}`,
-              {
-                number: ({ prices }: PricePreview['items'][number]) => (
-                  <Change
-                    of={prices.find((one) => one.accountType === accountType && one.currency === currency)}
-                  />
-                ),
-              },
-            ]),
-          ),
-        ),
-      }}
-    />
-  );
-}
 
 function Change({ of }: { readonly of: Price | undefined }) {
   if (!of || of.after === null) return <span>–</span>;

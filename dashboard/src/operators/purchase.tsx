@@ -2,14 +2,13 @@ import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Time
 import { usePrefetchQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { operatorQuery, type PurchaseTimeline } from './data.ts';
+import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
 import { formatAge, formatAmount, plain } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { useEnvironment, useOps, opsQuery } from './place.ts';
 import { ActionsSection } from './actions-section.tsx';
-import { ActionLog } from './action-log.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
-import { nextStep, STUCK_CLASSES } from './words.ts';
+import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
 import { SubjectLink, WorkflowLink } from './links.tsx';
 
 export function PurchasePage() {
@@ -298,5 +297,47 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
         ))}
       </Timeline>
     </Section>
+  );
+}
+
+/** Every action that operators requested for one purchase, refused ones too. */
+function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
+  return (
+    <Rows
+      label="Operator actions"
+      empty="No actions yet."
+      rows={records}
+      keyOf={({ actionId }) => actionId}
+      columns={{
+        When: ({ createdAt }) => <Moment at={createdAt} />,
+        Action: ({ action }) => ACTIONS[action].label,
+        By: ({ by, approvedBy, status }) =>
+          approvedBy === null
+            ? by
+            : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
+        Amount: amount('amount'),
+        Reason: (record) => <Why record={record} />,
+        Result: (record) => <ActionResult record={record} />,
+      }}
+    />
+  );
+}
+
+function Why({ record: { reason, evidence, decisionReason } }: { readonly record: ActionRecord }) {
+  return (
+    <Stack gap={2}>
+      <Text size="sm">{reason}</Text>
+      {evidence !== null && <Text size="sm">Evidence: {evidence}</Text>}
+      {decisionReason !== null && <Text size="sm">Decision: {decisionReason}</Text>}
+    </Stack>
+  );
+}
+
+function ActionResult({ record: { status, refusal, detail } }: { readonly record: ActionRecord }) {
+  return (
+    <Stack gap={2} align="flex-start">
+      <Status>{status}</Status>
+      {(refusal ?? detail) !== null && <Text size="sm">{[refusal, detail].filter(Boolean).join(': ')}</Text>}
+    </Stack>
   );
 }

@@ -16,7 +16,6 @@ import { ops, dataOf } from '../api/client.ts';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { inPath, type Rates } from './data.ts';
 import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
 import { RATE_DAYS, ratesSearch } from './search.ts';
@@ -180,14 +179,6 @@ const MAX_DIGITS = 15;
 const isRate = (text: string): boolean =>
   RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MAX_DIGITS;
 
-interface RateFields {
-  [name: string]: unknown;
-  currency: string;
-  rate: string;
-  isConfigured: boolean;
-  reason: string;
-}
-
 /** `currency`: empty if the person chooses it. */
 function SetDialog({
   currency,
@@ -200,7 +191,7 @@ function SetDialog({
 }) {
   const environment = useEnvironment();
   const refresh = useRefresh();
-  const form = useForm<RateFields>({
+  const form = useForm({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
     validate: {
       currency: (code) => (/^[A-Z]{3}$/.test(code) ? null : 'Three capital letters, such as NGN'),
@@ -213,7 +204,13 @@ function SetDialog({
   });
   const sending = useSending(
     form,
-    (fields) => sendRate(environment, fields),
+    ({ isConfigured: isReturned, ...fields }) =>
+      dataOf(
+        ops.POST('/ops/rates', {
+          params: { query: { environment } },
+          body: { ...fields, rate: isReturned ? null : Number(fields.rate) },
+        }),
+      ),
     ({ outcome }) => {
       notifications.show(
         outcome === 'waits'
@@ -256,14 +253,6 @@ function SetDialog({
     </FormDialog>
   );
 }
-
-const sendRate = (environment: Environment, { currency, rate, isConfigured, reason }: RateFields) =>
-  dataOf(
-    ops.POST('/ops/rates', {
-      params: { query: { environment } },
-      body: { currency, rate: isConfigured ? null : Number(rate), reason },
-    }),
-  );
 
 /** What the rate would change, before it is sent. */
 function Effect({

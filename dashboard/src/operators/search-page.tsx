@@ -3,11 +3,12 @@ import { useSearch } from '@tanstack/react-router';
 import { GoTo } from '../ui/go-to.tsx';
 import type { Found } from './data.ts';
 import { PageLink, type Target } from '../ui/page-link.tsx';
-import { QueryView, Empty, Id, Page, NothingFound } from '../ui/parts.tsx';
+import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
 import { plain } from '../ui/format.ts';
 import { WorkflowLink, SubjectLink } from './links.tsx';
+import { NothingFound } from '../ui/nothing-found.tsx';
 
 /**
  * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has

@@ -55,7 +55,19 @@ export function StuckPage() {
               </Alert>
             )}
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
-            <List items={items} onChoose={setChosen} />
+            <Rows
+              label="Stuck purchases and payments"
+              empty="Nothing is stuck."
+              rows={items}
+              keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
+              columns={{
+                Purchase: (item) => <ItemLink item={item} onChoose={setChosen} />,
+                Kind: (item) => STUCK_CLASSES[item.class],
+                Age: { number: (item) => formatAge(item.ageSeconds) },
+                Amount: amount('amount'),
+                Next: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text>,
+              }}
+            />
             <Pages
               of={pagination}
               onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
@@ -100,24 +112,6 @@ function Filters({ search }: { readonly search: StuckSearch }) {
 }
 
 type OnChoose = (item: StuckItem) => void;
-
-function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
-  return (
-    <Rows
-      label="Stuck purchases and payments"
-      empty="Nothing is stuck."
-      rows={items}
-      keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
-      columns={{
-        Purchase: (item) => <ItemLink item={item} onChoose={onChoose} />,
-        Kind: (item) => STUCK_CLASSES[item.class],
-        Age: { number: (item) => formatAge(item.ageSeconds) },
-        Amount: amount('amount'),
-        Next: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text>,
-      }}
-    />
-  );
-}
 
 /** Purchases have a page. Events and messages without a purchase are repaired here. */
 function ItemLink({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {

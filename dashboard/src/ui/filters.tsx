@@ -2,7 +2,6 @@
 import { Select, TextInput, type ComboboxData, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Days } from './address.ts';
 
 const TYPING_MS = 300;
 
@@ -53,34 +52,5 @@ export function ChoiceField({
       value={value ?? null}
       onChange={onChange}
     />
-  );
-}
-
-/** First and last day of a list, both included, in the reader's zone. */
-export function DayRange({
-  of: { from, to },
-  onChange,
-}: {
-  readonly of: Days;
-  readonly onChange: (days: Days) => void;
-}) {
-  const day = (text: string) => (text === '' ? undefined : text);
-  return (
-    <>
-      <TextInput
-        label="From"
-        type="date"
-        value={from ?? ''}
-        max={to}
-        onChange={({ currentTarget }) => onChange({ from: day(currentTarget.value), to })}
-      />
-      <TextInput
-        label="To"
-        type="date"
-        value={to ?? ''}
-        min={from}
-        onChange={({ currentTarget }) => onChange({ from, to: day(currentTarget.value) })}
-      />
-    </>
   );
 }

@@ -192,26 +192,6 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** That a search found nothing, and what the box takes. */
-export const NothingFound = ({
-  text,
-  environment,
-  children,
-}: {
-  readonly text: string;
-  readonly environment: string;
-  readonly children: ReactNode;
-}) => (
-  <div role="status">
-    <Empty>
-      No result for “{text}” in the {environment} environment.
-    </Empty>
-    <Text ta="center" size="sm">
-      {children}
-    </Text>
-  </div>
-);
-
 /** An amount of an answer, formatted for its currency. */
 export function Amount({ of, currency }: { readonly of: number | null; readonly currency: string | null }) {
   if (of === null || currency === null) return <Text component="span">–</Text>;
