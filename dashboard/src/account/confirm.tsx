@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../api/client.ts';
 import { currentUserQuery, homePathOf } from '../app/session.ts';
+import { PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
-import { PasswordField } from '../ui/login-fields.tsx';
 
 /**
  * Asks for the password, so that the person who signed up is the person who reads the mails of this address.

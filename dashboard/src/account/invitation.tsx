@@ -4,10 +4,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, dataOf } from '../api/client.ts';
 import { currentUserQuery } from '../app/session.ts';
+import { PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
-import { PasswordField } from '../ui/login-fields.tsx';
 
 export function AcceptInvitation() {
   const token = useMailToken();

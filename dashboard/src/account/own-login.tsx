@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { GoTo } from '../ui/go-to.tsx';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api, dataOf } from '../api/client.ts';
 import {
@@ -13,11 +12,12 @@ import {
   useCurrentUser,
   type CurrentUser,
 } from '../app/session.ts';
+import { GoTo } from '../ui/go-to.tsx';
+import { PasswordField, CodeField } from '../ui/login-fields.tsx';
 import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
-import { PasswordField, CodeField } from '../ui/login-fields.tsx';
 
 // Few people need it, once.
 const QrCode = lazy(() => import('./qr-code.tsx'));

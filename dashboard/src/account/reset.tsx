@@ -2,11 +2,11 @@ import { Anchor, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api, dataOf } from '../api/client.ts';
+import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
 import { SandboxMail } from './sandbox-mail.tsx';
-import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 
 export function Reset() {
   const token = useMailToken();

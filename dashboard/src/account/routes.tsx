@@ -1,7 +1,7 @@
 /** Signing up and in, and one's own login. */
+import { pagesBelow } from '../app/pages-below.ts';
 import { rootRoute } from '../app/root-route.tsx';
 import { textIn, type Search } from '../ui/address.ts';
-import { pagesBelow } from '../app/pages-below.ts';
 
 const page = pagesBelow(rootRoute);
 

@@ -4,8 +4,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf } from '../api/client.ts';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
-import { SendForm, useSending } from '../ui/send-form.tsx';
 import { EmailField, PasswordField, CodeField } from '../ui/login-fields.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 
 type OnDone = (user: CurrentUser) => unknown;
 

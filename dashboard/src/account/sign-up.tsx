@@ -2,10 +2,10 @@ import { Anchor, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
+import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
-import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 
 type Currency = ApiSchemas['SignUpRequest']['currency'];
 

@@ -59,6 +59,7 @@ export type ParamsOf<Paths, Path extends keyof Paths> = Pick<
 export type AnswerOf<Paths, Path extends keyof Paths> =
   Paths[Path] extends Reading<unknown, infer Body> ? Got<Body> : never;
 
+/** A client as it is called where the path is not known yet. */
 interface Reader {
   GET(path: never, init: never): Promise<{ readonly data?: unknown }>;
 }
@@ -67,7 +68,7 @@ const readerOf =
   <Paths>(client: Reader) =>
   async <Path extends PathIn<Paths>>(
     path: Path,
-    params?: ParamsOf<Paths, Path>,
+    params: ParamsOf<Paths, Path>,
   ): Promise<AnswerOf<Paths, Path>> => {
     const body = await bodyOf(client.GET(path as never, { params } as never));
     return ('success' in body && 'data' in body ? body.data : body) as AnswerOf<Paths, Path>;

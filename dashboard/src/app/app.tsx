@@ -2,10 +2,10 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
+import { Refusal } from '../api/client.ts';
 import { router } from './router.tsx';
 import { currentUserQuery, isSignedOut, setSessionEnded } from './session.ts';
 import { theme } from './theme.ts';
-import { Refusal } from '../api/client.ts';
 
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 

@@ -8,8 +8,8 @@ import { useMembership } from './place.ts';
 /** The balance, and the amount below which the merchant calls it low; `null` for none. */
 export async function readWallet() {
   const [wallet, { amount: lowBelow }] = await Promise.all([
-    readApi('/api/wallet/balance'),
-    readApi('/api/wallet/low-balance'),
+    readApi('/api/wallet/balance', {}),
+    readApi('/api/wallet/low-balance', {}),
   ]);
   return { ...wallet, lowBelow };
 }

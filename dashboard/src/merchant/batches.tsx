@@ -1,8 +1,9 @@
 import { Alert, FileInput, Group, List, Stack, Text } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, readApi, type ApiSchemas, Refusal, dataOf } from '../api/client.ts';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
+import { api, readApi, type ApiSchemas, Refusal, dataOf } from '../api/client.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
@@ -11,13 +12,10 @@ import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
-import { ConfirmButton } from '../ui/dialogs.tsx';
+import { useMembership, useRefresh, useRead, useReads } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
-
-type AccountCurrency = ApiSchemas['Membership']['currency'];
 
 export function BatchesPage() {
   const { may } = useMembership();
@@ -155,9 +153,8 @@ function Order({
   rows,
   onFaults,
   totalPrice,
-}: FileOfRows & { readonly totalPrice: { readonly amount: number; readonly currency: AccountCurrency } }) {
-  const place = usePlace();
-  const navigate = useNavigate();
+}: FileOfRows & { readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']> }) {
+  const navigate = useNavigate({ from: '/m/$accountId/$environment' });
   const refresh = useRefresh();
   const once = useOnce<ApiSchemas['BatchRequest']>();
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
@@ -172,7 +169,7 @@ function Order({
           ),
       );
       await refresh();
-      await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId } });
+      await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { batchId } });
     } catch (error) {
       // Where the price has risen, the page shows the new one.
       void refresh();

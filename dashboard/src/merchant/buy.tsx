@@ -4,15 +4,15 @@ import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
+import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
+import { LinkButton } from '../ui/page-link.tsx';
 import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
-import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
 import { ItemLink } from './item-link.tsx';
+import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
-import { ConfirmDialog } from '../ui/dialogs.tsx';
-import { LinkButton } from '../ui/page-link.tsx';
 
 export function BuyPage() {
   const { packageCode } = useParams({ from: '/m/$accountId/$environment/catalogue/$packageCode' });

@@ -1,14 +1,14 @@
 import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { ApiSchemas } from '../api/client.ts';
+import { SearchField } from '../ui/filters.tsx';
+import { LinkButton } from '../ui/page-link.tsx';
 import { QueryView, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { ItemLink } from './item-link.tsx';
 import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
 import { useMembership, usePlace, useRead } from './place.ts';
-import { LinkButton } from '../ui/page-link.tsx';
-import type { ApiSchemas } from '../api/client.ts';
-import { SearchField } from '../ui/filters.tsx';
 
 type Package = ApiSchemas['Package'];
 type Region = ApiSchemas['Region'];
@@ -30,7 +30,7 @@ function useShow() {
 export function CataloguePage() {
   const { region } = useSearch({ from: FROM });
   const show = useShow();
-  const regions = useRead('/api/esim/regions');
+  const regions = useRead('/api/esim/regions', {});
   return (
     <Page title="Catalogue" about="With your prices, in the currency of your wallet.">
       <QueryView query={regions} rows={1}>

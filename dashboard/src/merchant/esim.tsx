@@ -16,6 +16,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, readApi, type ApiSchemas } from '../api/client.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
 import {
   Amount,
@@ -30,13 +31,11 @@ import {
   QuerySection,
 } from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
+import { EsimStatus } from './esims.tsx';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
-import { ConfirmButton } from '../ui/dialogs.tsx';
-import { EsimStatus } from './esims.tsx';
 
 type Esim = ApiSchemas['Esim'];
-type TopUp = ApiSchemas['TopUpPackage'];
 
 const LIVE_MS = 10_000;
 const DAY_SECONDS = 86_400;
@@ -182,7 +181,7 @@ function TopUps({ esim }: { readonly esim: Esim }) {
   return (
     <QuerySection title="Top up" query={query} rows={1}>
       {(found) => {
-        const packages = found as TopUp[];
+        const packages = found as ApiSchemas['TopUpPackage'][];
         if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
         const topUp = packages.find((one) => one.packageCode === chosen);
         return (

@@ -1,15 +1,15 @@
 import { Group } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { readApi } from '../api/client.ts';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
+import { readApi } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Moment, ShortId, Page, Status } from '../ui/parts.tsx';
+import { CursorList } from '../ui/rows.tsx';
+import { esimFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
-import { CursorList } from '../ui/rows.tsx';
-import type { Search } from '../ui/address.ts';
-import { esimFilters } from './filters.ts';
-import { SearchField, ChoiceField } from '../ui/filters.tsx';
 
 const FROM = '/m/$accountId/$environment/esims';
 

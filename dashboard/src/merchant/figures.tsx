@@ -1,11 +1,10 @@
 import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useRead } from './place.ts';
-import { TimeChart, ChartValues } from '../ui/chart.tsx';
-import type { ApiSchemas } from '../api/client.ts';
 
 const RANGES = [
   { value: '7', label: '7 days' },
@@ -121,9 +120,7 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-type Figures = ApiSchemas['Spending'];
-
-const dayOfRow = ({ day }: Figures['days'][number]): string => day;
+const dayOfRow = ({ day }: { readonly day: string }): string => day;
 
 function Share({ percent }: { readonly percent: number }) {
   const text = `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;

@@ -7,8 +7,8 @@ import {
   listWalletEntriesKind,
   listWebhookMessagesStatus,
 } from 'simway-client/generated/api-lists.ts';
-import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
 import type { ApiSchemas } from '../api/client.ts';
+import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
 
 export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
   HOLD: 'Hold for a purchase',

@@ -36,7 +36,7 @@ export function HomePage() {
 }
 
 function Totals() {
-  const query = useRead('/api/esim/statistics');
+  const query = useRead('/api/esim/statistics', {});
   return (
     <QuerySection title="eSIMs" query={query} rows={2}>
       {({ esims, purchases }) => (

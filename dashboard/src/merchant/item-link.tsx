@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { PageLink, type Target } from '../ui/page-link.tsx';
 import type { ApiSchemas } from '../api/client.ts';
+import { PageLink, type Target } from '../ui/page-link.tsx';
 
 /** What has an id or a code, and mostly a page. */
 export type ItemKind = ApiSchemas['FoundItem']['kind'] | 'request' | 'key' | 'package';

@@ -13,12 +13,12 @@ import {
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
 import { usePlace, useRefresh, useReads } from './place.ts';
-import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 
 type Key = ApiSchemas['ApiKey'];
 type NewKey = ApiSchemas['NewApiKey']['data'];
@@ -135,7 +135,7 @@ const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
   purchase: 'Purchase: buy, top up, fund, manage webhooks',
 };
 
-const listKeys = () => readApi('/account/keys');
+const listKeys = () => readApi('/account/keys', {});
 
 /**
  * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before

@@ -1,23 +1,19 @@
 import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { isSignedOut, useCurrentUser, type CurrentUser } from '../app/session.ts';
+import type { CurrentUser } from '../app/session.ts';
 import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { SignInFirst } from '../ui/go-to.tsx';
-import { QueryView, Empty } from '../ui/parts.tsx';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { SignedIn } from '../ui/go-to.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useMembership, usePlace } from './place.ts';
 
 const FROM = '/m/$accountId/$environment';
 
-export function MerchantLayout() {
-  const query = useCurrentUser();
-  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
-  return <QueryView query={query}>{(user) => <Shell user={user} />}</QueryView>;
-}
+export const MerchantLayout = () => <SignedIn>{(user) => <Shell user={user} />}</SignedIn>;
 
 function Shell({ user }: { readonly user: CurrentUser }) {
   const { membership, may } = useMembership();

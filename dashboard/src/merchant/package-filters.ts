@@ -1,6 +1,6 @@
 /** The filters of the catalogue, in its address. Pure. */
-import { amountIn, textIn, searchOf } from '../ui/address.ts';
 import type { ApiSchemas } from '../api/client.ts';
+import { amountIn, textIn, searchOf } from '../ui/address.ts';
 
 type Package = ApiSchemas['Package'];
 

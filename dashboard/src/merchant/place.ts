@@ -2,10 +2,10 @@
 import type { paths } from 'simway-client/generated/api.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { type PathIn, type ParamsOf, type AnswerOf, readApi } from '../api/client.ts';
 import { useCurrentUser, type Membership } from '../app/session.ts';
 import type { Environment } from '../ui/environment.ts';
 import { useReading, type HowToRead, usePaging } from '../ui/use-reading.ts';
-import { type PathIn, type ParamsOf, type AnswerOf, readApi } from '../api/client.ts';
 
 export type Permission = Membership['permissions'][number];
 
@@ -40,7 +40,7 @@ export const useReads = <Data>(key: readonly unknown[], ask: () => Promise<Data>
 /** What this path answers. */
 export const useRead = <Path extends PathIn<paths>>(
   path: Path,
-  params?: ParamsOf<paths, Path>,
+  params: ParamsOf<paths, Path>,
   how?: HowToRead<AnswerOf<paths, Path>>,
 ) => useReading({ queryKey: useKey(path, params), queryFn: () => readApi(path, params), ...how });
 

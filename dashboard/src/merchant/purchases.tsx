@@ -1,16 +1,16 @@
 import { Anchor, Button, Group, Stack, Text, Timeline } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { readApi, type ApiSchemas } from '../api/client.ts';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
+import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
+import { DayRange } from '../ui/day-range.tsx';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { plain } from '../ui/format.ts';
 import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages, useRead } from './place.ts';
-import { SearchField, ChoiceField } from '../ui/filters.tsx';
-import { DayRange } from '../ui/day-range.tsx';
 
 type Item = ApiSchemas['TransactionListItem'];
 

@@ -1,10 +1,10 @@
 import { Code, Group, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { readApi } from '../api/client.ts';
-import { Id, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { usePages } from './place.ts';
+import { Id, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { CursorList } from '../ui/rows.tsx';
+import { usePages } from './place.ts';
 
 const FROM = '/m/$accountId/$environment/developers/requests';
 

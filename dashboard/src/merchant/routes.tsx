@@ -17,12 +17,12 @@ import {
 } from '@tabler/icons-react';
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router';
 import { setPlace } from '../api/client.ts';
+import { pagesBelow } from '../app/pages-below.ts';
 import { rootRoute } from '../app/root-route.tsx';
-import { searchText } from '../ui/search-text.ts';
 import type { Environment } from '../ui/environment.ts';
+import { searchText } from '../ui/search-text.ts';
 import { entryFilters, messageFilters, requestFilters, transactionFilters, esimFilters } from './filters.ts';
 import { packageFilters } from './package-filters.ts';
-import { pagesBelow } from '../app/pages-below.ts';
 
 const merchant = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,11 +1,11 @@
 import { useSearch } from '@tanstack/react-router';
-import { GoTo } from '../ui/go-to.tsx';
 import { readApi, type ApiSchemas } from '../api/client.ts';
+import { GoTo } from '../ui/go-to.tsx';
+import { NothingFound } from '../ui/nothing-found.tsx';
 import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ItemLink, pageOf } from './item-link.tsx';
 import { useMembership, usePlace, useReads } from './place.ts';
-import { NothingFound } from '../ui/nothing-found.tsx';
 
 type FoundItem = ApiSchemas['FoundItem'];
 
@@ -97,7 +97,7 @@ async function findRequests(text: string): Promise<Found[]> {
 
 async function findKeys(text: string): Promise<Found[]> {
   if (!text.startsWith('key-')) return [];
-  const { items } = await readApi('/account/keys');
+  const { items } = await readApi('/account/keys', {});
   return items
     .filter(({ keyId }) => keyId === text)
     .map(({ keyId: id, key, revokedAt }) => ({

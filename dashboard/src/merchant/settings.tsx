@@ -8,11 +8,9 @@ import { QueryView, Id, Moment, Section, Facts, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 
-type Account = ApiSchemas['OwnAccount']['data'];
-
 export function SettingsPage() {
   const { may } = useMembership();
-  const query = useRead('/account');
+  const query = useRead('/account', {});
   return (
     <Page title="Settings">
       <QueryView query={query}>
@@ -37,7 +35,7 @@ export function SettingsPage() {
   );
 }
 
-function Names({ account }: { readonly account: Account }) {
+function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data'] }) {
   const refresh = useRefresh();
   const queries = useQueryClient();
   const form = useForm({ initialValues: { name: account.name, websiteUrl: account.websiteUrl ?? '' } });

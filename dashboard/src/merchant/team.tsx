@@ -1,15 +1,15 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
+import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { SandboxMail } from '../account/sandbox-mail.tsx';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
-import { memberRole } from 'simway-client/generated/api-lists.ts';
 import { useCurrentUser } from '../app/session.ts';
+import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
 import { QueryView, Failed, Moment, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { useMembership, useRefresh, useRead } from './place.ts';
 import { useSending } from '../ui/send-form.tsx';
-import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
+import { useMembership, useRefresh, useRead } from './place.ts';
 
 type Role = ApiSchemas['Member']['role'];
 type Member = ApiSchemas['Member'];
@@ -32,7 +32,7 @@ const ROLE_CHOICE = {
 
 export function TeamPage() {
   const { may } = useMembership();
-  const members = useRead('/account/members');
+  const members = useRead('/account/members', {});
   return (
     <Page title="Team">
       <QuerySection title="Members" query={members}>
@@ -113,12 +113,10 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
   );
 }
 
-type Mail = ApiSchemas['SandboxMail'];
-
 function Invitations() {
   const refresh = useRefresh();
-  const [mail, setMail] = useState<Mail>();
-  const query = useRead('/account/invitations');
+  const [mail, setMail] = useState<ApiSchemas['SandboxMail']>();
+  const query = useRead('/account/invitations', {});
   const form = useForm({ initialValues: { email: '', role: 'DEVELOPER' as Role } });
   const sending = useSending(
     form,

@@ -2,16 +2,14 @@ import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf } from '../ui/address.ts';
+import { DayRange } from '../ui/day-range.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
+import { ChoiceField } from '../ui/filters.tsx';
 import { Moment, Section } from '../ui/parts.tsx';
 import { amount, CursorList } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages } from './place.ts';
-import { ChoiceField } from '../ui/filters.tsx';
-import { DayRange } from '../ui/day-range.tsx';
-
-type Entry = ApiSchemas['WalletEntry'];
 
 const HOLD_STATUSES = {
   HELD: 'On hold',
@@ -24,7 +22,7 @@ const ROWS_OF_AN_ANSWER = 10_000;
 /** A spreadsheet opens a million rows. */
 const MAX_ANSWERS = 100;
 
-const kindOf = ({ kind, holdStatus }: Entry): string =>
+const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
   holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
 
 const FROM = '/m/$accountId/$environment/wallet';

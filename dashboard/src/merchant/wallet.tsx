@@ -6,8 +6,8 @@ import { api, readApi, bodyOf } from '../api/client.ts';
 import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { readWallet, Balance } from './balance.tsx';
+import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
 import { useMembership, useRefresh, useReads, useRead } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
@@ -126,7 +126,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
 }
 
 function LowBalance() {
-  const query = useRead('/api/wallet/low-balance');
+  const query = useRead('/api/wallet/low-balance', {});
   return (
     <QuerySection title="Low-balance warning" query={query} rows={2}>
       {(found) => <LowBalanceForm {...found} />}

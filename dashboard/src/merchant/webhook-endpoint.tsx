@@ -3,14 +3,14 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
 import { webhookEndpointEvents } from 'simway-client/generated/api-lists.ts';
+import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 import { DAY_MS } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { useMembership, useRefresh } from './place.ts';
-import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 
 type Endpoint = ApiSchemas['WebhookEndpoint'];
 type EventName = Endpoint['events'][number];

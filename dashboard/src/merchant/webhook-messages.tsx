@@ -2,14 +2,14 @@ import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
+import { ChoiceField } from '../ui/filters.tsx';
 import { Moment, Section, ShortId, Status } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { messageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { useRead } from './place.ts';
-import type { Search } from '../ui/address.ts';
-import type { ApiSchemas } from '../api/client.ts';
-import { ChoiceField } from '../ui/filters.tsx';
 
 const LIVE_MS = 5_000;
 

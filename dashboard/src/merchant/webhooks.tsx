@@ -1,17 +1,17 @@
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
+import { ModalButton } from '../ui/dialogs.tsx';
 import { Empty, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Secret } from './keys.tsx';
 import { useMembership, useRefresh, useRead } from './place.ts';
 import { EndpointCard, NewEndpoint } from './webhook-endpoint.tsx';
 import { Messages } from './webhook-messages.tsx';
-import { ModalButton } from '../ui/dialogs.tsx';
 
 export function WebhooksPage() {
   const { may } = useMembership();
   const [secret, setSecret] = useState<string>();
   const refresh = useRefresh();
-  const query = useRead('/api/webhooks/endpoints');
+  const query = useRead('/api/webhooks/endpoints', {});
   return (
     <Page
       title="Webhooks"

@@ -2,14 +2,14 @@
 import { Code, Group, List, Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { readOps } from '../api/client.ts';
+import { plain } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
 import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
 import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
-import { useOps, useOpsPages } from './place.ts';
-import { plain } from '../ui/format.ts';
-import { readOps } from '../api/client.ts';
 import { SubjectLink } from './links.tsx';
+import { useOps, useOpsPages } from './place.ts';
 
 interface OfAccount {
   readonly accountId: string;

@@ -2,19 +2,19 @@ import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/co
 import { useForm } from '@mantine/form';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops, readOps, dataOf } from '../api/client.ts';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
+import { ops, readOps, dataOf } from '../api/client.ts';
 import { formatAmount, plain } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { CursorList, amount } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
 import { inPath, type AccountOverview } from './data.ts';
-import { useOperator, useEnvironment, useOps, useOpsPages, useSayChanged } from './place.ts';
-import { CursorList, amount } from '../ui/rows.tsx';
-import { useSending } from '../ui/send-form.tsx';
 import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
+import { useOperator, useEnvironment, useOps, useOpsPages, useSayChanged } from './place.ts';
 
 export function AccountPage() {
   const { id } = useParams({ from: '/operators/$environment/accounts/$id' });

@@ -1,12 +1,12 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ListedAccount } from './data.ts';
-import { Moment, Page, Status } from '../ui/parts.tsx';
-import { useOps } from './place.ts';
-import { PagedRows, amount } from '../ui/rows.tsx';
 import { plain } from '../ui/format.ts';
+import { Moment, Page, Status } from '../ui/parts.tsx';
+import { PagedRows, amount } from '../ui/rows.tsx';
+import type { ListedAccount } from './data.ts';
 import { SubjectLink } from './links.tsx';
+import { useOps } from './place.ts';
 
 const FROM = '/operators/$environment/accounts';
 

@@ -17,12 +17,12 @@ import { useState } from 'react';
 import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
+import { SendForm } from '../ui/send-form.tsx';
 import { inPath, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
+import { ReasonField, reasonError } from './form-dialog.tsx';
 import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
-import { SendForm } from '../ui/send-form.tsx';
-import { ReasonField, reasonError } from './form-dialog.tsx';
 
 type ActionRequest = OpsSchemas['ActionRequest'];
 type Result = OpsSchemas['ActionDone']['data'] | OpsSchemas['ActionWaits']['data'];

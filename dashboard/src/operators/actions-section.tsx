@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { QuerySection } from '../ui/parts.tsx';
 import { ActionDialog } from './action-dialog.tsx';
 import type { Action, PurchaseActions, PurchaseTimeline } from './data.ts';
-import { QuerySection } from '../ui/parts.tsx';
 import { useOperator, useOps } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';

@@ -1,16 +1,16 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { readOps } from '../api/client.ts';
 import { formatRate } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { Rows, amount } from '../ui/rows.tsx';
+import { useReading } from '../ui/use-reading.ts';
 import type { BatchRepair, ActionRecord, Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
+import { SubjectLink } from './links.tsx';
 import { useOperator, useEnvironment, LIVE } from './place.ts';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
-import { useReading } from '../ui/use-reading.ts';
-import { readOps } from '../api/client.ts';
-import { SubjectLink } from './links.tsx';
 
 interface Choice {
   readonly record: ActionRecord;

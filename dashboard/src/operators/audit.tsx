@@ -1,14 +1,14 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { readOps } from '../api/client.ts';
+import { timesOf } from '../ui/address.ts';
 import { Moment, Status, Page } from '../ui/parts.tsx';
 import { type Columns, CursorList, amount } from '../ui/rows.tsx';
 import type { AuditLine } from './data.ts';
-import { useOpsPages } from './place.ts';
-import { timesOf } from '../ui/address.ts';
-import { readOps } from '../api/client.ts';
-import { type AuditSearch, auditSearch } from './search.ts';
 import { SubjectLink } from './links.tsx';
+import { useOpsPages } from './place.ts';
+import { type AuditSearch, auditSearch } from './search.ts';
 
 const FROM = '/operators/$environment/audit';
 

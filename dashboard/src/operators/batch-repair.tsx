@@ -3,16 +3,16 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, plain } from '../ui/format.ts';
-import { QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { JobProgress } from '../ui/job-progress.tsx';
+import { QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { amount, Rows } from '../ui/rows.tsx';
 import { progressOf } from './batch-repairs.tsx';
 import type { BatchRepairDetails } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
+import { WorkflowLink, SubjectLink } from './links.tsx';
 import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { AGES } from './search.ts';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
-import { amount, Rows } from '../ui/rows.tsx';
-import { ReasonDialog } from './form-dialog.tsx';
-import { WorkflowLink, SubjectLink } from './links.tsx';
 
 /** While it runs a row ends every second or so. */
 const RUNNING_MS = 1_500;

@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { PageLink, LinkButton } from '../ui/page-link.tsx';
 import { Moment, Status, Page } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
 import type { BatchRepair } from './data.ts';
 import { useOps, LIVE } from './place.ts';
 import { BATCH_ACTIONS } from './words.ts';
-import { PagedRows } from '../ui/rows.tsx';
 
 export function BatchRepairsPage() {
   const { page = 1 } = useSearch({ from: '/operators/$environment/repairs' });

@@ -3,14 +3,14 @@ import { useForm } from '@mantine/form';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops, type OpsSchemas } from '../api/client.ts';
+import type { Days } from '../ui/address.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
+import type { Environment } from '../ui/environment.ts';
 import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
-import type { Days } from '../ui/address.ts';
 
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
@@ -95,7 +95,7 @@ function DayFields({ days }: { readonly days: ShownDays }) {
 }
 
 function TrialBalance() {
-  const balance = useOps('/ops/books/trial-balance');
+  const balance = useOps('/ops/books/trial-balance', {});
   return (
     <QueryView query={balance}>
       {({ lines, totals }) =>
@@ -233,7 +233,7 @@ function Earned<Line>({
 }
 
 function Waiting() {
-  const waiting = useOps('/ops/books/waiting');
+  const waiting = useOps('/ops/books/waiting', {});
   return (
     <QueryView query={waiting}>
       {({ lines }) => (

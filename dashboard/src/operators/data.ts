@@ -38,6 +38,6 @@ export const inPath = <Path>(environment: Environment, path: Path) => ({
 
 export const operatorQuery = queryOptions({
   queryKey: ['ops', 'me'],
-  queryFn: () => readOps('/ops/me'),
+  queryFn: () => readOps('/ops/me', {}),
   staleTime: Infinity,
 });

@@ -5,12 +5,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
 import { Amount, Facts } from '../ui/parts.tsx';
+import { useSending } from '../ui/send-form.tsx';
 import { inPath, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
+import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS } from './words.ts';
-import { useSending } from '../ui/send-form.tsx';
-import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
 export function DecisionDialog({

@@ -1,8 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
+import type { OpsSchemas } from '../api/client.ts';
 import { Amount, ShortId, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { OpsSchemas } from '../api/client.ts';
 
 /** What an action would do, as the service previews it. */
 export function EffectSection({

@@ -1,30 +1,27 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { isSignedOut, useCurrentUser } from '../app/session.ts';
 import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { GoTo, SignInFirst } from '../ui/go-to.tsx';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { GoTo, SignedIn } from '../ui/go-to.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment';
 
 export function OperatorLayout() {
-  const query = useCurrentUser();
-  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
   return (
-    <QueryView query={query}>
+    <SignedIn>
       {({ operator }) => {
         if (!operator) return <Empty>These pages are for operators only.</Empty>;
         // Until then the service refuses all requests of these pages.
         return operator.mustChangePassword ? <GoTo to="/settings" /> : <Shell />;
       }}
-    </QueryView>
+    </SignedIn>
   );
 }
 

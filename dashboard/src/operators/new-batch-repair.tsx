@@ -4,18 +4,18 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops, dataOf } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAmount } from '../ui/format.ts';
 import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
+import { reasonError, ReasonField } from './form-dialog.tsx';
 import { useOperator, useEnvironment, useRefresh } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
-import { useSending, SendForm } from '../ui/send-form.tsx';
-import { reasonError, ReasonField } from './form-dialog.tsx';
 
 const MAX_ROWS = 500;
 

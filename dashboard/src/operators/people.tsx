@@ -17,13 +17,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ops, readOps, dataOf } from '../api/client.ts';
 import { Moment, Page } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
+import { useReading } from '../ui/use-reading.ts';
 import type { Person, Role } from './data.ts';
+import { FormDialog } from './form-dialog.tsx';
 import { useOperator } from './place.ts';
 import { ROLES } from './words.ts';
-import { PagedRows } from '../ui/rows.tsx';
-import { useReading } from '../ui/use-reading.ts';
-import { useSending } from '../ui/send-form.tsx';
-import { FormDialog } from './form-dialog.tsx';
 
 const FROM = '/operators/$environment/people';
 

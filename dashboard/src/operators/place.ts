@@ -2,12 +2,12 @@
 import type { paths } from 'simway-client/generated/ops.ts';
 import { useQuery, useSuspenseQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { notifications } from '@mantine/notifications';
+import { type PathIn, type ParamsOf, readOps, type AnswerOf } from '../api/client.ts';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
 import type { Environment } from '../ui/environment.ts';
-import { operatorQuery, type BatchRepairAction } from './data.ts';
-import { type PathIn, type ParamsOf, readOps, type AnswerOf } from '../api/client.ts';
 import { type HowToRead, useReading, usePaging } from '../ui/use-reading.ts';
-import { notifications } from '@mantine/notifications';
+import { operatorQuery, type BatchRepairAction } from './data.ts';
 
 export type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];
 
@@ -22,16 +22,16 @@ type OpsParams<Path extends PathIn<paths>> = Omit<ParamsOf<paths, Path>, 'query'
 export const opsQuery = <Path extends PathIn<paths>>(
   environment: Environment,
   path: Path,
-  params?: OpsParams<Path>,
+  params: OpsParams<Path>,
 ) => ({
   queryKey: ['ops', environment, path, params],
-  queryFn: () => readOps(path, { ...params, query: { ...params?.query, environment } } as never),
+  queryFn: () => readOps(path, { ...params, query: { ...params.query, environment } } as never),
 });
 
 /** What this path answers. */
 export const useOps = <Path extends PathIn<paths>>(
   path: Path,
-  params?: OpsParams<Path>,
+  params: OpsParams<Path>,
   how?: HowToRead<AnswerOf<paths, Path>>,
 ) => useReading({ ...opsQuery(useEnvironment(), path, params), ...how });
 

@@ -2,19 +2,19 @@ import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@man
 import { useForm } from '@mantine/form';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops, dataOf, Refusal } from '../api/client.ts';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
+import { ops, dataOf, Refusal } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
 import type { PricePreview, Prices, PriceTerms } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
 import { OnSaleSection } from './on-sale.tsx';
 import { COST, PACKAGE } from './package-columns.tsx';
 import { useEnvironment, useOps } from './place.ts';
-import { ReasonDialog } from './form-dialog.tsx';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];

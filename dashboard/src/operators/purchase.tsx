@@ -2,14 +2,14 @@ import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Time
 import { usePrefetchQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
 import { formatAge, formatAmount, plain } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
-import { useEnvironment, useOps, opsQuery } from './place.ts';
-import { ActionsSection } from './actions-section.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
-import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
+import { ActionsSection } from './actions-section.tsx';
+import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
 import { SubjectLink, WorkflowLink } from './links.tsx';
+import { useEnvironment, useOps, opsQuery } from './place.ts';
+import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
 
 export function PurchasePage() {
   const environment = useEnvironment();

@@ -13,15 +13,15 @@ import { notifications } from '@mantine/notifications';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
 import { inPath, type Rates } from './data.ts';
+import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
 import { RATE_DAYS, ratesSearch } from './search.ts';
-import { useSending } from '../ui/send-form.tsx';
-import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
-import { TimeChart, ChartValues } from '../ui/chart.tsx';
 
 const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */

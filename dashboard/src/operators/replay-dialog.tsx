@@ -3,11 +3,11 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { ops, type OpsSchemas, dataOf } from '../api/client.ts';
 import { QueryView } from '../ui/parts.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import { inPath } from './data.ts';
+import { reasonError, ReasonField } from './form-dialog.tsx';
 import { useEnvironment, useRefresh } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
-import { useSending, SendForm } from '../ui/send-form.tsx';
-import { reasonError, ReasonField } from './form-dialog.tsx';
 
 type Report = OpsSchemas['Replay']['data'];
 

@@ -13,9 +13,10 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
+import { pagesBelow } from '../app/pages-below.ts';
 import { rootRoute } from '../app/root-route.tsx';
-import { searchText } from '../ui/search-text.ts';
 import { ENVIRONMENTS } from '../ui/environment.ts';
+import { searchText } from '../ui/search-text.ts';
 import {
   accountSearch,
   accountsSearch,
@@ -26,7 +27,6 @@ import {
   ratesSearch,
   stuckSearch,
 } from './search.ts';
-import { pagesBelow } from '../app/pages-below.ts';
 
 const operators = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,14 +1,14 @@
 import { Alert } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
+import { plain } from '../ui/format.ts';
 import { GoTo } from '../ui/go-to.tsx';
-import type { Found } from './data.ts';
+import { NothingFound } from '../ui/nothing-found.tsx';
 import { PageLink, type Target } from '../ui/page-link.tsx';
 import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
-import { useEnvironment, useOps } from './place.ts';
 import { Rows } from '../ui/rows.tsx';
-import { plain } from '../ui/format.ts';
+import type { Found } from './data.ts';
 import { WorkflowLink, SubjectLink } from './links.tsx';
-import { NothingFound } from '../ui/nothing-found.tsx';
+import { useEnvironment, useOps } from './place.ts';
 
 /**
  * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has

@@ -1,20 +1,20 @@
 import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
+import { ops } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
 import { formatAge } from '../ui/format.ts';
+import { LinkButton } from '../ui/page-link.tsx';
 import { QueryView, Id, Pages, Page } from '../ui/parts.tsx';
+import { Rows, amount } from '../ui/rows.tsx';
 import { inPath, type StuckItem } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
+import { SubjectLink } from './links.tsx';
 import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, type StuckSearch, stuckSearch } from './search.ts';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
-import { Rows, amount } from '../ui/rows.tsx';
-import { LinkButton } from '../ui/page-link.tsx';
-import { ReasonDialog } from './form-dialog.tsx';
-import type { Search } from '../ui/address.ts';
-import { SubjectLink } from './links.tsx';
 
 const FROM = '/operators/$environment/stuck';
 

@@ -18,8 +18,8 @@ import {
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
-import { formatAmount, formatMoment } from './format.ts';
 import { Refusal } from '../api/client.ts';
+import { formatAmount, formatMoment } from './format.ts';
 
 /**
  * Whether the person came to this page from another one. The first page keeps the focus where the browser

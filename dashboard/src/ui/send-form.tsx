@@ -2,8 +2,8 @@ import { Button, Group, Stack, type ButtonProps } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Failed } from './parts.tsx';
 import { Refusal } from '../api/client.ts';
+import { Failed } from './parts.tsx';
 
 /**
  * Sends a form. Shows field errors at their fields; other errors are `failure`. Keeps the input.
