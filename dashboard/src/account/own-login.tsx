@@ -3,10 +3,8 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { GoTo } from '../ui/go-to.tsx';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { api, dataOf } from '../api/client.ts';
 import {
   currentUserQuery,
   isSignedOut,
@@ -14,11 +12,10 @@ import {
   useCurrentUser,
   type CurrentUser,
 } from '../app/session.ts';
-import { CodeField } from '../ui/code-field.tsx';
-import { QueryView, Id, PageHead, Section } from '../ui/parts.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { GoTo } from '../ui/go-to.tsx';
+import { PasswordField, CodeField } from '../ui/login-fields.tsx';
+import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
 
@@ -31,16 +28,16 @@ const WIDTH_PX = 440;
 export function OwnLoginPage() {
   const query = useCurrentUser();
   return (
-    <Stack maw={WIDTH_PX}>
-      <PageHead title="Your login" />
+    <Page title="Your login" maw={WIDTH_PX}>
       <QueryView query={query}>{(user) => <OwnLogin user={user} />}</QueryView>
-    </Stack>
+    </Page>
   );
 }
 
 /** Leads to the page above. A user who has no other page, or has a one-time password, stays on this one. */
 export function OwnLoginAlone() {
   const query = useCurrentUser();
+  const { signOut, isSigningOut } = useSignOut();
   const navigate = useNavigate();
   const path = query.data && ownLoginPathOf(query.data);
   useEffect(() => {
@@ -59,7 +56,9 @@ export function OwnLoginAlone() {
               </Alert>
             )}
             <OwnLogin user={user} />
-            <SignOut />
+            <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
+              Sign out
+            </Button>
           </Stack>
         )}
       </QueryView>
@@ -199,14 +198,5 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
         />
       </SendForm>
     </Section>
-  );
-}
-
-function SignOut() {
-  const { signOut, isSigningOut } = useSignOut();
-  return (
-    <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
-      Sign out
-    </Button>
   );
 }

@@ -1,12 +1,9 @@
 import { Anchor, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { EmailField } from '../ui/email-field.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { api, dataOf } from '../api/client.ts';
+import { EmailField, PasswordField } from '../ui/login-fields.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { useMailToken } from './mail-token.ts';
 import { SandboxMail } from './sandbox-mail.tsx';

@@ -1,8 +1,8 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import { IconMail } from '@tabler/icons-react';
-import type { components } from 'simway-client/generated/api.ts';
+import type { ApiSchemas } from '../api/client.ts';
 
-type Mail = components['schemas']['SandboxMail'];
+type Mail = ApiSchemas['SandboxMail'];
 
 /** Shows the mail when there is no mail server (npm start). */
 export function SandboxMail({ mail }: { readonly mail: Mail | undefined }) {

@@ -2,14 +2,10 @@ import { Anchor, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
+import { api, dataOf } from '../api/client.ts';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
-import { CodeField } from '../ui/code-field.tsx';
-import { EmailField } from '../ui/email-field.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { EmailField, PasswordField, CodeField } from '../ui/login-fields.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 
 type OnDone = (user: CurrentUser) => unknown;
 

@@ -1,17 +1,13 @@
 import { Anchor, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { EmailField } from '../ui/email-field.tsx';
-import { PasswordField } from '../ui/password-field.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { api, type ApiSchemas, dataOf } from '../api/client.ts';
+import { EmailField, PasswordField } from '../ui/login-fields.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
 
-type Currency = components['schemas']['SignUpRequest']['currency'];
+type Currency = ApiSchemas['SignUpRequest']['currency'];
 
 const CURRENCIES: Record<Currency, string> = { USD: 'US dollar', NGN: 'Naira' };
 

@@ -1,5 +1,13 @@
 /** Every request of the dashboard. */
-import { connectApi, connectOps } from 'simway-client';
+import { bodyOf, connectApi, connectOps } from 'simway-client';
+import type { components as Api, paths as ApiPaths } from 'simway-client/generated/api.ts';
+import type { components as Ops, paths as OpsPaths } from 'simway-client/generated/ops.ts';
+
+export { bodyOf, dataOf, Refusal } from 'simway-client';
+
+/** The documented shapes. */
+export type ApiSchemas = Api['schemas'];
+export type OpsSchemas = Ops['schemas'];
 
 /** Account and environment of each request; the session only identifies the user. */
 export interface Place {
@@ -23,3 +31,48 @@ export const api = connectApi({ credentials: 'same-origin' }, ({ headers }) => {
 
 /** For the pages of finance, operations and administrators. */
 export const ops = connectOps({ credentials: 'same-origin' });
+
+type Got<Body> = Body extends { readonly success: true; readonly data: infer Data } ? Data : Body;
+
+interface Reading<Parameters, Body> {
+  readonly get: {
+    readonly parameters: Parameters;
+    readonly responses: { readonly 200: { readonly content: { readonly 'application/json': Body } } };
+  };
+}
+
+/** The paths that are read. */
+export type PathIn<Paths> = {
+  [Path in keyof Paths]: Paths[Path] extends Reading<unknown, unknown> ? Path : never;
+}[keyof Paths];
+
+type ParametersOf<Paths, Path extends keyof Paths> =
+  Paths[Path] extends Reading<infer Parameters, unknown> ? Parameters : never;
+
+/** What a path holds and what is behind its `?`. */
+export type ParamsOf<Paths, Path extends keyof Paths> = Pick<
+  ParametersOf<Paths, Path> & { readonly path?: unknown; readonly query?: unknown },
+  'path' | 'query'
+>;
+
+/** What is read: what an answer in the general envelope holds, or the body of another one. */
+export type AnswerOf<Paths, Path extends keyof Paths> =
+  Paths[Path] extends Reading<unknown, infer Body> ? Got<Body> : never;
+
+/** A client as it is called where the path is not known yet. */
+interface Reader {
+  GET(path: never, init: never): Promise<{ readonly data?: unknown }>;
+}
+
+const readerOf =
+  <Paths>(client: Reader) =>
+  async <Path extends PathIn<Paths>>(
+    path: Path,
+    params: ParamsOf<Paths, Path>,
+  ): Promise<AnswerOf<Paths, Path>> => {
+    const body = await bodyOf(client.GET(path as never, { params } as never));
+    return ('success' in body && 'data' in body ? body.data : body) as AnswerOf<Paths, Path>;
+  };
+
+export const readApi = readerOf<ApiPaths>(api);
+export const readOps = readerOf<OpsPaths>(ops);

@@ -2,7 +2,7 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { Refusal } from 'simway-client';
+import { Refusal } from '../api/client.ts';
 import { router } from './router.tsx';
 import { currentUserQuery, isSignedOut, setSessionEnded } from './session.ts';
 import { theme } from './theme.ts';

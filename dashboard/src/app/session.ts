@@ -1,13 +1,10 @@
 /** Who is signed in. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { Refusal } from 'simway-client';
+import { api, type ApiSchemas, dataOf, Refusal } from '../api/client.ts';
 
-export type CurrentUser = components['schemas']['CurrentUser']['data'];
-export type Membership = components['schemas']['Membership'];
+export type CurrentUser = ApiSchemas['CurrentUser']['data'];
+export type Membership = ApiSchemas['Membership'];
 
 export const currentUserQuery = queryOptions({
   queryKey: ['auth', 'me'],

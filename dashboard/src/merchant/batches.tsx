@@ -1,71 +1,51 @@
-import { Alert, Button, FileInput, Group, List, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, FileInput, Group, List, Stack, Text } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
-import { bodyOf, dataOf, Refusal } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { api, readApi, type ApiSchemas, Refusal, dataOf } from '../api/client.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { Facts } from '../ui/facts.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
-import { Amount, QueryView, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
-import { amountColumn, Rows } from '../ui/rows.tsx';
+import { Amount, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+import { useMembership, useRefresh, useRead, useReads } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
 
-type AccountCurrency = components['schemas']['Membership']['currency'];
-
 export function BatchesPage() {
   const { may } = useMembership();
   const [page, setPage] = useState(1);
-  const query = useAccountQuery(
-    ['batches', page],
-    () => dataOf(api.GET('/api/esim/orders/batch', { params: { query: { page, limit: 20 } } })),
-    { keepsOld: true },
-  );
+  const query = useRead('/api/esim/orders/batch', { query: { page, limit: 20 } }, { keepsOld: true });
   return (
-    <Stack>
-      <PageHead title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once." />
+    <Page title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once.">
       {may('purchase') && <FromFile />}
       <Section title="Earlier batches">
-        <QueryView query={query}>
-          {({ items, pagination }) => (
-            <>
-              <Rows
-                label="Batches"
-                rows={items}
-                keyOf={({ batchId }) => batchId}
-                empty="No batches yet."
-                columns={[
-                  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                  {
-                    title: 'Batch',
-                    cell: ({ batchId, counts }) => (
-                      <ItemLink kind="batch" id={batchId}>
-                        {counts.rows} rows
-                      </ItemLink>
-                    ),
-                  },
-                  { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-                  { title: 'Delivered', isNumber: true, cell: ({ counts }) => counts.succeeded },
-                  { title: 'Failed', isNumber: true, cell: ({ counts }) => counts.failed },
-                  amountColumn('Price', 'totalPrice'),
-                ]}
-              />
-              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
-            </>
-          )}
-        </QueryView>
+        <PagedRows
+          label="Batches"
+          query={query}
+          onPage={setPage}
+          keyOf={({ batchId }) => batchId}
+          empty="No batches yet."
+          columns={{
+            When: ({ createdAt }) => <Moment at={createdAt} />,
+            Batch: ({ batchId, counts }) => (
+              <ItemLink kind="batch" id={batchId}>
+                {counts.rows} rows
+              </ItemLink>
+            ),
+            Status: ({ status }) => <Status>{status}</Status>,
+            Delivered: { number: ({ counts }) => counts.succeeded },
+            Failed: { number: ({ counts }) => counts.failed },
+            Price: amount('totalPrice'),
+          }}
+        />
       </Section>
-    </Stack>
+    </Page>
   );
 }
 
@@ -128,7 +108,7 @@ interface FileOfRows {
 function Priced({ rows, onFaults }: FileOfRows) {
   const { currency } = useMembership();
   const codes = [...new Set(rows.map(({ row }) => row.packageCode))].toSorted();
-  const query = useAccountQuery(['batch-prices', codes], () => pricesOf(codes, currency));
+  const query = useReads(['batch-prices', codes], () => pricesOf(codes, currency));
   return (
     <QueryView query={query} rows={1}>
       {(prices) => {
@@ -160,7 +140,7 @@ async function pricesOf(
   for (const packageCode of codes) {
     try {
       const params = { path: { packageCode }, query: { currency } };
-      const { price } = await bodyOf(api.GET('/api/esim/packages/{packageCode}', { params }));
+      const { price } = await readApi('/api/esim/packages/{packageCode}', params);
       prices[packageCode] = price;
     } catch (error) {
       if (!(error instanceof Refusal && error.code === 'PACKAGE_NOT_FOUND')) throw error;
@@ -173,12 +153,10 @@ function Order({
   rows,
   onFaults,
   totalPrice,
-}: FileOfRows & { readonly totalPrice: { readonly amount: number; readonly currency: AccountCurrency } }) {
-  const place = usePlace();
-  const navigate = useNavigate();
+}: FileOfRows & { readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']> }) {
+  const navigate = useNavigate({ from: '/m/$accountId/$environment' });
   const refresh = useRefresh();
-  const [isOpen, { open, close }] = useDisclosure(false);
-  const once = useOnce<components['schemas']['BatchRequest']>();
+  const once = useOnce<ApiSchemas['BatchRequest']>();
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
   const price = formatAmount(totalPrice.amount, totalPrice.currency);
   const order = async () => {
@@ -190,11 +168,11 @@ function Order({
             api.POST('/api/esim/orders/batch', { params: { header: { 'Idempotency-Key': key } }, body }),
           ),
       );
-      await refresh('batches');
-      await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId } });
+      await refresh();
+      await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { batchId } });
     } catch (error) {
       // Where the price has risen, the page shows the new one.
-      void refresh('batch-prices');
+      void refresh();
       const faults = error instanceof Refusal ? faultsOfRefusal(error.byField(), rows) : [];
       if (faults.length === 0) throw error;
       onFaults(faults);
@@ -202,12 +180,9 @@ function Order({
   };
   return (
     <Group>
-      <Button onClick={open}>
-        Order {what} for {price}
-      </Button>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={close}
+      <ConfirmButton
+        label={`Order ${what} for ${price}`}
+        buttonProps={{ size: 'sm', variant: 'filled', color: 'blue' }}
         title={`Order ${what}`}
         confirmLabel={`Pay ${price} from the wallet`}
         color="blue"
@@ -216,7 +191,7 @@ function Order({
         <Text size="sm">
           All {what} together cost {price}. A delivered eSIM cannot be returned.
         </Text>
-      </ConfirmDialog>
+      </ConfirmButton>
     </Group>
   );
 }
@@ -224,21 +199,13 @@ function Order({
 export function BatchPage() {
   const { batchId } = useParams({ from: '/m/$accountId/$environment/batches/$batchId' });
   const [page, setPage] = useState(1);
-  const query = useAccountQuery(
-    ['batches', batchId, page],
-    () =>
-      dataOf(
-        api.GET('/api/esim/orders/batch/{batchId}', {
-          params: { path: { batchId }, query: { page, limit: 50 } },
-        }),
-      ),
+  const query = useRead(
+    '/api/esim/orders/batch/{batchId}',
+    { path: { batchId }, query: { page, limit: 50 } },
     { keepsOld: true, everyMs: (batch) => batch?.status === 'PROCESSING' && RUNNING_EVERY_MS },
   );
   return (
-    <Stack>
-      <PageHead title="Batch">
-        <Download batchId={batchId} />
-      </PageHead>
+    <Page title="Batch" extra={<DownloadCsv name={`${batchId}.csv`} read={() => readCsv(batchId)} />}>
       <QueryView query={query}>
         {({ status, counts, totalPrice, currency, items, pagination }) => (
           <>
@@ -252,59 +219,50 @@ export function BatchPage() {
                 line={`${String(counts.succeeded + counts.failed)} of ${String(counts.rows)} rows are finished`}
               />
               <Facts
-                of={[
-                  ['Batch', <Id key="id">{batchId}</Id>],
-                  ['Status', <Status key="status">{status}</Status>],
-                  ['Rows', String(counts.rows)],
-                  ['Delivered', String(counts.succeeded)],
-                  ['Failed', String(counts.failed)],
-                  ['Open', String(counts.queued + counts.processing)],
-                  ['Price', <Amount key="price" of={totalPrice} currency={currency} />],
-                ]}
+                of={{
+                  Batch: <Id>{batchId}</Id>,
+                  Status: <Status>{status}</Status>,
+                  Rows: String(counts.rows),
+                  Delivered: String(counts.succeeded),
+                  Failed: String(counts.failed),
+                  Open: String(counts.queued + counts.processing),
+                  Price: <Amount of={totalPrice} currency={currency} />,
+                }}
               />
             </Section>
             <Rows
               label="Rows of the batch"
               rows={items}
               keyOf={({ row }) => String(row)}
-              columns={[
-                { title: 'Row', isNumber: true, cell: ({ row }) => row },
-                { title: 'Reference', cell: ({ reference }) => reference },
-                { title: 'Package', cell: ({ packageCode }) => packageCode },
-                { title: 'Status', cell: (row) => <Status>{row.status}</Status> },
-                { title: 'Reason', cell: ({ reason }) => reason },
-                {
-                  title: 'eSIM',
-                  cell: ({ esimId }) =>
-                    esimId === '' ? (
-                      '–'
-                    ) : (
-                      <ItemLink kind="esim" id={esimId}>
-                        Open
-                      </ItemLink>
-                    ),
-                },
-                {
-                  title: 'E-mail',
-                  cell: ({ email, emailStatus }) => [email, emailStatus].join(' ').trim(),
-                },
-              ]}
+              columns={{
+                Row: { number: ({ row }) => row },
+                Reference: ({ reference }) => reference,
+                Package: ({ packageCode }) => packageCode,
+                Status: (row) => <Status>{row.status}</Status>,
+                Reason: ({ reason }) => reason,
+                eSIM: ({ esimId }) =>
+                  esimId === '' ? (
+                    '–'
+                  ) : (
+                    <ItemLink kind="esim" id={esimId}>
+                      Open
+                    </ItemLink>
+                  ),
+                'E-mail': ({ email, emailStatus }) => [email, emailStatus].join(' ').trim(),
+              }}
             />
             <Pages of={pagination} onChange={setPage} />
           </>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
-function Download({ batchId }: { readonly batchId: string }) {
-  const read = async () => {
-    const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
-      params: { path: { batchId } },
-      parseAs: 'blob',
-    });
-    return data as unknown as Blob;
-  };
-  return <DownloadCsv name={`${batchId}.csv`} read={read} />;
+async function readCsv(batchId: string): Promise<Blob> {
+  const { data } = await api.GET('/api/esim/orders/batch/{batchId}/csv', {
+    params: { path: { batchId } },
+    parseAs: 'blob',
+  });
+  return data as unknown as Blob;
 }

@@ -1,29 +1,23 @@
 import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { Facts } from '../ui/facts.tsx';
+import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
+import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Failed, PageHead, Section, Status } from '../ui/parts.tsx';
+import { LinkButton } from '../ui/page-link.tsx';
+import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
-import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
 import { ItemLink } from './item-link.tsx';
+import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
 
 export function BuyPage() {
   const { packageCode } = useParams({ from: '/m/$accountId/$environment/catalogue/$packageCode' });
   const { currency } = useMembership();
-  const query = useAccountQuery(['package', packageCode], () =>
-    bodyOf(
-      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode }, query: { currency } } }),
-    ),
-  );
+  const query = useRead('/api/esim/packages/{packageCode}', { path: { packageCode }, query: { currency } });
   return (
     <Stack>
       <QueryView query={query}>
@@ -32,14 +26,14 @@ export function BuyPage() {
             <PageHead title={one.name} about={one.description} />
             <Section title="Package">
               <Facts
-                of={[
-                  ['Price', <Amount key="price" of={one.price} currency={one.currencyCode} />],
-                  ['Data', formatBytes(one.volume)],
-                  ['Valid for', `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`],
-                  ['Install within', `${String(one.unusedValidTime)} days`],
-                  ['Speed', one.speed],
-                  ['Works in', one.locationNetworkList.map(({ locationName }) => locationName).join(', ')],
-                ]}
+                of={{
+                  Price: <Amount of={one.price} currency={one.currencyCode} />,
+                  Data: formatBytes(one.volume),
+                  'Valid for': `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`,
+                  'Install within': `${String(one.unusedValidTime)} days`,
+                  Speed: one.speed,
+                  'Works in': one.locationNetworkList.map(({ locationName }) => locationName).join(', '),
+                }}
               />
             </Section>
             <Purchase
@@ -78,7 +72,7 @@ export function Purchase({
   const refresh = useRefresh();
   const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
-  const once = useOnce<components['schemas']['BuyRequest']>();
+  const once = useOnce<ApiSchemas['BuyRequest']>();
   const buying = useMutation({
     mutationFn: () =>
       once.send(
@@ -164,39 +158,45 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
   return (
-    <Section title="Your purchase">
-      <QueryView query={query}>
-        {(found) => (
-          <Stack>
-            <Facts
-              of={[
-                ['Status', <Status key="status">{found.status}</Status>],
-                ['Reason', found.reason],
-                ['Purchase', <ItemLink key="purchase" kind="purchase" id={transactionId} />],
-              ]}
-            />
-            {found.status === 'PENDING' && <PayHere of={found} />}
-            {found.status === 'PROCESSING' && (
-              <Text size="sm" role="status">
-                Paid. The eSIM is being prepared.
-              </Text>
-            )}
-            {found.status === 'FAILED' && (
-              <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
-            )}
-            {found.status === 'SUCCESS' && esim && <InstallNew esimId={esim.esimId} />}
-          </Stack>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Your purchase" query={query}>
+      {(found) => (
+        <Stack>
+          <Facts
+            of={{
+              Status: <Status>{found.status}</Status>,
+              Reason: found.reason,
+              Purchase: <ItemLink kind="purchase" id={transactionId} />,
+            }}
+          />
+          {found.status === 'PENDING' && <PayHere of={found} />}
+          {found.status === 'PROCESSING' && (
+            <Text size="sm" role="status">
+              Paid. The eSIM is being prepared.
+            </Text>
+          )}
+          {found.status === 'FAILED' && (
+            <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
+          )}
+          {found.status === 'SUCCESS' && esim && (
+            <Install esimId={esim.esimId}>
+              <LinkButton
+                variant="default"
+                to="/m/$accountId/$environment/esims/$esimId"
+                params={{ esimId: esim.esimId }}
+              >
+                Open the eSIM
+              </LinkButton>
+            </Install>
+          )}
+        </Stack>
+      )}
+    </QuerySection>
   );
 }
 
 /** The QR code and the page that the traveller gets. */
 export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
-  const query = useAccountQuery(['esims', esimId, 'install'], () =>
-    bodyOf(api.GET('/api/esim/{esimId}/install', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/install', { path: { esimId } });
   return (
     <QueryView query={query}>
       {({ qrCode, installUrl, installState }) => (
@@ -218,7 +218,11 @@ export function Install({ esimId, children }: { readonly esimId: string; readonl
             {installUrl !== '' && (
               <>
                 <Text size="sm">{PAGE_WORDS[installState]}</Text>
-                <PageAddress url={installUrl} />
+                <Text size="sm" className="breakable">
+                  <Anchor href={installUrl} target="_blank" rel="noopener noreferrer" inherit>
+                    {installUrl}
+                  </Anchor>
+                </Text>
               </>
             )}
             {children}
@@ -242,29 +246,3 @@ const PAGE_WORDS = {
   INSTALLED: 'The traveller’s page. It shows what is left, and what to do if there is no internet:',
   ENDED: 'The traveller’s page. It says that the eSIM has ended:',
 } as const;
-
-function PageAddress({ url }: { readonly url: string }) {
-  return (
-    <Text size="sm" className="breakable">
-      <Anchor href={url} target="_blank" rel="noopener noreferrer" inherit>
-        {url}
-      </Anchor>
-    </Text>
-  );
-}
-
-function InstallNew({ esimId }: { readonly esimId: string }) {
-  const place = usePlace();
-  return (
-    <Install esimId={esimId}>
-      <Button
-        variant="default"
-        renderRoot={(props) => (
-          <Link {...props} to="/m/$accountId/$environment/esims/$esimId" params={{ ...place, esimId }} />
-        )}
-      >
-        Open the eSIM
-      </Button>
-    </Install>
-  );
-}

@@ -1,18 +1,17 @@
-import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { SearchField } from '../ui/filter-fields.tsx';
-import { QueryView, PageHead } from '../ui/parts.tsx';
-import { amountColumn, Rows } from '../ui/rows.tsx';
+import type { ApiSchemas } from '../api/client.ts';
+import { SearchField } from '../ui/filters.tsx';
+import { LinkButton } from '../ui/page-link.tsx';
+import { QueryView, Page } from '../ui/parts.tsx';
+import { amount, Rows } from '../ui/rows.tsx';
 import { ItemLink } from './item-link.tsx';
 import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
-import { useAccountQuery, useMembership, usePlace } from './place.ts';
+import { useMembership, usePlace, useRead } from './place.ts';
 
-type Package = components['schemas']['Package'];
-type Region = components['schemas']['Region'];
+type Package = ApiSchemas['Package'];
+type Region = ApiSchemas['Region'];
 
 const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
@@ -31,10 +30,9 @@ function useShow() {
 export function CataloguePage() {
   const { region } = useSearch({ from: FROM });
   const show = useShow();
-  const regions = useAccountQuery(['regions'], () => bodyOf(api.GET('/api/esim/regions')));
+  const regions = useRead('/api/esim/regions', {});
   return (
-    <Stack>
-      <PageHead title="Catalogue" about="With your prices, in the currency of your wallet." />
+    <Page title="Catalogue" about="With your prices, in the currency of your wallet.">
       <QueryView query={regions} rows={1}>
         {(found) => (
           <Select
@@ -50,7 +48,7 @@ export function CataloguePage() {
         )}
       </QueryView>
       {region === undefined ? <ByCode /> : <Packages region={region} />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -80,19 +78,14 @@ function ByCode() {
           value={code}
           onChange={({ currentTarget }) => setCode(currentTarget.value.trim())}
         />
-        <Button
+        <LinkButton
           variant="default"
           disabled={code === ''}
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/m/$accountId/$environment/catalogue/$packageCode"
-              params={{ ...place, packageCode: code === '' ? 'SIM-OK' : code }}
-            />
-          )}
+          to="/m/$accountId/$environment/catalogue/$packageCode"
+          params={{ packageCode: code === '' ? 'SIM-OK' : code }}
         >
           Open
-        </Button>
+        </LinkButton>
       </Group>
       {place.environment === 'test' && (
         <Text size="sm" c="dimmed">
@@ -154,9 +147,7 @@ function NumberFilter({
 
 function Packages({ region }: { readonly region: string }) {
   const filters = useSearch({ from: FROM });
-  const query = useAccountQuery(['packages', region], () =>
-    bodyOf(api.GET('/api/esim/packages', { params: { query: { regionCode: region } } })),
-  );
+  const query = useRead('/api/esim/packages', { query: { regionCode: region } });
   return (
     <Stack>
       <Filters />
@@ -171,37 +162,28 @@ function Packages({ region }: { readonly region: string }) {
               <Text size="sm" c="dimmed" role="status">
                 {rows.length.toLocaleString()} of {packages.length.toLocaleString()} packages, cheapest first
               </Text>
-              <PackageRows rows={rows} />
+              <Rows
+                label="Packages"
+                rows={rows}
+                keyOf={({ packageCode }) => packageCode}
+                empty="No results."
+                columns={{
+                  Package: ({ packageName, packageCode }) => (
+                    <ItemLink kind="package" id={packageCode}>
+                      {packageName}
+                    </ItemLink>
+                  ),
+                  Data: ({ data }) => data,
+                  Days: { number: ({ validity }) => validity },
+                  Speed: ({ speed }) => speed,
+                  'Top-up': ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No'),
+                  Price: amount('price'),
+                }}
+              />
             </>
           );
         }}
       </QueryView>
     </Stack>
-  );
-}
-
-function PackageRows({ rows }: { readonly rows: readonly Package[] }) {
-  return (
-    <Rows
-      label="Packages"
-      rows={rows}
-      keyOf={({ packageCode }) => packageCode}
-      empty="No results."
-      columns={[
-        {
-          title: 'Package',
-          cell: ({ packageName, packageCode }) => (
-            <ItemLink kind="package" id={packageCode}>
-              {packageName}
-            </ItemLink>
-          ),
-        },
-        { title: 'Data', cell: ({ data }) => data },
-        { title: 'Days', isNumber: true, cell: ({ validity }) => validity },
-        { title: 'Speed', cell: ({ speed }) => speed },
-        { title: 'Top-up', cell: ({ topUpAvailable }) => (topUpAvailable ? 'Yes' : 'No') },
-        amountColumn('Price', 'price'),
-      ]}
-    />
   );
 }

@@ -1,8 +1,8 @@
 /** The rows of a batch file. Pure. */
 import Papa from 'papaparse';
-import type { components } from 'simway-client/generated/api.ts';
+import type { ApiSchemas } from '../api/client.ts';
 
-export type BatchRow = components['schemas']['BatchRequest']['rows'][number];
+export type BatchRow = ApiSchemas['BatchRequest']['rows'][number];
 
 const COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'language'] as const;
 const NEEDED = ['reference', 'packageCode'] as const;

@@ -15,20 +15,27 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmButton } from '../ui/confirm-dialog.tsx';
-import { Facts } from '../ui/facts.tsx';
+import { api, readApi, type ApiSchemas } from '../api/client.ts';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Failed, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
+import {
+  Amount,
+  QueryView,
+  Empty,
+  Failed,
+  Id,
+  Moment,
+  PageHead,
+  Section,
+  Facts,
+  QuerySection,
+} from '../ui/parts.tsx';
 import { Install, Purchase } from './buy.tsx';
-import { EsimStatus } from './esim-status.tsx';
+import { EsimStatus } from './esims.tsx';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, useMembership, usePlace, useRefresh } from './place.ts';
+import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
 
-type Esim = components['schemas']['Esim'];
-type TopUp = components['schemas']['TopUpPackage'];
+type Esim = ApiSchemas['Esim'];
 
 const LIVE_MS = 10_000;
 const DAY_SECONDS = 86_400;
@@ -37,11 +44,7 @@ const SOME_BYTES = 100 * 1024 * 1024;
 export function EsimPage() {
   const { esimId } = useParams({ from: '/m/$accountId/$environment/esims/$esimId' });
   const { environment } = usePlace();
-  const query = useAccountQuery(
-    ['esims', esimId],
-    () => bodyOf(api.GET('/api/esim/{esimId}', { params: { path: { esimId } } })),
-    { everyMs: () => LIVE_MS },
-  );
+  const query = useRead('/api/esim/{esimId}', { path: { esimId } }, { everyMs: () => LIVE_MS });
   return (
     <Stack>
       <QueryView query={query}>
@@ -91,16 +94,15 @@ function Usage({ esim }: { readonly esim: Esim }) {
         {/* Below the ring where a date would not fit beside it. */}
         <Box flex="1 1 15rem">
           <Facts
-            of={[
-              ['Left', formatBytes(esim.data_usage_remain)],
-              ['Used', formatBytes(esim.orderUsage)],
-              ['Days left', esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain)],
-              [
-                esim.activateTime === '' ? 'First use by' : 'Expires',
-                esim.expiredTime !== '' && <Moment key="expires" at={esim.expiredTime} />,
-              ],
-              ['As of', esim.usageAsOf !== '' && <Moment key="asOf" at={esim.usageAsOf} />],
-            ]}
+            of={{
+              Left: formatBytes(esim.data_usage_remain),
+              Used: formatBytes(esim.orderUsage),
+              'Days left': esim.activateTime === '' ? 'Not in use yet' : String(esim.validity_usage_remain),
+              [esim.activateTime === '' ? 'First use by' : 'Expires']: esim.expiredTime !== '' && (
+                <Moment at={esim.expiredTime} />
+              ),
+              'As of': esim.usageAsOf !== '' && <Moment at={esim.usageAsOf} />,
+            }}
           />
         </Box>
       </Group>
@@ -109,19 +111,15 @@ function Usage({ esim }: { readonly esim: Esim }) {
 }
 
 function Diagnosis({ esimId }: { readonly esimId: string }) {
-  const query = useAccountQuery(['esims', esimId, 'diagnosis'], () =>
-    bodyOf(api.GET('/api/esim/{esimId}/diagnosis', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/diagnosis', { path: { esimId } });
   return (
-    <Section title="Diagnosis">
-      <QueryView query={query} rows={2}>
-        {({ code, summary, nextStep }) => (
-          <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
-            {nextStep}
-          </Alert>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Diagnosis" query={query} rows={2}>
+      {({ code, summary, nextStep }) => (
+        <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
+          {nextStep}
+        </Alert>
+      )}
+    </QuerySection>
   );
 }
 
@@ -131,7 +129,7 @@ function RevokeLink({ esimId }: { readonly esimId: string }) {
   const revoke = async () => {
     await api.DELETE('/api/esim/{esimId}/install/link', { params: { path: { esimId } } });
     notifications.show({ message: 'The old link no longer works. A new link is shown above.' });
-    await refresh('esims', esimId);
+    await refresh();
   };
   if (!may('purchase')) return null;
   return (
@@ -155,16 +153,16 @@ function Details({ esim }: { readonly esim: Esim }) {
   return (
     <Section title="Details">
       <Facts
-        of={[
-          ['ICCID', esim.iccid !== '' && <Id key="iccid">{esim.iccid}</Id>],
-          ['eSIM id', <Id key="id">{esim._id}</Id>],
-          ['Purchase', <ItemLink key="purchase" kind="purchase" id={esim.transactionId} />],
-          ['Price', <Amount key="price" of={esim.price} currency={esim.currency} />],
-          ['SM-DP+ address', esim.smdpAddress],
-          ['APN', esim.apn],
-          ['Works in', esim.packageDetails.coverage.join(', ')],
-          ['Networks', esim.packageDetails.networkProviders.join(', ')],
-        ]}
+        of={{
+          ICCID: esim.iccid !== '' && <Id>{esim.iccid}</Id>,
+          'eSIM id': <Id>{esim._id}</Id>,
+          Purchase: <ItemLink kind="purchase" id={esim.transactionId} />,
+          Price: <Amount of={esim.price} currency={esim.currency} />,
+          'SM-DP+ address': esim.smdpAddress,
+          APN: esim.apn,
+          'Works in': esim.packageDetails.coverage.join(', '),
+          Networks: esim.packageDetails.networkProviders.join(', '),
+        }}
       />
     </Section>
   );
@@ -174,51 +172,45 @@ function TopUps({ esim }: { readonly esim: Esim }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const { packageCode } = esim;
   const { currency } = useMembership();
-  const query = useAccountQuery(['top-ups', packageCode], async () => {
-    const { locationCode } = await bodyOf(
-      api.GET('/api/esim/packages/{packageCode}', { params: { path: { packageCode } } }),
-    );
-    return bodyOf(
-      api.GET('/api/esim/packages', {
-        params: { query: { type: 'TOPUP', packageCode, regionCode: locationCode, currency } },
-      }),
-    );
+  const query = useReads(['top-ups', packageCode], async () => {
+    const { locationCode: regionCode } = await readApi('/api/esim/packages/{packageCode}', {
+      path: { packageCode },
+    });
+    return readApi('/api/esim/packages', { query: { type: 'TOPUP', packageCode, regionCode, currency } });
   });
   return (
-    <Section title="Top up">
-      <QueryView query={query} rows={1}>
-        {(found) => {
-          const packages = found as TopUp[];
-          if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
-          const topUp = packages.find((one) => one.packageCode === chosen);
-          return (
-            <Stack>
-              <Select
-                label="Top-up package"
-                placeholder="Choose one"
-                maw={420}
-                data={packages.map(({ packageCode, name, price, currencyCode }) => ({
-                  value: packageCode,
-                  label: `${name}, ${formatAmount(price, currencyCode)}`,
-                }))}
-                value={chosen}
-                onChange={setChosen}
+    <QuerySection title="Top up" query={query} rows={1}>
+      {(found) => {
+        const packages = found as ApiSchemas['TopUpPackage'][];
+        if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
+        const topUp = packages.find((one) => one.packageCode === chosen);
+        return (
+          <Stack>
+            <Select
+              label="Top-up package"
+              placeholder="Choose one"
+              maw={420}
+              data={packages.map(({ packageCode, name, price, currencyCode }) => ({
+                value: packageCode,
+                label: `${name}, ${formatAmount(price, currencyCode)}`,
+              }))}
+              value={chosen}
+              onChange={setChosen}
+            />
+            {topUp && (
+              <Purchase
+                key={topUp.packageCode}
+                packageCode={topUp.packageCode}
+                name={topUp.name}
+                packageType="TOPUP"
+                price={{ amount: topUp.price, currency: topUp.currencyCode }}
+                esimId={esim._id}
               />
-              {topUp && (
-                <Purchase
-                  key={topUp.packageCode}
-                  packageCode={topUp.packageCode}
-                  name={topUp.name}
-                  packageType="TOPUP"
-                  price={{ amount: topUp.price, currency: topUp.currencyCode }}
-                  esimId={esim._id}
-                />
-              )}
-            </Stack>
-          );
-        }}
-      </QueryView>
-    </Section>
+            )}
+          </Stack>
+        );
+      }}
+    </QuerySection>
   );
 }
 
@@ -245,7 +237,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
   ] as const;
   const acting = useMutation({
     mutationFn: (act: () => Promise<unknown>) => act(),
-    onSettled: () => refresh('esims'),
+    onSettled: () => refresh(),
   });
   return (
     <Section title="Sandbox: control this eSIM">
@@ -278,22 +270,18 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
 }
 
 function History({ esimId }: { readonly esimId: string }) {
-  const query = useAccountQuery(['esims', esimId, 'timeline'], () =>
-    dataOf(api.GET('/api/esim/{esimId}/timeline', { params: { path: { esimId } } })),
-  );
+  const query = useRead('/api/esim/{esimId}/timeline', { path: { esimId } });
   return (
-    <Section title="Timeline">
-      <QueryView query={query}>
-        {({ items }) => (
-          <Timeline bulletSize={14} lineWidth={2}>
-            {items.map(({ at, what, description }) => (
-              <Timeline.Item key={`${at} ${what} ${description}`} title={description}>
-                <Moment at={at} />
-              </Timeline.Item>
-            ))}
-          </Timeline>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="Timeline" query={query}>
+      {({ items }) => (
+        <Timeline bulletSize={14} lineWidth={2}>
+          {items.map(({ at, what, description }) => (
+            <Timeline.Item key={`${at} ${what} ${description}`} title={description}>
+              <Moment at={at} />
+            </Timeline.Item>
+          ))}
+        </Timeline>
+      )}
+    </QuerySection>
   );
 }

@@ -1,48 +1,44 @@
-import { Group, Stack } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
 import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
-import { CursorList } from '../ui/cursor-list.tsx';
-import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
+import { readApi } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { formatBytes } from '../ui/format.ts';
-import { Moment, PageHead, ShortId } from '../ui/parts.tsx';
-import { EsimStatus } from './esim-status.tsx';
+import { Moment, ShortId, Page, Status } from '../ui/parts.tsx';
+import { CursorList } from '../ui/rows.tsx';
+import { esimFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { usePages, usePlace } from './place.ts';
+import { usePages } from './place.ts';
+
+const FROM = '/m/$accountId/$environment/esims';
 
 export function EsimsPage() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const { search = '', status: named } = useSearch({ from: '/m/$accountId/$environment/esims' });
-  const status = listEsimsStatus.find((one) => one === named);
-  const show = (next: { readonly search?: string | undefined; readonly status?: string | undefined }) =>
-    void navigate({ to: '/m/$accountId/$environment/esims', params: place, search: next, replace: true });
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
+  const { search = '', status } = filters;
+  const show = (next: Search) =>
+    void navigate({ search: esimFilters({ ...filters, ...next }), replace: true });
   const query = usePages(['esims', { search, status }], async (after) => {
-    const { esims, nextCursor } = await bodyOf(
-      api.GET('/api/esim/my-esims', {
-        params: {
-          query: { limit: 25, search, ...(status ? { status } : {}), ...(after === '' ? {} : { after }) },
-        },
-      }),
-    );
+    const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
+      query: { limit: 25, search, status, after },
+    });
     return { items: esims, nextCursor };
   });
   return (
-    <Stack>
-      <PageHead title="eSIMs" />
+    <Page title="eSIMs">
       <Group align="end">
         <SearchField
           placeholder="Package, ICCID or transaction"
           w={280}
           value={search}
-          onSearch={(text) => show({ status, search: text === '' ? undefined : text })}
+          onSearch={(text) => show({ search: text })}
         />
         <ChoiceField
           label="Status"
           data={listEsimsStatus}
           value={status}
-          onChange={(next) => show({ search: search === '' ? undefined : search, status: next ?? undefined })}
+          onChange={(next) => show({ status: next })}
         />
       </Group>
       <CursorList
@@ -50,25 +46,34 @@ export function EsimsPage() {
         label="eSIMs"
         keyOf={({ _id }) => _id}
         empty={search === '' && !status ? 'No eSIMs yet.' : 'No results.'}
-        columns={[
-          {
-            title: 'eSIM',
-            cell: ({ _id: esimId, packageName }) => (
-              <ItemLink kind="esim" id={esimId}>
-                {packageName}
-              </ItemLink>
-            ),
+        columns={{
+          eSIM: ({ _id: esimId, packageName }) => (
+            <ItemLink kind="esim" id={esimId}>
+              {packageName}
+            </ItemLink>
+          ),
+          ICCID: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>),
+          Status: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus>,
+          'Data left': {
+            number: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
           },
-          { title: 'ICCID', cell: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>) },
-          { title: 'Status', cell: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus> },
-          {
-            title: 'Data left',
-            isNumber: true,
-            cell: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
-          },
-          { title: 'Bought', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        ]}
+          Bought: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
       />
-    </Stack>
+    </Page>
   );
 }
+
+const ESIM_COLORS = {
+  PENDING: 'yellow',
+  CREATED: 'blue',
+  ACTIVE: 'green',
+  EXPIRED: 'gray',
+  FAILED: 'red',
+  CANCELLED: 'gray',
+  SUSPENDED: 'orange',
+} as const;
+
+export const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS }) => (
+  <Status color={ESIM_COLORS[children]}>{children}</Status>
+);

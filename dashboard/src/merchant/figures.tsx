@@ -1,14 +1,10 @@
 import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ChartValues } from '../ui/chart-values.tsx';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
-import { QueryView, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { TimeChart } from '../ui/time-chart.tsx';
-import { useAccountQuery } from './place.ts';
+import { useRead } from './place.ts';
 
 const RANGES = [
   { value: '7', label: '7 days' },
@@ -20,22 +16,18 @@ const GB = 1024 ** 3;
 export function FiguresPage() {
   const [days, setDays] = useState('30');
   return (
-    <Stack>
-      <PageHead title="Figures">
-        <SegmentedControl aria-label="Range" data={RANGES} value={days} onChange={setDays} />
-      </PageHead>
+    <Page
+      title="Figures"
+      extra={<SegmentedControl aria-label="Range" data={RANGES} value={days} onChange={setDays} />}
+    >
       <Spending days={Number(days)} />
-    </Stack>
+    </Page>
   );
 }
 
 function Spending({ days }: { readonly days: number }) {
   const [from, to] = [dayOf(Date.now() - (days - 1) * DAY_MS), dayOf(Date.now())];
-  const query = useAccountQuery(
-    ['spending', from, to],
-    () => bodyOf(api.GET('/api/esim/spending', { params: { query: { from, to } } })),
-    { keepsOld: true },
-  );
+  const query = useRead('/api/esim/spending', { query: { from, to } }, { keepsOld: true });
   return (
     <QueryView query={query} rows={8}>
       {({ currency, usageAsOf, total, days: found, topDestinations }) => {
@@ -95,7 +87,19 @@ function Spending({ days }: { readonly days: number }) {
                 ])}
               />
             </Section>
-            <Destinations of={topDestinations} all={total.purchases} />
+            <Section title="Top destinations">
+              <Rows
+                label="Purchases by destination"
+                rows={topDestinations}
+                keyOf={({ regionName }) => regionName}
+                empty="No purchases in this time."
+                columns={{
+                  Destination: ({ regionName }) => regionName,
+                  Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
+                  Share: ({ purchases }) => <Share percent={(100 * purchases) / total.purchases} />,
+                }}
+              />
+            </Section>
           </>
         );
       }}
@@ -116,34 +120,7 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-type Figures = components['schemas']['Spending'];
-
-const dayOfRow = ({ day }: Figures['days'][number]): string => day;
-
-function Destinations({
-  of: found,
-  all,
-}: {
-  readonly of: Figures['topDestinations'];
-  /** The purchases of all destinations. */
-  readonly all: number;
-}) {
-  return (
-    <Section title="Top destinations">
-      <Rows
-        label="Purchases by destination"
-        rows={found}
-        keyOf={({ regionName }) => regionName}
-        empty="No purchases in this time."
-        columns={[
-          { title: 'Destination', cell: ({ regionName }) => regionName },
-          { title: 'Purchases', isNumber: true, cell: ({ purchases }) => purchases.toLocaleString() },
-          { title: 'Share', cell: ({ purchases }) => <Share percent={(100 * purchases) / all} /> },
-        ]}
-      />
-    </Section>
-  );
-}
+const dayOfRow = ({ day }: { readonly day: string }): string => day;
 
 function Share({ percent }: { readonly percent: number }) {
   const text = `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;

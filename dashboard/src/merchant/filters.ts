@@ -1,18 +1,16 @@
 /** The filters of the merchants' lists, in their addresses. */
-import type { components, operations } from 'simway-client/generated/api.ts';
 import {
+  listEsimsStatus,
   listTransactionsPaymentMethod,
   listTransactionsStatus,
   listTransactionsType,
   listWalletEntriesKind,
   listWebhookMessagesStatus,
 } from 'simway-client/generated/api-lists.ts';
-import { daysIn, oneOf, textIn, type Days, type Search } from '../ui/address.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
 
-type Entries = NonNullable<operations['listWalletEntries']['parameters']['query']>;
-type Transactions = NonNullable<operations['listTransactions']['parameters']['query']>;
-
-export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>> = {
+export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
   HOLD: 'Hold for a purchase',
   RELEASE: 'Released',
   FUNDING: 'Funding',
@@ -23,12 +21,12 @@ export const ENTRY_KINDS: Readonly<Record<NonNullable<Entries['kind']>, string>>
   ADJUSTMENT: 'Adjustment',
 };
 
-export const TRANSACTION_TYPES: Readonly<Record<NonNullable<Transactions['type']>, string>> = {
+export const TRANSACTION_TYPES: Readonly<Record<(typeof listTransactionsType)[number], string>> = {
   BASE: 'eSIM',
   TOPUP: 'Top-up',
   FUNDING: 'Funding',
 };
-export type PaymentMethod = components['schemas']['BuyRequest']['paymentMethod'];
+export type PaymentMethod = ApiSchemas['BuyRequest']['paymentMethod'];
 export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
   WALLET: 'Wallet',
   CARD: 'Card',
@@ -39,41 +37,20 @@ export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
 /** With the words for them. */
 export const METHOD_CHOICES = Object.entries(PAYMENT_METHODS) as [PaymentMethod, string][];
 
-export interface EntryFilters extends Days {
-  readonly kind?: Entries['kind'] | undefined;
-}
+export const entryFilters = searchOf({ ...DAYS, kind: oneOf(listWalletEntriesKind) });
+export type EntryFilters = ReturnType<typeof entryFilters>;
 
-export const entryFilters = (search: Search): EntryFilters => ({
-  ...daysIn(search),
-  kind: oneOf(listWalletEntriesKind, search['kind']),
+export const transactionFilters = searchOf({
+  ...DAYS,
+  search: textIn,
+  type: oneOf(listTransactionsType),
+  status: oneOf(listTransactionsStatus),
+  paymentMethod: oneOf(listTransactionsPaymentMethod),
 });
 
-export interface TransactionFilters extends Days {
-  readonly search?: string | undefined;
-  readonly type?: Transactions['type'] | undefined;
-  readonly status?: Transactions['status'] | undefined;
-  readonly paymentMethod?: Transactions['paymentMethod'] | undefined;
-}
-
-export const transactionFilters = (search: Search): TransactionFilters => ({
-  ...daysIn(search),
-  search: textIn(search['search']),
-  type: oneOf(listTransactionsType, search['type']),
-  status: oneOf(listTransactionsStatus, search['status']),
-  paymentMethod: oneOf(listTransactionsPaymentMethod, search['paymentMethod']),
-});
-
-export interface MessageFilters {
-  readonly status?: components['schemas']['WebhookMessage']['status'] | undefined;
-  readonly endpointId?: string | undefined;
-}
-
-export const messageFilters = (search: Search): MessageFilters => ({
-  status: oneOf(listWebhookMessagesStatus, search['status']),
-  endpointId: textIn(search['endpointId']),
-});
+export const messageFilters = searchOf({ status: oneOf(listWebhookMessagesStatus), endpointId: textIn });
 
 /** Of the list of API requests. */
-export const requestFilters = (search: Search): { readonly requestId?: string | undefined } => ({
-  requestId: textIn(search['requestId']),
-});
+export const requestFilters = searchOf({ requestId: textIn });
+
+export const esimFilters = searchOf({ search: textIn, status: oneOf(listEsimsStatus) });

@@ -1,129 +1,90 @@
-import { Button, Group, List, SimpleGrid, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import { PageLink } from '../ui/page-link.tsx';
-import { Amount, QueryView, PageHead, Section } from '../ui/parts.tsx';
-import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
-import { useAccountQuery, useMembership, usePlace } from './place.ts';
+import { Group, List, SimpleGrid, Text } from '@mantine/core';
+import { PageLink, LinkButton } from '../ui/page-link.tsx';
+import { Page, QuerySection } from '../ui/parts.tsx';
+import { readWallet, Balance } from './balance.tsx';
+import { useMembership, useReads, useRead } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
 const RECENT = 5;
 
 export function HomePage() {
-  const place = usePlace();
   const { membership, may } = useMembership();
+  const wallet = useReads(['wallet', 'balance'], readWallet);
   return (
-    <Stack>
-      <PageHead title={membership?.accountName ?? 'Home'}>
+    <Page
+      title={membership?.accountName ?? 'Home'}
+      extra={
         <Group>
           {may('keys') && (
-            <Button
-              variant="default"
-              renderRoot={(props) => (
-                <Link {...props} to="/m/$accountId/$environment/developers/keys" params={place} />
-              )}
-            >
+            <LinkButton variant="default" to="/m/$accountId/$environment/developers/keys">
               Create an API key
-            </Button>
+            </LinkButton>
           )}
-          <Button
-            renderRoot={(props) => (
-              <Link {...props} to="/m/$accountId/$environment/catalogue" params={place} />
-            )}
-          >
-            Buy an eSIM
-          </Button>
+          <LinkButton to="/m/$accountId/$environment/catalogue">Buy an eSIM</LinkButton>
         </Group>
-      </PageHead>
+      }
+    >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <Balance />
+        <QuerySection title="Wallet" query={wallet} rows={2}>
+          {(found) => <Balance of={found} />}
+        </QuerySection>
         <Totals />
       </SimpleGrid>
       <Recent />
-    </Stack>
-  );
-}
-
-function Balance() {
-  const query = useAccountQuery(['wallet', 'balance'], readWallet);
-  return (
-    <Section title="Wallet">
-      <QueryView query={query} rows={2}>
-        {(wallet) => (
-          <>
-            <Text size="xl" fw={700}>
-              <Amount of={wallet.balance} currency={wallet.currency} />
-            </Text>
-            <Text size="sm" c="dimmed">
-              On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />
-            </Text>
-            <OwedAlert of={wallet} />
-            <LowBalanceAlert of={wallet} />
-          </>
-        )}
-      </QueryView>
-    </Section>
+    </Page>
   );
 }
 
 function Totals() {
-  const query = useAccountQuery(['statistics'], () => bodyOf(api.GET('/api/esim/statistics')));
+  const query = useRead('/api/esim/statistics', {});
   return (
-    <Section title="eSIMs">
-      <QueryView query={query} rows={2}>
-        {({ esims, purchases }) => (
-          <>
-            <Text size="xl" fw={700}>
-              {esims.byStatus.ACTIVE.toLocaleString()} in use
-            </Text>
-            <Text size="sm" c="dimmed">
-              {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
-            </Text>
-          </>
-        )}
-      </QueryView>
-    </Section>
+    <QuerySection title="eSIMs" query={query} rows={2}>
+      {({ esims, purchases }) => (
+        <>
+          <Text size="xl" fw={700}>
+            {esims.byStatus.ACTIVE.toLocaleString()} in use
+          </Text>
+          <Text size="sm" c="dimmed">
+            {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
+          </Text>
+        </>
+      )}
+    </QuerySection>
   );
 }
 
 function Recent() {
-  const query = useAccountQuery(['transactions', 'recent'], () =>
-    dataOf(api.GET('/api/esim/transactions', { params: { query: { limit: RECENT } } })),
-  );
+  const query = useRead('/api/esim/transactions', { query: { limit: RECENT } });
   const isNew = query.data?.items.length === 0;
   return (
-    <Section title={isNew ? 'First steps' : 'Latest purchases and fundings'}>
-      <QueryView query={query} rows={RECENT}>
-        {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
-      </QueryView>
-    </Section>
+    <QuerySection title={isNew ? 'First steps' : 'Latest purchases and fundings'} query={query} rows={RECENT}>
+      {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
+    </QuerySection>
   );
 }
 
 /** The steps to the first purchase, without those that the role may not take. */
 function FirstSteps() {
-  const place = usePlace();
   const { may } = useMembership();
   return (
     <List type="ordered">
       {may('fund') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$environment/wallet" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/wallet">
             Fund the wallet
           </PageLink>
           : purchases can be paid from it.
         </List.Item>
       )}
       <List.Item>
-        <PageLink underline="always" to="/m/$accountId/$environment/catalogue" params={place}>
+        <PageLink underline="always" to="/m/$accountId/$environment/catalogue">
           Choose an eSIM in the catalogue
         </PageLink>
         : with your prices.
       </List.Item>
       {may('keys') && (
         <List.Item>
-          <PageLink underline="always" to="/m/$accountId/$environment/developers/keys" params={place}>
+          <PageLink underline="always" to="/m/$accountId/$environment/developers/keys">
             Create a key for your servers
           </PageLink>
           : they buy with it, or you buy here.

@@ -1,48 +1,34 @@
-import type { LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { components } from 'simway-client/generated/api.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { usePlace } from './place.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import { PageLink, type Target } from '../ui/page-link.tsx';
 
 /** What has an id or a code, and mostly a page. */
-export type ItemKind = components['schemas']['FoundItem']['kind'] | 'request' | 'key' | 'package';
+export type ItemKind = ApiSchemas['FoundItem']['kind'] | 'request' | 'key' | 'package';
 
 /** The page that shows it; undefined: it has none. */
-export function usePageOf(): (
-  kind: ItemKind,
-  id: string,
-) => Pick<LinkProps, 'to' | 'params' | 'search'> | undefined {
-  const place = usePlace();
+export function pageOf(kind: ItemKind, id: string): Target | undefined {
   const developers = '/m/$accountId/$environment/developers';
-  return (kind, id) => {
-    switch (kind) {
-      case 'purchase':
-      case 'funding':
-        return {
-          to: '/m/$accountId/$environment/purchases/$transactionId',
-          params: { ...place, transactionId: id },
-        };
-      case 'esim':
-        return { to: '/m/$accountId/$environment/esims/$esimId', params: { ...place, esimId: id } };
-      case 'batch':
-        return { to: '/m/$accountId/$environment/batches/$batchId', params: { ...place, batchId: id } };
-      case 'package':
-        return {
-          to: '/m/$accountId/$environment/catalogue/$packageCode',
-          params: { ...place, packageCode: id },
-        };
-      case 'message':
-        return { to: `${developers}/webhooks/$messageId`, params: { ...place, messageId: id } };
-      case 'endpoint':
-        return { to: `${developers}/webhooks`, params: place, search: { endpointId: id } };
-      case 'request':
-        return { to: `${developers}/requests`, params: place, search: { requestId: id } };
-      case 'key':
-        return { to: `${developers}/keys`, params: place };
-      case 'quote':
-        return undefined;
-    }
-  };
+  switch (kind) {
+    case 'purchase':
+    case 'funding':
+      return { to: '/m/$accountId/$environment/purchases/$transactionId', params: { transactionId: id } };
+    case 'esim':
+      return { to: '/m/$accountId/$environment/esims/$esimId', params: { esimId: id } };
+    case 'batch':
+      return { to: '/m/$accountId/$environment/batches/$batchId', params: { batchId: id } };
+    case 'package':
+      return { to: '/m/$accountId/$environment/catalogue/$packageCode', params: { packageCode: id } };
+    case 'message':
+      return { to: `${developers}/webhooks/$messageId`, params: { messageId: id } };
+    case 'endpoint':
+      return { to: `${developers}/webhooks`, search: { endpointId: id } };
+    case 'request':
+      return { to: `${developers}/requests`, search: { requestId: id } };
+    case 'key':
+      return { to: `${developers}/keys` };
+    case 'quote':
+      return undefined;
+  }
 }
 
 /** Leads to its page, if it has one. */
@@ -55,6 +41,6 @@ export function ItemLink({
   readonly id: string;
   readonly children?: ReactNode;
 }) {
-  const page = usePageOf()(kind, id);
+  const page = pageOf(kind, id);
   return page ? <PageLink {...page}>{children}</PageLink> : children;
 }

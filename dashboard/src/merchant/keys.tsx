@@ -12,90 +12,68 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { ConfirmButton } from '../ui/confirm-dialog.tsx';
-import { ModalButton } from '../ui/modal-button.tsx';
-import { QueryView, Moment, PageHead } from '../ui/parts.tsx';
+import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
+import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { SendForm } from '../ui/send-form.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
-import { useSending } from '../ui/use-sending.ts';
-import { useAccountQuery, usePlace, useRefresh } from './place.ts';
+import { usePlace, useRefresh, useReads } from './place.ts';
 
-type Key = components['schemas']['ApiKey'];
-type NewKey = components['schemas']['NewApiKey']['data'];
+type Key = ApiSchemas['ApiKey'];
+type NewKey = ApiSchemas['NewApiKey']['data'];
 
 export function KeysPage() {
   const { environment } = usePlace();
   const [made, setMade] = useState<NewKey>();
   const refresh = useRefresh();
-  const query = useAccountQuery(['keys'], listKeys);
+  const query = useReads(['keys'], listKeys);
   return (
-    <Stack>
-      <PageHead
-        title="API keys"
-        about={`For your servers, in the ${environment} environment. A key is shown once.`}
-      >
+    <Page
+      title="API keys"
+      about={`For your servers, in the ${environment} environment. A key is shown once.`}
+      extra={
         <ModalButton label="Create a key" title="Create a key" size="lg">
           {(close) => (
             <NewKeyForm
               onDone={async (key) => {
                 setMade(key);
                 close();
-                await refresh('keys');
+                await refresh();
               }}
             />
           )}
         </ModalButton>
-      </PageHead>
+      }
+    >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      <QueryView query={query}>{({ items }) => <KeyRows keys={items} />}</QueryView>
-    </Stack>
-  );
-}
-
-function KeyRows({ keys }: { readonly keys: readonly Key[] }) {
-  return (
-    <Rows
-      label="API keys"
-      rows={keys}
-      keyOf={({ keyId }) => keyId}
-      empty="No keys yet."
-      columns={[
-        {
-          title: 'Key',
-          cell: ({ key }) => (
-            <Code className="id" title={key}>
-              {key}
-            </Code>
-          ),
-        },
-        { title: 'Company', cell: ({ companyName }) => companyName },
-        { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-        { title: 'Allowed addresses', cell: ({ allowedAddresses }) => allowedAddresses.join(', ') },
-        {
-          title: 'Last used',
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Moment at={lastUsedAt} />),
-        },
-        {
-          title: 'Expires',
-          cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : <Moment at={expiresAt} />),
-        },
-        {
-          title: 'Revoke',
-          cell: (key) =>
-            key.revokedAt === null ? (
-              <Revoke of={key} />
-            ) : (
-              <>
-                Revoked <Moment at={key.revokedAt} />
-              </>
-            ),
-        },
-      ]}
-    />
+      <QueryView query={query}>
+        {({ items }) => (
+          <Rows
+            label="API keys"
+            rows={items}
+            keyOf={({ keyId }) => keyId}
+            empty="No keys yet."
+            columns={{
+              Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+              Company: ({ companyName }) => companyName,
+              Scopes: ({ scopes }) => scopes.join(', '),
+              'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+              'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+              Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
+              Revoke: (key) =>
+                key.revokedAt === null ? (
+                  <Revoke of={key} />
+                ) : (
+                  <>
+                    Revoked <Moment at={key.revokedAt} />
+                  </>
+                ),
+            }}
+          />
+        )}
+      </QueryView>
+    </Page>
   );
 }
 
@@ -108,7 +86,7 @@ function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
       confirmLabel="Revoke the key"
       act={async () => {
         await api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } });
-        await refresh('keys');
+        await refresh();
       }}
     >
       <Text size="sm">
@@ -152,12 +130,12 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
   );
 }
 
-const SCOPES: Record<components['schemas']['ApiKey']['scopes'][number], string> = {
+const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
   read: 'Read: catalogue, eSIMs, purchases, wallet',
   purchase: 'Purchase: buy, top up, fund, manage webhooks',
 };
 
-const listKeys = () => dataOf(api.GET('/account/keys'));
+const listKeys = () => readApi('/account/keys', {});
 
 /**
  * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before
@@ -172,12 +150,12 @@ function useCreateKey() {
     const unseen = items.find(({ keyId }) => before.current?.has(keyId) === false);
     if (!unseen) return;
     before.current = undefined;
-    await refresh('keys');
+    await refresh();
     throw new Error(
       `The answer was lost, but the key ${unseen.key} was created. Revoke it in the list, then create another.`,
     );
   };
-  return async (body: components['schemas']['CreateKeyRequest']): Promise<NewKey> => {
+  return async (body: ApiSchemas['CreateKeyRequest']): Promise<NewKey> => {
     if (before.current) await nameUnseen();
     const known = new Set((await listKeys()).items.map(({ keyId }) => keyId));
     try {

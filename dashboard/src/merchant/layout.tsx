@@ -1,68 +1,49 @@
 import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { isSignedOut, useCurrentUser, type CurrentUser } from '../app/session.ts';
-import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
+import type { CurrentUser } from '../app/session.ts';
+import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { SignInFirst } from '../ui/go-to.tsx';
-import { QueryView, Empty } from '../ui/parts.tsx';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { SignedIn } from '../ui/go-to.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { useMembership, usePlace } from './place.ts';
 
-export function MerchantLayout() {
-  const query = useCurrentUser();
-  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
-  return <QueryView query={query}>{(user) => <Shell user={user} />}</QueryView>;
-}
+const FROM = '/m/$accountId/$environment';
+
+export const MerchantLayout = () => <SignedIn>{(user) => <Shell user={user} />}</SignedIn>;
 
 function Shell({ user }: { readonly user: CurrentUser }) {
-  const { membership } = useMembership();
+  const { membership, may } = useMembership();
+  const { environment } = usePlace();
+  const { routesById } = useRouter();
+  const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={<Environments environments={user.environments} />}
+      environment={
+        <EnvironmentSwitch
+          environment={environment}
+          environments={user.environments}
+          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+        />
+      }
       tools={
         <>
-          <Search />
+          <SearchBox
+            label="Any id or ICCID"
+            onSearch={(text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } })}
+          />
           <ColorSchemeSwitch />
           <OwnMenu user={user} />
         </>
       }
-      pages={usePages()}
-      params={usePlace()}
+      pages={pagesOf(routesById[FROM].children, (data) => data.merchantPage, may)}
       above={<AccountSwitch user={user} />}
     >
       {membership ? <Outlet /> : <Empty>You are not a member of this account. Choose another.</Empty>}
     </AppLayout>
-  );
-}
-
-function Search() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  return (
-    <SearchBox
-      label="Any id or ICCID"
-      onSearch={(text) =>
-        void navigate({ to: '/m/$accountId/$environment/search', params: place, search: { text } })
-      }
-    />
-  );
-}
-
-function Environments({ environments }: { readonly environments: readonly Environment[] }) {
-  const { accountId, environment } = usePlace();
-  const navigate = useNavigate();
-  return (
-    <EnvironmentSwitch
-      environment={environment}
-      environments={environments}
-      onChange={(next) =>
-        void navigate({ to: '/m/$accountId/$environment', params: { accountId, environment: next } })
-      }
-    />
   );
 }
 
@@ -78,9 +59,7 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{user.user.email}</Menu.Label>
-        <Menu.Item
-          renderRoot={(props) => <Link {...props} to="/m/$accountId/$environment/login" params={place} />}
-        >
+        <Menu.Item renderRoot={(props) => <Link {...props} to="/m/$accountId/$environment/login" />}>
           Your login
         </Menu.Item>
         {user.operator && (
@@ -99,8 +78,8 @@ function OwnMenu({ user }: { readonly user: CurrentUser }) {
 }
 
 function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }) {
-  const { accountId, environment } = usePlace();
-  const navigate = useNavigate();
+  const { accountId } = usePlace();
+  const navigate = useNavigate({ from: FROM });
   return (
     <Select
       aria-label="Account"
@@ -110,18 +89,7 @@ function AccountSwitch({ user: { memberships } }: { readonly user: CurrentUser }
       }))}
       value={accountId}
       allowDeselect={false}
-      onChange={(next) =>
-        next !== null &&
-        void navigate({ to: '/m/$accountId/$environment', params: { accountId: next, environment } })
-      }
+      onChange={(next) => next !== null && void navigate({ to: FROM, params: { accountId: next } })}
     />
-  );
-}
-
-function usePages(): readonly AppPage[] {
-  const { may } = useMembership();
-  const { routesById } = useRouter();
-  return pagesOf(routesById['/m/$accountId/$environment'].children, ({ merchantPage: page }) =>
-    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
   );
 }

@@ -1,28 +1,21 @@
 /** The filters of the catalogue, in its address. Pure. */
-import type { components } from 'simway-client/generated/api.ts';
-import { amountIn, textIn, type Search } from '../ui/address.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import { amountIn, textIn, searchOf } from '../ui/address.ts';
 
-type Package = components['schemas']['Package'];
+type Package = ApiSchemas['Package'];
 
-export interface PackageFilters {
-  readonly region?: string | undefined;
+export const packageFilters = searchOf({
+  region: textIn,
   /** In the name, the code or the data. */
-  readonly search?: string | undefined;
+  search: textIn,
   /** At least this many GB in all. */
-  readonly data?: number | undefined;
+  data: amountIn,
   /** At least this many. */
-  readonly days?: number | undefined;
+  days: amountIn,
   /** At most, in the account's currency. */
-  readonly price?: number | undefined;
-}
-
-export const packageFilters = (search: Search): PackageFilters => ({
-  region: textIn(search['region']),
-  search: textIn(search['search']),
-  data: amountIn(search['data']),
-  days: amountIn(search['days']),
-  price: amountIn(search['price']),
+  price: amountIn,
 });
+export type PackageFilters = ReturnType<typeof packageFilters>;
 
 const MB_PER_GB = 1024;
 

@@ -1,14 +1,11 @@
 /** The account and the environment in the address, and what the reader may do there. */
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  useInfiniteQuery,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
+import type { paths } from 'simway-client/generated/api.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { type PathIn, type ParamsOf, type AnswerOf, readApi } from '../api/client.ts';
 import { useCurrentUser, type Membership } from '../app/session.ts';
 import type { Environment } from '../ui/environment.ts';
+import { useReading, type HowToRead, usePaging } from '../ui/use-reading.ts';
 
 export type Permission = Membership['permissions'][number];
 
@@ -28,50 +25,34 @@ export function useMembership() {
 }
 
 /**
- * A read of this account in this environment: both are part of its key, so nothing of another place is ever
- * shown.
+ * The key of a read of this account in this environment: both are part of it, so nothing of another place is
+ * ever shown.
  */
-export function useAccountQuery<Data>(
-  key: readonly unknown[],
-  ask: () => Promise<Data>,
-  {
-    everyMs = () => false,
-    keepsOld = false,
-  }: {
-    /** How soon it is read again, by what was read last. */
-    readonly everyMs?: (data: Data | undefined) => number | false;
-    readonly keepsOld?: boolean;
-  } = {},
-) {
+function useKey(...key: readonly unknown[]): readonly unknown[] {
   const { accountId, environment } = usePlace();
-  return useQuery({
-    queryKey: ['m', accountId, environment, ...key],
-    queryFn: ask,
-    refetchInterval: ({ state }) => everyMs(state.data),
-    ...(keepsOld ? { placeholderData: keepPreviousData } : {}),
-  });
+  return ['m', accountId, environment, ...key];
 }
 
-/** The same for lists that are read page by page; a page without `nextCursor` is the last. */
-export function usePages<Page extends { readonly nextCursor: string }>(
-  key: readonly unknown[],
-  ask: (after: string) => Promise<Page>,
-) {
-  const { accountId, environment } = usePlace();
-  return useInfiniteQuery(
-    infiniteQueryOptions({
-      queryKey: ['m', accountId, environment, ...key],
-      queryFn: ({ pageParam }) => ask(pageParam),
-      initialPageParam: '',
-      getNextPageParam: ({ nextCursor }) => (nextCursor === '' ? undefined : nextCursor),
-    }),
-  );
-}
+/** Several reads as one. */
+export const useReads = <Data>(key: readonly unknown[], ask: () => Promise<Data>) =>
+  useReading({ queryKey: useKey(...key), queryFn: ask });
 
-/** Reads again what a change may have changed. */
+/** What this path answers. */
+export const useRead = <Path extends PathIn<paths>>(
+  path: Path,
+  params: ParamsOf<paths, Path>,
+  how?: HowToRead<AnswerOf<paths, Path>>,
+) => useReading({ queryKey: useKey(path, params), queryFn: () => readApi(path, params), ...how });
+
+/** What this path answers page by page. */
+export const usePages = <Page extends { readonly nextCursor: string | null }>(
+  key: readonly unknown[],
+  ask: (after: string | undefined) => Promise<Page>,
+) => usePaging(useKey(...key), ask);
+
+/** Reads again what the page shows, after a change. */
 export function useRefresh() {
-  const { accountId, environment } = usePlace();
+  const queryKey = useKey();
   const queries = useQueryClient();
-  return (...key: readonly unknown[]) =>
-    queries.invalidateQueries({ queryKey: ['m', accountId, environment, ...key] });
+  return () => queries.invalidateQueries({ queryKey });
 }

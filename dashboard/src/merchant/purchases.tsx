@@ -1,68 +1,51 @@
 import { Anchor, Button, Group, Stack, Text, Timeline } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { defined, timesOf, type Search } from '../ui/address.ts';
+import { readApi, type ApiSchemas } from '../api/client.ts';
+import { timesOf, type Search } from '../ui/address.ts';
 import { DayRange } from '../ui/day-range.tsx';
-import { Facts } from '../ui/facts.tsx';
-import { ChoiceField, SearchField } from '../ui/filter-fields.tsx';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { plain } from '../ui/format.ts';
-import { Amount, QueryView, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { amountColumn, Rows, type Column } from '../ui/rows.tsx';
-import { CursorList } from '../ui/cursor-list.tsx';
+import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
 import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, usePages, usePlace } from './place.ts';
+import { usePages, useRead } from './place.ts';
 
-type Item = components['schemas']['TransactionListItem'];
+type Item = ApiSchemas['TransactionListItem'];
 
 const OPEN_EVERY_MS = 2_000;
 
-const COLUMNS: readonly Column<Item>[] = [
-  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  {
-    title: 'What',
-    cell: ({ transactionId, type, packageName }) => (
-      <ItemLink kind="purchase" id={transactionId}>
-        {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
-      </ItemLink>
-    ),
-  },
-  { title: 'Paid by', cell: ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod] },
-  amountColumn('Amount', 'amount'),
-  { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-];
+const COLUMNS: Columns<Item> = {
+  When: ({ createdAt }) => <Moment at={createdAt} />,
+  What: ({ transactionId, type, packageName }) => (
+    <ItemLink kind="purchase" id={transactionId}>
+      {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
+    </ItemLink>
+  ),
+  'Paid by': ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod],
+  Amount: amount('amount'),
+  Status: ({ status }) => <Status>{status}</Status>,
+};
 
 export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (
   <Rows label="Purchases" rows={rows} columns={COLUMNS} keyOf={({ transactionId }) => transactionId} />
 );
 
+const FROM = '/m/$accountId/$environment/purchases';
+
 /** Its filters are in the address. */
 export function PurchasesPage() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const filters = useSearch({ from: '/m/$accountId/$environment/purchases' });
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
   const show = (next: Search) =>
-    void navigate({
-      to: '/m/$accountId/$environment/purchases',
-      params: place,
-      search: transactionFilters({ ...filters, ...next }),
-      replace: true,
-    });
-  const { from, to, ...others } = filters;
-  const asked = { ...defined(others), ...timesOf({ from, to }) };
+    void navigate({ search: transactionFilters({ ...filters, ...next }), replace: true });
+  const asked = { ...filters, ...timesOf(filters) };
   const query = usePages(['transactions', asked], (after) =>
-    dataOf(
-      api.GET('/api/esim/transactions', {
-        params: { query: { ...asked, limit: 25, ...(after === '' ? {} : { after }) } },
-      }),
-    ),
+    readApi('/api/esim/transactions', { query: { ...asked, limit: 25, after } }),
   );
   return (
-    <Stack>
-      <PageHead title="Purchases" about="Every eSIM, top-up and funding of the wallet." />
+    <Page title="Purchases" about="Every eSIM, top-up and funding of the wallet.">
       <Group align="end">
         <SearchField
           placeholder="Id, ICCID or package"
@@ -96,15 +79,15 @@ export function PurchasesPage() {
         keyOf={({ transactionId }) => transactionId}
         empty="No results."
       />
-    </Stack>
+    </Page>
   );
 }
 
 /** One purchase or funding; read again while it is open. */
 export function useTransaction(transactionId: string) {
-  return useAccountQuery(
-    ['transactions', transactionId],
-    () => bodyOf(api.GET('/api/esim/transactions/{transactionId}', { params: { path: { transactionId } } })),
+  return useRead(
+    '/api/esim/transactions/{transactionId}',
+    { path: { transactionId } },
     {
       everyMs: (found) => (found?.status === 'PENDING' || found?.status === 'PROCESSING') && OPEN_EVERY_MS,
     },
@@ -116,28 +99,24 @@ export function PurchasePage() {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
   return (
-    <Stack>
-      <PageHead title="Purchase" />
+    <Page title="Purchase">
       <Id>{transactionId}</Id>
       <QueryView query={query}>
         {(found) => (
           <>
             <Section title="Overview">
               <Facts
-                of={[
-                  ['Status', <Status key="status">{found.status}</Status>],
-                  ['Reason', found.reason],
-                  ['What', 'package' in found ? nameOf(found.package) : 'Funding of the wallet'],
-                  ['Price', <Price key="price" of={found} />],
-                  [
-                    'eSIM',
-                    esim && (
-                      <ItemLink key="esim" kind="esim" id={esim.esimId}>
-                        {esim.iccid}
-                      </ItemLink>
-                    ),
-                  ],
-                ]}
+                of={{
+                  Status: <Status>{found.status}</Status>,
+                  Reason: found.reason,
+                  What: 'package' in found ? nameOf(found.package) : 'Funding of the wallet',
+                  Price: <Price of={found} />,
+                  eSIM: esim && (
+                    <ItemLink kind="esim" id={esim.esimId}>
+                      {esim.iccid}
+                    </ItemLink>
+                  ),
+                }}
               />
               <PayNow of={found} />
             </Section>
@@ -153,7 +132,7 @@ export function PurchasePage() {
           </>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
@@ -194,11 +173,11 @@ function PayNow({ of: { paymentUrl, bankAccounts } }: { readonly of: Found }) {
       {bankAccounts?.map(({ bankName, accountNumber, accountName, expiryDate }) => (
         <Facts
           key={accountNumber}
-          of={[
-            ['Transfer to', `${accountName}, ${bankName}`],
-            ['Account number', <Id key="number">{accountNumber}</Id>],
-            ['Until', <Moment key="until" at={expiryDate} />],
-          ]}
+          of={{
+            'Transfer to': `${accountName}, ${bankName}`,
+            'Account number': <Id>{accountNumber}</Id>,
+            Until: <Moment at={expiryDate} />,
+          }}
         />
       ))}
     </Stack>

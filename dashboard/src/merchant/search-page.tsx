@@ -1,15 +1,13 @@
-import { Stack, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
+import { readApi, type ApiSchemas } from '../api/client.ts';
 import { GoTo } from '../ui/go-to.tsx';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { Empty, Id, PageHead, QueryView, Status } from '../ui/parts.tsx';
+import { NothingFound } from '../ui/nothing-found.tsx';
+import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { ItemLink, usePageOf } from './item-link.tsx';
-import { useAccountQuery, useMembership, usePlace } from './place.ts';
+import { ItemLink, pageOf } from './item-link.tsx';
+import { useMembership, usePlace, useReads } from './place.ts';
 
-type FoundItem = components['schemas']['FoundItem'];
+type FoundItem = ApiSchemas['FoundItem'];
 
 /**
  * `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that
@@ -35,19 +33,18 @@ const KINDS: Readonly<Record<Found['kind'], string>> = {
 export function SearchPage() {
   const { text } = useSearch({ from: '/m/$accountId/$environment/search' });
   return (
-    <Stack>
-      <PageHead title="Search" />
+    <Page title="Search">
       {text === undefined ? <Empty>Type an id into the search box above.</Empty> : <Results text={text} />}
-    </Stack>
+    </Page>
   );
 }
 
 function Results({ text }: { readonly text: string }) {
-  const pageOf = usePageOf();
+  const { environment } = usePlace();
   const { may } = useMembership();
-  const query = useAccountQuery(['search', text], async () => {
+  const query = useReads(['search', text], async () => {
     const [{ items }, requests, keys] = await Promise.all([
-      dataOf(api.GET('/api/search', { params: { query: { text } } })),
+      readApi('/api/search', { query: { text } }),
       may('requests') ? findRequests(text) : [],
       may('keys') ? findKeys(text) : [],
     ]);
@@ -57,7 +54,13 @@ function Results({ text }: { readonly text: string }) {
     <QueryView query={query}>
       {(items) => {
         const [only, ...more] = items;
-        if (!only) return <Nothing text={text} />;
+        if (!only)
+          return (
+            <NothingFound text={text} environment={environment}>
+              The box takes complete ids of anything shown on these pages, your own references in batches,
+              references of payments, and ICCIDs.
+            </NothingFound>
+          );
         const page = pageOf(only.kind, only.id);
         if (more.length === 0 && page) return <GoTo key={text} {...page} replace />;
         return (
@@ -65,19 +68,16 @@ function Results({ text }: { readonly text: string }) {
             label="Found"
             rows={items}
             keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
-            columns={[
-              { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
-              {
-                title: 'What',
-                cell: ({ kind, id, title }) => (
-                  <ItemLink kind={kind} id={id}>
-                    {title}
-                  </ItemLink>
-                ),
-              },
-              { title: 'Status', cell: ({ status }) => <Status>{status === '' ? null : status}</Status> },
-              { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
-            ]}
+            columns={{
+              Kind: ({ kind }) => KINDS[kind],
+              What: ({ kind, id, title }) => (
+                <ItemLink kind={kind} id={id}>
+                  {title}
+                </ItemLink>
+              ),
+              Status: ({ status }) => <Status>{status === '' ? null : status}</Status>,
+              Id: ({ id }) => <Id>{id}</Id>,
+            }}
           />
         );
       }}
@@ -89,9 +89,7 @@ function Results({ text }: { readonly text: string }) {
  * One id may be that of several requests: callers choose it. They share a page, so the newest stands for all.
  */
 async function findRequests(text: string): Promise<Found[]> {
-  const { items } = await dataOf(
-    api.GET('/account/requests', { params: { query: { requestId: text, limit: 1 } } }),
-  );
+  const { items } = await readApi('/account/requests', { query: { requestId: text, limit: 1 } });
   return items.map(({ requestId: id, method, path, status }) => ({
     ...{ kind: 'request' as const, id, title: `${method} ${path}`, status: String(status) },
   }));
@@ -99,25 +97,10 @@ async function findRequests(text: string): Promise<Found[]> {
 
 async function findKeys(text: string): Promise<Found[]> {
   if (!text.startsWith('key-')) return [];
-  const { items } = await dataOf(api.GET('/account/keys'));
+  const { items } = await readApi('/account/keys', {});
   return items
     .filter(({ keyId }) => keyId === text)
     .map(({ keyId: id, key, revokedAt }) => ({
       ...{ kind: 'key' as const, id, title: key, status: revokedAt === null ? '' : 'REVOKED' },
     }));
-}
-
-function Nothing({ text }: { readonly text: string }) {
-  const { environment } = usePlace();
-  return (
-    <div role="status">
-      <Empty>
-        No result for “{text}” in the {environment} environment.
-      </Empty>
-      <Text ta="center" size="sm">
-        The box takes complete ids of anything shown on these pages, your own references in batches,
-        references of payments, and ICCIDs.
-      </Text>
-    </div>
-  );
 }

@@ -1,51 +1,41 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
+import { api, type ApiSchemas } from '../api/client.ts';
 import { currentUserQuery } from '../app/session.ts';
-import { Facts } from '../ui/facts.tsx';
-import { QueryView, Id, Moment, PageHead, Section } from '../ui/parts.tsx';
-import { SendForm } from '../ui/send-form.tsx';
-import { useSending } from '../ui/use-sending.ts';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
-
-type Account = components['schemas']['OwnAccount']['data'];
+import { QueryView, Id, Moment, Section, Facts, Page } from '../ui/parts.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
+import { useMembership, useRefresh, useRead } from './place.ts';
 
 export function SettingsPage() {
   const { may } = useMembership();
-  const query = useAccountQuery(['account'], () => dataOf(api.GET('/account')));
+  const query = useRead('/account', {});
   return (
-    <Stack>
-      <PageHead title="Settings" />
+    <Page title="Settings">
       <QueryView query={query}>
         {(account) => (
           <>
             <Section title="Account">
               <Facts
-                of={[
-                  ['Account', <Id key="id">{account.accountId}</Id>],
-                  ['E-mail', account.email],
-                  ['Currency', account.currency],
-                  [
-                    'Plan',
-                    `${account.plan}: ${account.requestsPerMinute.toLocaleString()} requests a minute`,
-                  ],
-                  ['Since', <Moment key="since" at={account.createdAt} />],
-                ]}
+                of={{
+                  Account: <Id>{account.accountId}</Id>,
+                  'E-mail': account.email,
+                  Currency: account.currency,
+                  Plan: `${account.plan}: ${account.requestsPerMinute.toLocaleString()} requests a minute`,
+                  Since: <Moment at={account.createdAt} />,
+                }}
               />
             </Section>
             {may('members') && <Names account={account} />}
           </>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
-function Names({ account }: { readonly account: Account }) {
+function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data'] }) {
   const refresh = useRefresh();
   const queries = useQueryClient();
   const form = useForm({ initialValues: { name: account.name, websiteUrl: account.websiteUrl ?? '' } });
@@ -55,10 +45,7 @@ function Names({ account }: { readonly account: Account }) {
       api.PATCH('/account', { body: { name, ...(websiteUrl === '' ? {} : { websiteUrl }) } }),
     async () => {
       notifications.show({ message: 'Saved.' });
-      await Promise.all([
-        refresh('account'),
-        queries.invalidateQueries({ queryKey: currentUserQuery.queryKey }),
-      ]);
+      await Promise.all([refresh(), queries.invalidateQueries({ queryKey: currentUserQuery.queryKey })]);
     },
   );
   return (

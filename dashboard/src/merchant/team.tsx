@@ -1,20 +1,18 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { SandboxMail } from '../account/sandbox-mail.tsx';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
+import { SandboxMail } from '../account/sandbox-mail.tsx';
+import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { useCurrentUser } from '../app/session.ts';
-import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { QueryView, Failed, Moment, PageHead, Section } from '../ui/parts.tsx';
+import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
+import { QueryView, Failed, Moment, Section, Page, QuerySection } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { useSending } from '../ui/use-sending.ts';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { useSending } from '../ui/send-form.tsx';
+import { useMembership, useRefresh, useRead } from './place.ts';
 
-type Role = components['schemas']['Member']['role'];
-type Member = components['schemas']['Member'];
+type Role = ApiSchemas['Member']['role'];
+type Member = ApiSchemas['Member'];
 
 const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
   OWNER: { label: 'Owner', may: 'everything, including the team' },
@@ -34,36 +32,28 @@ const ROLE_CHOICE = {
 
 export function TeamPage() {
   const { may } = useMembership();
-  const members = useAccountQuery(['members'], () => dataOf(api.GET('/account/members')));
+  const members = useRead('/account/members', {});
   return (
-    <Stack>
-      <PageHead title="Team" />
-      <Section title="Members">
-        <QueryView query={members}>
-          {({ items }) => (
-            <Rows
-              label="Members"
-              rows={items}
-              keyOf={({ userId }) => userId}
-              columns={[
-                { title: 'Name', cell: ({ name }) => name },
-                { title: 'E-mail', cell: ({ email }) => email },
-                { title: 'Second factor', cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off') },
-                { title: 'Since', cell: ({ joinedAt }) => <Moment at={joinedAt} /> },
-                {
-                  title: 'Role',
-                  cell: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
-                },
-                ...(may('members')
-                  ? [{ title: 'Remove', cell: (member: Member) => <Remove member={member} /> }]
-                  : []),
-              ]}
-            />
-          )}
-        </QueryView>
-      </Section>
+    <Page title="Team">
+      <QuerySection title="Members" query={members}>
+        {({ items }) => (
+          <Rows
+            label="Members"
+            rows={items}
+            keyOf={({ userId }) => userId}
+            columns={{
+              Name: ({ name }) => name,
+              'E-mail': ({ email }) => email,
+              'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+              Since: ({ joinedAt }) => <Moment at={joinedAt} />,
+              Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
+              ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
+            }}
+          />
+        )}
+      </QuerySection>
       {may('members') && <Invitations />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -92,7 +82,7 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
             params: { path: { userId } },
             body: { role: next },
           });
-          await refresh('members');
+          await refresh();
         }}
       >
         <Text size="sm">
@@ -115,7 +105,7 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
       confirmLabel={`Remove ${name}`}
       act={async () => {
         await api.DELETE('/account/members/{userId}', { params: { path: { userId } } });
-        await refresh('members');
+        await refresh();
       }}
     >
       <Text size="sm">{name} loses access to this account. API keys keep working.</Text>
@@ -123,12 +113,10 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
   );
 }
 
-type Mail = components['schemas']['SandboxMail'];
-
 function Invitations() {
   const refresh = useRefresh();
-  const [mail, setMail] = useState<Mail>();
-  const query = useAccountQuery(['invitations'], () => dataOf(api.GET('/account/invitations')));
+  const [mail, setMail] = useState<ApiSchemas['SandboxMail']>();
+  const query = useRead('/account/invitations', {});
   const form = useForm({ initialValues: { email: '', role: 'DEVELOPER' as Role } });
   const sending = useSending(
     form,
@@ -136,12 +124,12 @@ function Invitations() {
     async ({ sandboxMail }) => {
       form.reset();
       setMail(sandboxMail);
-      await refresh('invitations');
+      await refresh();
     },
   );
   const withdraw = async (invitationId: string) => {
     await api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
-    await refresh('invitations');
+    await refresh();
   };
   return (
     <Section title="Invitations">
@@ -164,25 +152,22 @@ function Invitations() {
               rows={items}
               keyOf={({ invitationId }) => invitationId}
               empty="No open invitations."
-              columns={[
-                { title: 'E-mail', cell: ({ email }) => email },
-                { title: 'Role', cell: ({ role }) => role },
-                { title: 'Until', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
-                {
-                  title: 'Withdraw',
-                  cell: ({ invitationId, email }) => (
-                    <ConfirmButton
-                      label="Withdraw"
-                      buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
-                      title="Withdraw the invitation"
-                      confirmLabel="Withdraw the invitation"
-                      act={() => withdraw(invitationId)}
-                    >
-                      <Text size="sm">The link that was sent to {email} stops working.</Text>
-                    </ConfirmButton>
-                  ),
-                },
-              ]}
+              columns={{
+                'E-mail': ({ email }) => email,
+                Role: ({ role }) => role,
+                Until: ({ expiresAt }) => <Moment at={expiresAt} />,
+                Withdraw: ({ invitationId, email }) => (
+                  <ConfirmButton
+                    label="Withdraw"
+                    buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
+                    title="Withdraw the invitation"
+                    confirmLabel="Withdraw the invitation"
+                    act={() => withdraw(invitationId)}
+                  >
+                    <Text size="sm">The link that was sent to {email} stops working.</Text>
+                  </ConfirmButton>
+                ),
+              }}
             />
           )}
         </QueryView>

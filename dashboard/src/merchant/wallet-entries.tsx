@@ -1,20 +1,15 @@
 import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { defined, timesOf } from '../ui/address.ts';
-import { CursorList } from '../ui/cursor-list.tsx';
+import { api, readApi, type ApiSchemas } from '../api/client.ts';
+import { timesOf } from '../ui/address.ts';
 import { DayRange } from '../ui/day-range.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { ChoiceField } from '../ui/filter-fields.tsx';
+import { ChoiceField } from '../ui/filters.tsx';
 import { Moment, Section } from '../ui/parts.tsx';
-import { amountColumn } from '../ui/rows.tsx';
+import { amount, CursorList } from '../ui/rows.tsx';
 import { ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { usePages, usePlace } from './place.ts';
-
-type Entry = components['schemas']['WalletEntry'];
+import { usePages } from './place.ts';
 
 const HOLD_STATUSES = {
   HELD: 'On hold',
@@ -27,29 +22,18 @@ const ROWS_OF_AN_ANSWER = 10_000;
 /** A spreadsheet opens a million rows. */
 const MAX_ANSWERS = 100;
 
-const queryOf = ({ kind, ...days }: EntryFilters) => ({ ...defined({ kind }), ...timesOf(days) });
-
-const kindOf = ({ kind, holdStatus }: Entry): string =>
+const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
   holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
+
+const FROM = '/m/$accountId/$environment/wallet';
 
 /** Every change of the balance. Its filters are in the address. */
 export function WalletEntries() {
-  const place = usePlace();
-  const navigate = useNavigate();
-  const filters = useSearch({ from: '/m/$accountId/$environment/wallet' });
-  const show = (next: EntryFilters) =>
-    void navigate({
-      to: '/m/$accountId/$environment/wallet',
-      params: place,
-      search: { ...filters, ...next },
-      replace: true,
-    });
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
+  const show = (next: EntryFilters) => void navigate({ search: { ...filters, ...next }, replace: true });
   const query = usePages(['wallet', 'entries', filters], (after) =>
-    dataOf(
-      api.GET('/api/wallet/entries', {
-        params: { query: { limit: 25, ...queryOf(filters), ...(after === '' ? {} : { after }) } },
-      }),
-    ),
+    readApi('/api/wallet/entries', { query: { limit: 25, ...filters, ...timesOf(filters), after } }),
   );
   return (
     <Section
@@ -70,24 +54,21 @@ export function WalletEntries() {
           query={query}
           label="Changes of the balance"
           keyOf={({ id }) => id}
-          empty={Object.keys(queryOf(filters)).length === 0 ? 'No changes yet.' : 'No results.'}
-          columns={[
-            { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-            {
-              title: 'What',
-              cell: ({ description, transactionId }) =>
-                transactionId === null ? (
-                  description
-                ) : (
-                  <ItemLink kind="purchase" id={transactionId}>
-                    {description}
-                  </ItemLink>
-                ),
-            },
-            { title: 'Kind', cell: kindOf },
-            amountColumn('Amount', 'amount'),
-            amountColumn('Balance', 'balanceAfter'),
-          ]}
+          empty={Object.values(filters).some(Boolean) ? 'No results.' : 'No changes yet.'}
+          columns={{
+            When: ({ at }) => <Moment at={at} />,
+            What: ({ description, transactionId }) =>
+              transactionId === null ? (
+                description
+              ) : (
+                <ItemLink kind="purchase" id={transactionId}>
+                  {description}
+                </ItemLink>
+              ),
+            Kind: kindOf,
+            Amount: amount('amount'),
+            Balance: amount('balanceAfter'),
+          }}
         />
       </Stack>
     </Section>
@@ -97,17 +78,17 @@ export function WalletEntries() {
 /** All rows that match, from as many answers as they take. */
 async function readCsv(filters: EntryFilters): Promise<Blob> {
   const parts: string[] = [];
-  let after = '';
+  let after: string | undefined;
   for (let answers = 0; answers < MAX_ANSWERS; answers += 1) {
     const { data } = await api.GET('/api/wallet/entries', {
       headers: { Accept: 'text/csv' },
-      params: { query: { ...queryOf(filters), ...(after === '' ? {} : { after }) } },
+      params: { query: { ...filters, ...timesOf(filters), after } },
       parseAs: 'text',
     });
     const [head = '', ...rows] = String(data).trimEnd().split('\r\n');
     parts.push(...(answers === 0 ? [head] : []), ...rows);
     if (rows.length < ROWS_OF_AN_ANSWER) return new Blob([`${parts.join('\r\n')}\r\n`], { type: 'text/csv' });
-    after = rows.at(-1)?.split(',', 1)[0] ?? '';
+    after = rows.at(-1)?.split(',', 1)[0];
   }
   throw new Error('There are more than a million rows. Choose fewer days.');
 }

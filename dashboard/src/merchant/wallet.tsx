@@ -2,15 +2,13 @@ import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/c
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import { Amount, QueryView, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { SendForm } from '../ui/send-form.tsx';
+import { api, readApi, bodyOf } from '../api/client.ts';
+import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { useSending } from '../ui/use-sending.ts';
+import { readWallet, Balance } from './balance.tsx';
 import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
-import { LowBalanceAlert, OwedAlert, readWallet } from './wallet-alerts.tsx';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { useMembership, useRefresh, useReads, useRead } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
 import { WalletEntries } from './wallet-entries.tsx';
 
@@ -20,33 +18,22 @@ const METHODS = METHOD_CHOICES.flatMap(([value, label]) => (value === 'WALLET' ?
 
 export function WalletPage() {
   const { may } = useMembership();
-  const query = useAccountQuery(['wallet', 'overview'], async () => {
+  const query = useReads(['wallet', 'overview'], async () => {
     const [wallet, { items }] = await Promise.all([
       readWallet(),
-      dataOf(api.GET('/api/wallet/entries', { params: { query: { limit: 1 } } })),
+      readApi('/api/wallet/entries', { query: { limit: 1 } }),
     ]);
     return { ...wallet, lastChange: items[0]?.at };
   });
   return (
-    <Stack>
-      <PageHead title="Wallet" />
-      <Section title="Balance">
-        <QueryView query={query} rows={2}>
-          {(wallet) => (
-            <>
-              <Text size="xl" fw={700}>
-                <Amount of={wallet.balance} currency={wallet.currency} />
-              </Text>
-              <Text size="sm" c="dimmed">
-                On hold for open purchases: <Amount of={wallet.onHold} currency={wallet.currency} />. Last
-                change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
-              </Text>
-              <OwedAlert of={wallet} />
-              <LowBalanceAlert of={wallet} />
-            </>
-          )}
-        </QueryView>
-      </Section>
+    <Page title="Wallet">
+      <QuerySection title="Balance" query={query} rows={2}>
+        {(wallet) => (
+          <Balance of={wallet}>
+            . Last change: {wallet.lastChange === undefined ? 'none yet' : <Moment at={wallet.lastChange} />}
+          </Balance>
+        )}
+      </QuerySection>
       {may('fund') && (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <Fund />
@@ -54,7 +41,7 @@ export function WalletPage() {
         </SimpleGrid>
       )}
       <WalletEntries />
-    </Stack>
+    </Page>
   );
 }
 
@@ -74,7 +61,7 @@ function Fund() {
       once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
         bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
       ),
-    () => refresh('transactions'),
+    () => refresh(),
   );
   if (sending.result)
     return (
@@ -121,7 +108,7 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
   const refresh = useRefresh();
   const isPaid = query.data?.status === 'SUCCESS';
   useEffect(() => {
-    if (isPaid) void refresh('wallet');
+    if (isPaid) void refresh();
     // Once, when it is paid: `refresh` is another function in every render.
   }, [isPaid]);
   return (
@@ -139,13 +126,11 @@ function Funding({ transactionId }: { readonly transactionId: string }) {
 }
 
 function LowBalance() {
-  const query = useAccountQuery(['wallet', 'low-balance'], () => bodyOf(api.GET('/api/wallet/low-balance')));
+  const query = useRead('/api/wallet/low-balance', {});
   return (
-    <Section title="Low-balance warning">
-      <QueryView query={query} rows={2}>
-        {(found) => <LowBalanceForm {...found} />}
-      </QueryView>
-    </Section>
+    <QuerySection title="Low-balance warning" query={query} rows={2}>
+      {(found) => <LowBalanceForm {...found} />}
+    </QuerySection>
   );
 }
 
@@ -160,7 +145,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       }),
     async () => {
       notifications.show({ message: 'Saved.' });
-      await refresh('wallet');
+      await refresh();
     },
   );
   return (

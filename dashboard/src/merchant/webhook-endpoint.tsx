@@ -1,23 +1,18 @@
 import { Button, Code, Group, MultiSelect, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
-import { bodyOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
 import { webhookEndpointEvents } from 'simway-client/generated/api-lists.ts';
-import { ConfirmButton, ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
+import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
 import { DAY_MS } from '../ui/format.ts';
-import { ModalButton } from '../ui/modal-button.tsx';
 import { Failed } from '../ui/parts.tsx';
-import { SendForm } from '../ui/send-form.tsx';
+import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { useSending } from '../ui/use-sending.ts';
 import { useMembership, useRefresh } from './place.ts';
 
-type Endpoint = components['schemas']['WebhookEndpoint'];
+type Endpoint = ApiSchemas['WebhookEndpoint'];
 type EventName = Endpoint['events'][number];
 
 const REASONS = {
@@ -105,7 +100,7 @@ function Edit({
           }
           onDone={async () => {
             close();
-            await refresh('webhooks');
+            await refresh();
           }}
         />
       )}
@@ -118,7 +113,6 @@ const localTime = (ms: number): string =>
   new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 function Recover({ id, url }: { readonly id: string; readonly url: string }) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [from, setFrom] = useState('');
   const refresh = useRefresh();
   const recover = async () => {
@@ -134,44 +128,33 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
           ? '1 failed message is being resent.'
           : `${String(recovered)} failed messages are being resent.`,
     });
-    await refresh('webhooks');
+    await refresh();
   };
   return (
-    <>
-      <Button
-        size="xs"
-        variant="default"
-        onClick={() => {
-          setFrom(localTime(Date.now() - DAY_MS));
-          open();
-        }}
-      >
-        Resend failures
-      </Button>
-      <ConfirmDialog
-        opened={isOpen}
-        onClose={close}
-        title="Resend failed messages"
-        confirmLabel="Resend"
-        color="blue"
-        act={recover}
-      >
-        <Stack>
-          <Text size="sm">
-            Messages to <Code>{url}</Code> that failed are sent again.
-          </Text>
-          <TextInput
-            label="Created since"
-            description={`At most ${String(MAX_DAYS_BACK)} days ago`}
-            type="datetime-local"
-            min={localTime(Date.now() - MAX_DAYS_BACK * DAY_MS)}
-            max={localTime(Date.now())}
-            value={from}
-            onChange={({ currentTarget }) => setFrom(currentTarget.value)}
-          />
-        </Stack>
-      </ConfirmDialog>
-    </>
+    <ConfirmButton
+      label="Resend failures"
+      buttonProps={{ variant: 'default', color: 'blue' }}
+      onOpen={() => setFrom(localTime(Date.now() - DAY_MS))}
+      title="Resend failed messages"
+      confirmLabel="Resend"
+      color="blue"
+      act={recover}
+    >
+      <Stack>
+        <Text size="sm">
+          Messages to <Code>{url}</Code> that failed are sent again.
+        </Text>
+        <TextInput
+          label="Created since"
+          description={`At most ${String(MAX_DAYS_BACK)} days ago`}
+          type="datetime-local"
+          min={localTime(Date.now() - MAX_DAYS_BACK * DAY_MS)}
+          max={localTime(Date.now())}
+          value={from}
+          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+        />
+      </Stack>
+    </ConfirmButton>
   );
 }
 
@@ -190,7 +173,7 @@ export function EndpointCard({
   const acting = useMutation({
     mutationFn: (act: () => Promise<string | undefined>) => act(),
     onSuccess: (message) => message !== undefined && notifications.show({ message }),
-    onSettled: () => refresh('webhooks'),
+    onSettled: () => refresh(),
   });
   const actions = {
     enable: async () => {
@@ -203,12 +186,12 @@ export function EndpointCard({
     },
     rotate: async () => {
       onSecret((await bodyOf(api.POST('/api/webhooks/endpoints/{endpointId}/rotate-secret', path))).secret);
-      await refresh('webhooks');
+      await refresh();
     },
     remove: async () => {
       await api.DELETE('/api/webhooks/endpoints/{endpointId}', path);
       notifications.show({ message: 'The endpoint is removed.' });
-      await refresh('webhooks');
+      await refresh();
     },
   };
   return (

@@ -2,14 +2,22 @@ import { Accordion, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { Facts } from '../ui/facts.tsx';
-import { QueryView, Empty, Failed, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { useAccountQuery, useMembership, useRefresh } from './place.ts';
+import { api, type ApiSchemas } from '../api/client.ts';
+import {
+  QueryView,
+  Empty,
+  Failed,
+  Id,
+  Moment,
+  Section,
+  Status,
+  Facts,
+  Page,
+  QuerySection,
+} from '../ui/parts.tsx';
+import { useMembership, useRefresh, useRead } from './place.ts';
 
-type Attempt = components['schemas']['WebhookAttempt'];
+type Attempt = ApiSchemas['WebhookAttempt'];
 
 const LIVE_MS = 3_000;
 
@@ -19,46 +27,42 @@ export function WebhookMessagePage() {
   const { may } = useMembership();
   const refresh = useRefresh();
   const path = { params: { path: { messageId } } };
-  const message = useAccountQuery(
-    ['webhooks', 'message', messageId],
-    () => bodyOf(api.GET('/api/webhooks/messages/{messageId}', path)),
-    { everyMs: () => LIVE_MS },
-  );
-  const attempts = useAccountQuery(
-    ['webhooks', 'message', messageId, 'attempts'],
-    () => dataOf(api.GET('/api/webhooks/messages/{messageId}/attempts', path)),
-    { everyMs: () => LIVE_MS },
-  );
+  const message = useRead('/api/webhooks/messages/{messageId}', path.params, { everyMs: () => LIVE_MS });
+  const attempts = useRead('/api/webhooks/messages/{messageId}/attempts', path.params, {
+    everyMs: () => LIVE_MS,
+  });
   const resending = useMutation({
     mutationFn: () => api.POST('/api/webhooks/messages/{messageId}/resend', path),
     onSuccess: async () => {
       notifications.show({ message: 'Resending.' });
-      await refresh('webhooks');
+      await refresh();
     },
   });
   return (
-    <Stack>
-      <PageHead title="Webhook message">
-        {may('resend') && (
+    <Page
+      title="Webhook message"
+      extra={
+        may('resend') && (
           <Button onClick={() => resending.mutate()} loading={resending.isPending}>
             Resend
           </Button>
-        )}
-      </PageHead>
+        )
+      }
+    >
       {resending.error && <Failed error={resending.error} />}
       <QueryView query={message} rows={12}>
         {({ id, eventId, event, status, createdAt, nextAttemptAt, body }) => (
           <>
             <Section title="Message">
               <Facts
-                of={[
-                  ['Event', event],
-                  ['Status', <Status key="status">{status}</Status>],
-                  ['Message', <Id key="id">{id}</Id>],
-                  ['Event id', eventId !== null && <Id key="eventId">{eventId}</Id>],
-                  ['Created', <Moment key="created" at={createdAt} />],
-                  ['Next attempt', nextAttemptAt !== null && <Moment key="next" at={nextAttemptAt} />],
-                ]}
+                of={{
+                  Event: event,
+                  Status: <Status>{status}</Status>,
+                  Message: <Id>{id}</Id>,
+                  'Event id': eventId !== null && <Id>{eventId}</Id>,
+                  Created: <Moment at={createdAt} />,
+                  'Next attempt': nextAttemptAt !== null && <Moment at={nextAttemptAt} />,
+                }}
               />
             </Section>
             <Section title="Body">
@@ -69,14 +73,12 @@ export function WebhookMessagePage() {
           </>
         )}
       </QueryView>
-      <Section title="Attempts">
-        <QueryView query={attempts}>
-          {({ items }) =>
-            items.length === 0 ? <Empty>No attempts yet.</Empty> : <Attempts attempts={items} />
-          }
-        </QueryView>
-      </Section>
-    </Stack>
+      <QuerySection title="Attempts" query={attempts}>
+        {({ items }) =>
+          items.length === 0 ? <Empty>No attempts yet.</Empty> : <Attempts attempts={items} />
+        }
+      </QuerySection>
+    </Page>
   );
 }
 
@@ -88,7 +90,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
           <Accordion.Control>
             <Group gap="sm">
               <Text fw={500}>Attempt {one.attempt}</Text>
-              <Text size="sm">{one.status === null ? one.outcome : `HTTP ${String(one.status)}`}</Text>
+              <Text size="sm">{outcomeOf(one)}</Text>
               <Text size="sm" c="dimmed">
                 <Moment at={one.at} />, {one.milliseconds} ms
               </Text>
@@ -96,37 +98,44 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
           </Accordion.Control>
           <Accordion.Panel>
             <Stack>
-              <div>
-                <Text size="sm" fw={500}>
-                  Request
-                </Text>
-                <Code block tabIndex={0}>
-                  {[
-                    `${one.request.method} ${one.request.url}`,
-                    ...one.request.headers.map(({ name, value }) => `${name}: ${value}`),
-                    '',
-                    pretty(one.request.body),
-                  ].join('\n')}
-                </Code>
-              </div>
-              <div>
-                <Text size="sm" fw={500}>
-                  Response
-                </Text>
-                <Code block tabIndex={0}>
-                  {[
-                    one.status === null ? one.outcome : `HTTP ${String(one.status)}`,
-                    ...(one.answerHeaders ?? []).map(({ name, value }) => `${name}: ${value}`),
-                    '',
-                    one.answer,
-                  ].join('\n')}
-                </Code>
-              </div>
+              <Side title="Request" of={one.request.headers} body={pretty(one.request.body)}>
+                {`${one.request.method} ${one.request.url}`}
+              </Side>
+              <Side title="Response" of={one.answerHeaders ?? []} body={one.answer}>
+                {outcomeOf(one)}
+              </Side>
             </Stack>
           </Accordion.Panel>
         </Accordion.Item>
       ))}
     </Accordion>
+  );
+}
+
+const outcomeOf = ({ status, outcome }: Attempt): string =>
+  status === null ? outcome : `HTTP ${String(status)}`;
+
+/** A request or a response: `children` is its first line. */
+function Side({
+  title,
+  of: headers,
+  body,
+  children,
+}: {
+  readonly title: string;
+  readonly of: Attempt['request']['headers'];
+  readonly body: string;
+  readonly children: string;
+}) {
+  return (
+    <div>
+      <Text size="sm" fw={500}>
+        {title}
+      </Text>
+      <Code block tabIndex={0}>
+        {[children, ...headers.map(({ name, value }) => `${name}: ${value}`), '', body].join('\n')}
+      </Code>
+    </div>
   );
 }
 

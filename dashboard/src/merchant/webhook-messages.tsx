@@ -1,21 +1,19 @@
 import { Group, Stack } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../api/client.ts';
 import { listWebhookMessagesStatus } from 'simway-client/generated/api-lists.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/api.ts';
-import { defined } from '../ui/address.ts';
-import { ChoiceField } from '../ui/filter-fields.tsx';
-import { QueryView, Moment, Pages, Section, ShortId, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { messageFilters, type MessageFilters } from './filters.ts';
+import type { ApiSchemas } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
+import { ChoiceField } from '../ui/filters.tsx';
+import { Moment, Section, ShortId, Status } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
+import { messageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { useAccountQuery, usePlace } from './place.ts';
+import { useRead } from './place.ts';
 
 const LIVE_MS = 5_000;
 
-type Endpoints = readonly components['schemas']['WebhookEndpoint'][];
+type Endpoints = readonly ApiSchemas['WebhookEndpoint'][];
 
 /** The URL of the endpoint, or its id if it was removed. */
 function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoints: Endpoints }) {
@@ -23,27 +21,20 @@ function EndpointName({ id, endpoints }: { readonly id: string; readonly endpoin
   return endpoint ? <span className="breakable">{endpoint.url}</span> : <ShortId>{id}</ShortId>;
 }
 
+const FROM = '/m/$accountId/$environment/developers/webhooks';
+
 /** The messages to all endpoints, or to one. The filters are in the address. */
 export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
-  const place = usePlace();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: FROM });
   const [page, setPage] = useState(1);
-  const filters = useSearch({ from: '/m/$accountId/$environment/developers/webhooks' });
-  const show = (next: Readonly<Record<keyof MessageFilters, unknown>>) => {
+  const filters = useSearch({ from: FROM });
+  const show = (next: Search) => {
     setPage(1);
-    void navigate({
-      to: '/m/$accountId/$environment/developers/webhooks',
-      params: place,
-      search: messageFilters(next),
-      replace: true,
-    });
+    void navigate({ search: messageFilters(next), replace: true });
   };
-  const query = useAccountQuery(
-    ['webhooks', 'messages', page, filters],
-    () =>
-      dataOf(
-        api.GET('/api/webhooks/messages', { params: { query: { page, limit: 20, ...defined(filters) } } }),
-      ),
+  const query = useRead(
+    '/api/webhooks/messages',
+    { query: { page, limit: 20, ...filters } },
     { everyMs: () => LIVE_MS, keepsOld: true },
   );
   const { status, endpointId } = filters;
@@ -64,37 +55,25 @@ export function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
             onChange={(next) => show({ status, endpointId: next })}
           />
         </Group>
-        <QueryView query={query}>
-          {({ items, pagination }) => (
-            <>
-              <Rows
-                label="Messages"
-                rows={items}
-                keyOf={({ id }) => id}
-                empty="No messages."
-                columns={[
-                  { title: 'When', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                  {
-                    title: 'Event',
-                    cell: ({ id, event }) => (
-                      <ItemLink kind="message" id={id}>
-                        {event}
-                      </ItemLink>
-                    ),
-                  },
-                  {
-                    title: 'Endpoint',
-                    cell: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
-                  },
-                  { title: 'Status', cell: (one) => <Status>{one.status}</Status> },
-                  { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-                  { title: 'Next', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
-                ]}
-              />
-              {items.length > 0 && <Pages of={pagination} onChange={setPage} />}
-            </>
-          )}
-        </QueryView>
+        <PagedRows
+          label="Messages"
+          query={query}
+          onPage={setPage}
+          keyOf={({ id }) => id}
+          empty="No messages."
+          columns={{
+            When: ({ createdAt }) => <Moment at={createdAt} />,
+            Event: ({ id, event }) => (
+              <ItemLink kind="message" id={id}>
+                {event}
+              </ItemLink>
+            ),
+            Endpoint: ({ endpointId: id }) => <EndpointName id={id} endpoints={endpoints} />,
+            Status: (one) => <Status>{one.status}</Status>,
+            Attempts: { number: ({ attempts }) => attempts },
+            Next: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
+          }}
+        />
       </Stack>
     </Section>
   );

@@ -1,25 +1,15 @@
 /** Who acts for an account, its keys, and where its webhooks go. */
 import { Code, Group, List, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { CursorList } from '../ui/cursor-list.tsx';
+import { readOps } from '../api/client.ts';
+import { plain } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { Id, Moment, QueryView, Section, Status } from '../ui/parts.tsx';
-import type { Column } from '../ui/rows.tsx';
-import {
-  accountEndpointsQuery,
-  accountKeysQuery,
-  accountMembersQuery,
-  accountMessagesQuery,
-  type AccountEndpoint,
-  type AccountKey,
-  type AccountMember,
-  type AccountMessage,
-} from './data.ts';
-import { useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { RowsOrNone, type RowsOrNoneProps } from './tables.tsx';
-import { plain } from './words.ts';
+import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
+import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
+import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
+import { SubjectLink } from './links.tsx';
+import { useOps, useOpsPages } from './place.ts';
 
 interface OfAccount {
   readonly accountId: string;
@@ -29,91 +19,73 @@ interface OfAccount {
 function Whole<Item>({
   query,
   ...table
-}: Omit<RowsOrNoneProps<Item>, 'rows'> & {
+}: Omit<Parameters<typeof Rows<Item>>[0], 'rows'> & {
   readonly query: UseQueryResult<{ readonly items: readonly Item[] }>;
 }) {
   return (
-    <Section title={table.label}>
-      <QueryView query={query} rows={2}>
-        {({ items }) => <RowsOrNone rows={items} {...table} />}
-      </QueryView>
-    </Section>
+    <QuerySection title={table.label} query={query} rows={2}>
+      {({ items }) => <Rows rows={items} {...table} />}
+    </QuerySection>
   );
 }
 
-/** A moment, or what stands for none. */
-const momentOr = (at: string | null, none: string) => (at === null ? none : <Moment at={at} />);
+const MEMBERS: Columns<AccountMember> = {
+  Name: ({ name }) => name,
+  'E-mail': ({ email }) => email,
+  Role: ({ role }) => plain(role),
+  'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+  'Last sign-in': ({ lastSignInAt, lockedUntil }) => (
+    <>
+      <Moment at={lastSignInAt} none="Never" />
+      {lockedUntil !== null && (
+        <>
+          , locked until <Moment at={lockedUntil} />
+        </>
+      )}
+    </>
+  ),
+  'Member since': ({ joinedAt }) => <Moment at={joinedAt} />,
+  User: ({ userId }) => <Id>{userId}</Id>,
+};
 
-const MEMBERS: readonly Column<AccountMember>[] = [
-  { title: 'Name', cell: ({ name }) => name },
-  { title: 'E-mail', cell: ({ email }) => email },
-  { title: 'Role', cell: ({ role }) => plain(role) },
-  { title: 'Second factor', cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off') },
-  {
-    title: 'Last sign-in',
-    cell: ({ lastSignInAt, lockedUntil }) => (
-      <>
-        {momentOr(lastSignInAt, 'Never')}
-        {lockedUntil !== null && (
-          <>
-            , locked until <Moment at={lockedUntil} />
-          </>
-        )}
-      </>
-    ),
-  },
-  { title: 'Member since', cell: ({ joinedAt }) => <Moment at={joinedAt} /> },
-  { title: 'User', cell: ({ userId }) => <Id>{userId}</Id> },
-];
-
-export function Members({ accountId }: OfAccount) {
-  const query = useQuery(accountMembersQuery(useEnvironment(), accountId));
-  return (
-    <Whole
-      query={query}
-      label="Members"
-      empty="No members."
-      columns={MEMBERS}
-      keyOf={({ userId }) => userId}
-    />
-  );
-}
+export const Members = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
+    label="Members"
+    empty="No members."
+    columns={MEMBERS}
+    keyOf={({ userId }) => userId}
+  />
+);
 
 function stateOf({ revokedAt, expiresAt }: AccountKey): string {
   if (revokedAt !== null) return 'Revoked';
   return expiresAt !== null && new Date(expiresAt) <= new Date() ? 'Expired' : 'Works';
 }
 
-const KEYS: readonly Column<AccountKey>[] = [
-  {
-    title: 'Key',
-    cell: ({ key }) => (
-      <Code className="id" title={key}>
-        {key}
-      </Code>
-    ),
-  },
-  { title: 'Company', cell: ({ companyName }) => companyName },
-  {
-    title: 'State',
-    cell: (key) => (
-      <>
-        <Status>{stateOf(key)}</Status> {key.revokedAt !== null && <Moment at={key.revokedAt} />}
-      </>
-    ),
-  },
-  { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-  { title: 'Last used', cell: ({ lastUsedAt }) => momentOr(lastUsedAt, 'Never') },
-  { title: 'Expires', cell: ({ expiresAt }) => momentOr(expiresAt, 'Never') },
-  { title: 'Id', cell: ({ keyId }) => <Id>{keyId}</Id> },
-];
+const KEYS: Columns<AccountKey> = {
+  Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+  Company: ({ companyName }) => companyName,
+  State: (key) => (
+    <>
+      <Status>{stateOf(key)}</Status> {key.revokedAt !== null && <Moment at={key.revokedAt} />}
+    </>
+  ),
+  Scopes: ({ scopes }) => scopes.join(', '),
+  'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+  Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
+  Id: ({ keyId }) => <Id>{keyId}</Id>,
+};
 
-export function Keys({ accountId }: OfAccount) {
-  const query = useQuery(accountKeysQuery(useEnvironment(), accountId));
-  return (
-    <Whole query={query} label="API keys" empty="No API keys." columns={KEYS} keyOf={({ keyId }) => keyId} />
-  );
-}
+export const Keys = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
+    label="API keys"
+    empty="No API keys."
+    columns={KEYS}
+    keyOf={({ keyId }) => keyId}
+  />
+);
 
 const DISABLED = {
   BY_OWNER: 'Disabled by the merchant',
@@ -141,41 +113,35 @@ function StateOfEndpoint({ of }: { readonly of: AccountEndpoint }) {
   );
 }
 
-const ENDPOINTS: readonly Column<AccountEndpoint>[] = [
-  { title: 'Host', cell: ({ host }) => <Code>{host}</Code> },
-  { title: 'State', cell: (endpoint) => <StateOfEndpoint of={endpoint} /> },
-  { title: 'Events', cell: ({ events }) => events.join(', ') },
-  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'Id', cell: ({ endpointId }) => <Id>{endpointId}</Id> },
-];
+const ENDPOINTS: Columns<AccountEndpoint> = {
+  Host: ({ host }) => <Code>{host}</Code>,
+  State: (endpoint) => <StateOfEndpoint of={endpoint} />,
+  Events: ({ events }) => events.join(', '),
+  Created: ({ createdAt }) => <Moment at={createdAt} />,
+  Id: ({ endpointId }) => <Id>{endpointId}</Id>,
+};
 
-export function Endpoints({ accountId }: OfAccount) {
-  const query = useQuery(accountEndpointsQuery(useEnvironment(), accountId));
-  return (
-    <Whole
-      query={query}
-      label="Webhook endpoints"
-      empty="No webhook endpoints."
-      columns={ENDPOINTS}
-      keyOf={({ endpointId }) => endpointId}
-    />
-  );
-}
+export const Endpoints = ({ accountId }: OfAccount) => (
+  <Whole
+    query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
+    label="Webhook endpoints"
+    empty="No webhook endpoints."
+    columns={ENDPOINTS}
+    keyOf={({ endpointId }) => endpointId}
+  />
+);
 
 /** Without bodies and answers: these are the merchant's. */
-const MESSAGES: readonly Column<AccountMessage>[] = [
-  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: 'Event', cell: ({ event }) => event },
-  { title: 'To', cell: ({ host }) => <Code>{host}</Code> },
-  { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-  { title: 'Attempts', cell: (message) => <Attempts of={message} /> },
-  { title: 'Next attempt', cell: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} /> },
-  {
-    title: 'About',
-    cell: ({ transactionId }) => (transactionId === null ? '–' : <SubjectLink id={transactionId} />),
-  },
-  { title: 'Message', cell: ({ messageId }) => <Id>{messageId}</Id> },
-];
+const MESSAGES: Columns<AccountMessage> = {
+  Created: ({ createdAt }) => <Moment at={createdAt} />,
+  Event: ({ event }) => event,
+  To: ({ host }) => <Code>{host}</Code>,
+  Status: ({ status }) => <Status>{status}</Status>,
+  Attempts: (message) => <Attempts of={message} />,
+  'Next attempt': ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
+  About: ({ transactionId }) => (transactionId === null ? '–' : <SubjectLink id={transactionId} />),
+  Message: ({ messageId }) => <Id>{messageId}</Id>,
+};
 
 function Attempts({ of: { attempts, latestAttempts } }: { readonly of: AccountMessage }) {
   if (attempts === 0) return 'None yet';
@@ -196,9 +162,13 @@ function Attempts({ of: { attempts, latestAttempts } }: { readonly of: AccountMe
 
 /** `message` in the address shows one, also when it was delivered. */
 export function UndeliveredMessages({ accountId }: OfAccount) {
-  const environment = useEnvironment();
   const { message } = useSearch({ from: '/operators/$environment/accounts/$id' });
-  const query = useInfiniteQuery(accountMessagesQuery(environment, accountId, message));
+  const query = useOpsPages(['account', accountId, 'messages', message], (at) =>
+    readOps('/ops/accounts/{accountId}/messages', {
+      path: { accountId },
+      query: { ...at, limit: 20, messageId: message },
+    }),
+  );
   const isOne = message !== undefined;
   const title = isOne ? 'Webhook message' : 'Undelivered webhook messages';
   return (
@@ -206,11 +176,7 @@ export function UndeliveredMessages({ accountId }: OfAccount) {
       {isOne && (
         <Group gap="xs" mb="sm">
           <Text size="sm">Message {message} only.</Text>
-          <PageLink
-            size="sm"
-            to="/operators/$environment/accounts/$id"
-            params={{ environment, id: accountId }}
-          >
+          <PageLink size="sm" to="/operators/$environment/accounts/$id" params={{ id: accountId }}>
             Show all that are undelivered
           </PageLink>
         </Group>

@@ -1,36 +1,26 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
-import { dataOf } from 'simway-client';
-import { CursorList } from '../ui/cursor-list.tsx';
-import { Facts } from '../ui/facts.tsx';
-import { formatAmount } from '../ui/format.ts';
+import { ops, readOps, dataOf } from '../api/client.ts';
+import { formatAmount, plain } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Id, Moment, PageHead, Section, Status } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { CursorList, amount } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import { AccountState } from './accounts.tsx';
-import { inPath, accountQuery, accountTransactionsQuery, type AccountOverview } from './data.ts';
-import { FormDialog, useSayChanged } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn } from './tables.tsx';
-import { plain } from './words.ts';
+import { inPath, type AccountOverview } from './data.ts';
+import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { SubjectLink } from './links.tsx';
+import { useOperator, useEnvironment, useOps, useOpsPages, useSayChanged } from './place.ts';
 
 export function AccountPage() {
-  const environment = useEnvironment();
   const { id } = useParams({ from: '/operators/$environment/accounts/$id' });
-  const account = useQuery(accountQuery(environment, id));
+  const account = useOps('/ops/accounts/{accountId}', { path: { accountId: id } });
   return (
-    <Stack>
-      <PageHead title={account.data?.name ?? 'Account'}>
-        {account.data && <AccountState {...account.data} />}
-      </PageHead>
+    <Page title={account.data?.name ?? 'Account'} extra={account.data && <AccountState {...account.data} />}>
       <QueryView query={account} rows={8}>
         {(of) => (
           <>
@@ -49,12 +39,11 @@ export function AccountPage() {
           </>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
 function WhoItIs({ of }: { readonly of: AccountOverview }) {
-  const environment = useEnvironment();
   const { may } = useOperator();
   const [change, setChange] = useState<Change | null>(null);
   const isDisabled = of.disabledAt !== null;
@@ -80,23 +69,18 @@ function WhoItIs({ of }: { readonly of: AccountOverview }) {
       }
     >
       <Facts
-        of={[
-          ['Id', <Id key="id">{of.accountId}</Id>],
-          ['E-mail', of.email],
-          ['Website', of.websiteUrl],
-          ['Type', plain(of.type)],
-          ['Plan', `${plain(of.plan)}, ${of.requestsPerMinute.toLocaleString()} requests a minute`],
-          ['Members', of.members.toLocaleString()],
-          ['Since', <Moment key="since" at={of.createdAt} />],
-        ]}
+        of={{
+          Id: <Id>{of.accountId}</Id>,
+          'E-mail': of.email,
+          Website: of.websiteUrl,
+          Type: plain(of.type),
+          Plan: `${plain(of.plan)}, ${of.requestsPerMinute.toLocaleString()} requests a minute`,
+          Members: of.members.toLocaleString(),
+          Since: <Moment at={of.createdAt} />,
+        }}
       />
       {may('audit') && (
-        <PageLink
-          size="sm"
-          to="/operators/$environment/audit"
-          params={{ environment }}
-          search={{ subject: of.accountId }}
-        >
+        <PageLink size="sm" to="/operators/$environment/audit" search={{ subject: of.accountId }}>
           See the audit log of this account
         </PageLink>
       )}
@@ -110,17 +94,17 @@ function WhatItHas({ of }: { readonly of: AccountOverview }) {
   return (
     <Section title={`In the ${environment} environment`}>
       <Facts
-        of={[
-          ['Currency', of.currency],
-          ['Balance', formatAmount(of.balance, of.currency)],
-          ['On hold', formatAmount(of.onHold, of.currency)],
-          ['Owes us', formatAmount(of.owed, of.currency)],
-          ['API keys', of.keys.toLocaleString()],
-          ['Webhook endpoints', of.endpoints.toLocaleString()],
-          ['Open purchases', of.openPurchases.toLocaleString()],
-          ['Open fundings', of.openFundings.toLocaleString()],
-          ['Stuck', of.stuck.toLocaleString()],
-        ]}
+        of={{
+          Currency: of.currency,
+          Balance: formatAmount(of.balance, of.currency),
+          'On hold': formatAmount(of.onHold, of.currency),
+          'Owes us': formatAmount(of.owed, of.currency),
+          'API keys': of.keys.toLocaleString(),
+          'Webhook endpoints': of.endpoints.toLocaleString(),
+          'Open purchases': of.openPurchases.toLocaleString(),
+          'Open fundings': of.openFundings.toLocaleString(),
+          Stuck: of.stuck.toLocaleString(),
+        }}
       />
     </Section>
   );
@@ -129,8 +113,9 @@ function WhatItHas({ of }: { readonly of: AccountOverview }) {
 const TYPES = { BASE: 'eSIM', TOPUP: 'Top-up', FUNDING: 'Funding' } as const;
 
 function Transactions({ accountId }: { readonly accountId: string }) {
-  const environment = useEnvironment();
-  const transactions = useInfiniteQuery(accountTransactionsQuery(environment, accountId));
+  const transactions = useOpsPages(['account', accountId, 'transactions'], (at) =>
+    readOps('/ops/accounts/{accountId}/transactions', { path: { accountId }, query: { ...at, limit: 20 } }),
+  );
   return (
     <Section title="Purchases and fundings">
       <CursorList
@@ -138,14 +123,14 @@ function Transactions({ accountId }: { readonly accountId: string }) {
         label="Purchases and fundings of the account"
         empty="No purchases yet."
         keyOf={({ transactionId }) => transactionId}
-        columns={[
-          { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-          { title: 'Transaction', cell: ({ transactionId }) => <SubjectLink id={transactionId} /> },
-          { title: 'Type', cell: ({ type }) => TYPES[type] },
-          { title: 'Package', cell: ({ packageName }) => packageName ?? '–' },
-          amountColumn('Amount', 'amount'),
-          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-        ]}
+        columns={{
+          Created: ({ createdAt }) => <Moment at={createdAt} />,
+          Transaction: ({ transactionId }) => <SubjectLink id={transactionId} />,
+          Type: ({ type }) => TYPES[type],
+          Package: ({ packageName }) => packageName ?? '–',
+          Amount: amount('amount'),
+          Status: ({ status }) => <Status>{status}</Status>,
+        }}
       />
     </Section>
   );
@@ -225,7 +210,7 @@ function ChangeDialog({
       title={`${title}: ${of.name}`}
       onClose={onClose}
       sending={sending}
-      submitLabel={submit}
+      label={submit}
       color={change === 'disable' ? 'red' : 'blue'}
     >
       <Text size="sm">{about}</Text>

@@ -1,46 +1,39 @@
-import { Badge, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { accountsQuery, type ListedAccount } from './data.ts';
-import { Moment, PageHead } from '../ui/parts.tsx';
-import { useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, PagedRows } from './tables.tsx';
-import { plain } from './words.ts';
+import { plain } from '../ui/format.ts';
+import { Moment, Page, Status } from '../ui/parts.tsx';
+import { PagedRows, amount } from '../ui/rows.tsx';
+import type { ListedAccount } from './data.ts';
+import { SubjectLink } from './links.tsx';
+import { useOps } from './place.ts';
 
 const FROM = '/operators/$environment/accounts';
 
 export function AccountsPage() {
-  const environment = useEnvironment();
   const { text, page = 1 } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const accounts = useQuery(
-    accountsQuery({ environment, page, limit: 25, ...(text === undefined ? {} : { text }) }),
-  );
+  const accounts = useOps('/ops/accounts', { query: { page, limit: 25, text } }, { keepsOld: true });
   return (
-    <Stack>
-      <PageHead title="Accounts" about="Customer accounts, newest first." />
+    <Page title="Accounts" about="Customer accounts, newest first.">
       <Filter key={text} text={text ?? ''} />
       <PagedRows
+        countsNone
         query={accounts}
         onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
         label="Accounts"
         empty="No results."
         keyOf={({ accountId }) => accountId}
-        columns={[
-          {
-            title: 'Account',
-            cell: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
-          },
-          { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
-          { title: 'Plan', cell: ({ plan }) => plain(plan) },
-          { title: 'Status', cell: (account) => <AccountState {...account} /> },
-          amountColumn('Balance', 'balance'),
-          { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        ]}
+        columns={{
+          Account: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
+          'E-mail': ({ email }) => <span className="breakable">{email}</span>,
+          Plan: ({ plan }) => plain(plan),
+          Status: (account) => <AccountState {...account} />,
+          Balance: amount('balance'),
+          Since: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
       />
-    </Stack>
+    </Page>
   );
 }
 
@@ -71,14 +64,5 @@ function Filter({ text }: { readonly text: string }) {
   );
 }
 
-export function AccountState({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) {
-  return disabledAt === null ? (
-    <Badge color="green" variant="light" className="status">
-      Active
-    </Badge>
-  ) : (
-    <Badge color="red" variant="light" className="status">
-      Disabled
-    </Badge>
-  );
-}
+export const AccountState = ({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) =>
+  disabledAt === null ? <Status color="green">Active</Status> : <Status color="red">Disabled</Status>;

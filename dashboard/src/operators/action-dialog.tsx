@@ -14,20 +14,18 @@ import {
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/ops.ts';
-import { Refusal } from 'simway-client';
+import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { inPath, actionsQuery, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
+import { SendForm } from '../ui/send-form.tsx';
+import { inPath, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { ReasonField, reasonError } from './form-dialog.tsx';
+import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
 
-type ActionRequest = components['schemas']['ActionRequest'];
-type Result = components['schemas']['ActionDone']['data'] | components['schemas']['ActionWaits']['data'];
+type ActionRequest = OpsSchemas['ActionRequest'];
+type Result = OpsSchemas['ActionDone']['data'] | OpsSchemas['ActionWaits']['data'];
 
 const EMPTY: Fields = {
   reason: '',
@@ -85,7 +83,10 @@ export function ActionDialog({
       ) : isChecking ? (
         <Stack>
           <Text size="sm">{does}</Text>
-          <Facts request={checked} />
+          <Text size="sm" c="dimmed">
+            Reason: {checked.reason}
+            {checked.evidence !== undefined && `. Evidence: ${checked.evidence}`}
+          </Text>
           <Effect request={checked} transactionId={timeline.transactionId} />
           {first && <WasFirst of={first} />}
           {sending.error && <Failed error={sending.error} />}
@@ -109,26 +110,23 @@ export function ActionDialog({
           )}
         </Stack>
       ) : (
-        <form
-          onSubmit={form.onSubmit((fields) => {
-            sending.reset();
-            setChecked(requestOf(action, fields, timeline));
-          })}
-          noValidate
+        <SendForm
+          sending={{
+            submit: form.onSubmit((fields) => {
+              sending.reset();
+              setChecked(requestOf(action, fields, timeline));
+            }),
+            failure: hasErrors(form.errors) ? null : sending.error,
+            isSending: false,
+          }}
+          label="Continue"
+          at="flex-end"
+          onBack={onClose}
         >
-          <Stack>
-            <Text size="sm">{does}</Text>
-            <FieldsOf action={action} timeline={timeline} form={form} />
-            <ReasonField data-autofocus {...form.getInputProps('reason')} />
-            {sending.error && !hasErrors(form.errors) && <Failed error={sending.error} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Back
-              </Button>
-              <Button type="submit">Continue</Button>
-            </Group>
-          </Stack>
-        </form>
+          <Text size="sm">{does}</Text>
+          <FieldsOf action={action} timeline={timeline} form={form} />
+          <ReasonField data-autofocus {...form.getInputProps('reason')} />
+        </SendForm>
       )}
     </Modal>
   );
@@ -140,6 +138,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
   const environment = useEnvironment();
   const { email } = useOperator();
   const queries = useQueryClient();
+  const refresh = useRefresh();
   const { transactionId } = timeline;
   // What the person saw when they began.
   const [known] = useState(() => new Set(timeline.actions.map(({ actionId }) => actionId)));
@@ -160,9 +159,12 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
    * it.
    */
   const findFirst = async (endedId?: string) => {
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
+    await refresh();
     const made = await queries
-      .query({ ...actionsQuery(environment, transactionId), staleTime: 0 })
+      .query({
+        ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
+        staleTime: 0,
+      })
       .then((actions) => actions.made.filter(({ by }) => by !== email))
       // The result or the refusal is shown in any case.
       .catch(() => []);
@@ -184,7 +186,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', environment] }),
+    onSettled: () => refresh(),
   });
   return { form, sending, first, isKnown: (actionId: string) => known.has(actionId) };
 }
@@ -196,28 +198,28 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
   return { ...error.byField(), ...(isShown ? { [field]: error.message } : {}) };
 }
 
+/** A refund is in the currency of the payment, anything else in that of the purchase. */
+const currencyOf = (action: Action, { currency, payments }: PurchaseTimeline) =>
+  action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
+
 /** Empty fields are not sent. */
-function requestOf(action: Action, fields: Fields, { currency, payments }: PurchaseTimeline): ActionRequest {
+function requestOf(action: Action, fields: Fields, timeline: PurchaseTimeline): ActionRequest {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
-  const text = (name: 'evidence' | 'packageCode' | 'disputeId') => {
-    const value = fields[name].trim();
-    return has(name) && value !== '' ? { [name]: value } : {};
-  };
-  const amountCurrency = action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
-  const amount =
-    has('amount') && fields.amount !== '' && amountCurrency !== null
-      ? { amount: Number(fields.amount), currency: amountCurrency }
-      : {};
+  const text = (name: 'evidence' | 'packageCode' | 'disputeId') =>
+    has(name) ? fields[name].trim() || undefined : undefined;
+  const currency = currencyOf(action, timeline);
   return {
     action,
     reason: fields.reason.trim(),
-    ...text('evidence'),
-    ...text('packageCode'),
-    ...text('disputeId'),
-    ...amount,
-    ...(has('goodwill') && fields.goodwill ? { goodwill: true } : {}),
-    ...(has('outcome') && fields.outcome !== '' ? { outcome: fields.outcome } : {}),
-    ...(has('override') && fields.override ? { override: true } : {}),
+    evidence: text('evidence'),
+    packageCode: text('packageCode'),
+    disputeId: text('disputeId'),
+    ...(has('amount') && fields.amount !== '' && currency !== null
+      ? { amount: Number(fields.amount), currency }
+      : {}),
+    goodwill: (has('goodwill') && fields.goodwill) || undefined,
+    outcome: (has('outcome') && fields.outcome) || undefined,
+    override: (has('override') && fields.override) || undefined,
   };
 }
 
@@ -232,8 +234,7 @@ function FieldsOf({
 }) {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const openDisputes = timeline.disputes.filter(({ settledAt }) => settledAt === null);
-  const currency =
-    action === 'refund-to-source' ? (timeline.payments[0]?.currency ?? timeline.currency) : timeline.currency;
+  const currency = currencyOf(action, timeline);
   return (
     <>
       {has('outcome') && (
@@ -301,15 +302,6 @@ function FieldsOf({
         />
       )}
     </>
-  );
-}
-
-function Facts({ request: { reason, evidence } }: { readonly request: ActionRequest }) {
-  return (
-    <Text size="sm" c="dimmed">
-      Reason: {reason}
-      {evidence !== undefined && `. Evidence: ${evidence}`}
-    </Text>
   );
 }
 

@@ -1,10 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { QuerySection } from '../ui/parts.tsx';
 import { ActionDialog } from './action-dialog.tsx';
-import { actionsQuery, type Action, type PurchaseActions, type PurchaseTimeline } from './data.ts';
-import { QueryView, Section } from '../ui/parts.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import type { Action, PurchaseActions, PurchaseTimeline } from './data.ts';
+import { useOperator, useOps } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';
 
@@ -16,14 +15,11 @@ export function ActionsSection({
   readonly transactionId: string;
   readonly timeline: PurchaseTimeline;
 }) {
-  const environment = useEnvironment();
-  const actions = useQuery(actionsQuery(environment, transactionId));
+  const actions = useOps('/ops/purchases/{transactionId}/actions', { path: { transactionId } });
   return (
-    <Section title="Actions">
-      <QueryView query={actions} rows={3}>
-        {(of) => <Choices of={of} timeline={timeline} />}
-      </QueryView>
-    </Section>
+    <QuerySection title="Actions" query={actions} rows={3}>
+      {(of) => <Choices of={of} timeline={timeline} />}
+    </QuerySection>
   );
 }
 
@@ -52,7 +48,7 @@ function Choices({ of, timeline }: { readonly of: PurchaseActions; readonly time
           For other roles: {others.map((action) => ACTIONS[action].label.toLowerCase()).join(', ')}.
         </Text>
       )}
-      {chosen === 'replay' && <ReplayDialog transactionId={of.transactionId} onClose={close} />}
+      {chosen === 'replay' && <ReplayDialog of={of.transactionId} onClose={close} />}
       {chosen !== null && chosen !== 'replay' && (
         <ActionDialog action={chosen} timeline={timeline} onClose={close} />
       )}

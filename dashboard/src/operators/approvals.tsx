@@ -1,15 +1,15 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { readOps } from '../api/client.ts';
 import { formatRate } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Moment, PageHead, Section } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { approvalsQuery, type BatchRepair, type ActionRecord, type Rates } from './data.ts';
+import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
+import { Rows, amount } from '../ui/rows.tsx';
+import { useReading } from '../ui/use-reading.ts';
+import type { BatchRepair, ActionRecord, Rates } from './data.ts';
 import { DecisionDialog } from './decision-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
+import { SubjectLink } from './links.tsx';
+import { useOperator, useEnvironment, LIVE } from './place.ts';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
 
 interface Choice {
@@ -19,35 +19,66 @@ interface Choice {
 
 type OnChoose = (choice: Choice) => void;
 
-export function ApprovalsPage() {
+/** Read together so that the page does not jump. Exchange rates: for those who may confirm them. */
+function useWaiting() {
   const environment = useEnvironment();
   const { may } = useOperator();
-  const waiting = useQuery(approvalsQuery(environment, may('pricing')));
+  const withRates = may('pricing');
+  return useReading({
+    queryKey: ['ops', environment, 'approvals', withRates],
+    queryFn: async () => {
+      const [actions, open, rates] = await Promise.all([
+        readOps('/ops/actions/pending', { query: { environment } }),
+        readOps('/ops/batch-repairs', { query: { environment, open: 'true', limit: 100 } }),
+        withRates ? readOps('/ops/rates', { query: { environment } }) : undefined,
+      ]);
+      const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
+      return { actions: actions.items, repairs, rates: rates?.waiting ?? [] };
+    },
+    ...LIVE,
+  });
+}
+
+export function ApprovalsPage() {
+  const waiting = useWaiting();
   // Not kept in the row: when another person decides, the row goes and the dialog says so.
   const [chosen, setChosen] = useState<Choice | null>(null);
   return (
-    <Stack>
-      <PageHead
-        title="Approvals"
-        about="Actions and batch repairs awaiting second approval, at most 7 days, and exchange rates, at most 24 hours."
-      />
+    <Page
+      title="Approvals"
+      about="Actions and batch repairs awaiting second approval, at most 7 days, and exchange rates, at most 24 hours."
+    >
       <QueryView query={waiting}>
         {({ actions, repairs, rates }) => (
           <>
             <WaitingRates of={rates} />
             <Repairs of={repairs} />
-            <List items={actions} onChoose={setChosen} />
+            <Rows
+              label="Actions awaiting second approval"
+              empty="No actions await approval."
+              rows={actions}
+              keyOf={({ actionId }) => actionId}
+              columns={{
+                Action: ({ action }) => ACTIONS[action].label,
+                Purchase: ({ transactionId }) => <SubjectLink id={transactionId} />,
+                Amount: amount('amount'),
+                'Requested by': ({ by }) => by,
+                Reason: ({ reason }) => reason,
+                Requested: ({ createdAt }) => <Moment at={createdAt} />,
+                Expires: ({ expiresAt }) => <Moment at={expiresAt} />,
+                Decide: (record) => <Decide record={record} onChoose={setChosen} />,
+              }}
+            />
           </>
         )}
       </QueryView>
       {chosen && <DecisionDialog {...chosen} onClose={() => setChosen(null)} />}
-    </Stack>
+    </Page>
   );
 }
 
 /** Exchange rates are confirmed on their own page, beside their history. */
 function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
-  const environment = useEnvironment();
   if (of.length === 0) return null;
   return (
     <Section title="Exchange rates">
@@ -55,32 +86,24 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
         label="Exchange rates awaiting confirmation"
         rows={of}
         keyOf={({ rateId }) => rateId}
-        columns={[
-          { title: 'Currency', cell: ({ currency }) => currency },
-          {
-            title: 'Current rate',
-            cell: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
-            isNumber: true,
-          },
-          { title: 'New rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
-          { title: 'From', cell: ({ proposedBy, source }) => proposedBy ?? source },
-          { title: 'Since', cell: ({ observedAt }) => <Moment at={observedAt} /> },
-          {
-            title: 'Decide',
-            cell: ({ currency, rate }) => (
-              <PageLink to="/operators/$environment/rates" params={{ environment }} search={{ currency }}>
-                Review {formatRate(rate)} {currency}
-              </PageLink>
-            ),
-          },
-        ]}
+        columns={{
+          Currency: ({ currency }) => currency,
+          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
+          'New rate': { number: ({ rate }) => formatRate(rate) },
+          From: ({ proposedBy, source }) => proposedBy ?? source,
+          Since: ({ observedAt }) => <Moment at={observedAt} />,
+          Decide: ({ currency, rate }) => (
+            <PageLink to="/operators/$environment/rates" search={{ currency }}>
+              Review {formatRate(rate)} {currency}
+            </PageLink>
+          ),
+        }}
       />
     </Section>
   );
 }
 
 function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
-  const environment = useEnvironment();
   return of.map(({ repairId, action, counts, by }) => (
     <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[action].label}`}>
       {`${counts.waiting.toLocaleString()} items, requested by ${by}. `}
@@ -89,36 +112,12 @@ function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
         c="inherit"
         underline="always"
         to="/operators/$environment/repairs/$repairId"
-        params={{ environment, repairId }}
+        params={{ repairId }}
       >
         Review and decide
       </PageLink>
     </Alert>
   ));
-}
-
-function List({ items, onChoose }: { readonly items: readonly ActionRecord[]; readonly onChoose: OnChoose }) {
-  return (
-    <RowsOrNone
-      label="Actions awaiting second approval"
-      empty="No actions await approval."
-      rows={items}
-      keyOf={({ actionId }) => actionId}
-      columns={[
-        { title: 'Action', cell: ({ action }) => ACTIONS[action].label },
-        {
-          title: 'Purchase',
-          cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
-        },
-        amountColumn('Amount', 'amount'),
-        { title: 'Requested by', cell: ({ by }) => by },
-        { title: 'Reason', cell: ({ reason }) => reason },
-        { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
-        { title: 'Decide', cell: (record) => <Decide record={record} onChoose={onChoose} /> },
-      ]}
-    />
-  );
 }
 
 function Decide({ record, onChoose }: { readonly record: ActionRecord; readonly onChoose: OnChoose }) {

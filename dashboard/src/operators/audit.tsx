@@ -1,14 +1,14 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { CursorList } from '../ui/cursor-list.tsx';
-import { Moment, PageHead, Status } from '../ui/parts.tsx';
-import type { Column } from '../ui/rows.tsx';
-import { auditQuery, type AuditLine, type AuditSearch } from './data.ts';
-import { useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn } from './tables.tsx';
+import { readOps } from '../api/client.ts';
+import { timesOf } from '../ui/address.ts';
+import { Moment, Status, Page } from '../ui/parts.tsx';
+import { type Columns, CursorList, amount } from '../ui/rows.tsx';
+import type { AuditLine } from './data.ts';
+import { SubjectLink } from './links.tsx';
+import { useOpsPages } from './place.ts';
+import { type AuditSearch, auditSearch } from './search.ts';
 
 const FROM = '/operators/$environment/audit';
 
@@ -16,15 +16,17 @@ const FROM = '/operators/$environment/audit';
  * Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions.
  */
 export function AuditPage() {
-  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
-  const log = useInfiniteQuery(auditQuery(environment, search));
+  const log = useOpsPages(
+    ['audit', search],
+    (at) => readOps('/ops/audit', { query: { ...at, ...search, ...timesOf(search), limit: 50 } }),
+    { keepsOld: true },
+  );
   return (
-    <Stack>
-      <PageHead
-        title="Audit log"
-        about="Changes of accounts, keys and people, sign-ins and refusals in both environments; operator actions in this one."
-      />
+    <Page
+      title="Audit log"
+      about="Changes of accounts, keys and people, sign-ins and refusals in both environments; operator actions in this one."
+    >
       <Filters key={JSON.stringify(search)} search={search} />
       <CursorList
         query={log}
@@ -33,7 +35,7 @@ export function AuditPage() {
         keyOf={({ id }) => id}
         empty="No results."
       />
-    </Stack>
+    </Page>
   );
 }
 
@@ -51,10 +53,8 @@ function Filters({ search }: { readonly search: AuditSearch }) {
   });
   const show = (values: typeof EMPTY) =>
     void navigate({
-      search: Object.fromEntries(
-        Object.entries(values)
-          .map(([name, value]) => [name, value.trim()] as const)
-          .filter(([, value]) => value !== ''),
+      search: auditSearch(
+        Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.trim()])),
       ),
     });
   return (
@@ -79,7 +79,7 @@ function Filters({ search }: { readonly search: AuditSearch }) {
           <Button type="submit" variant="default">
             Show
           </Button>
-          {Object.values(search).some((value) => value !== undefined) && (
+          {Object.values(search).some(Boolean) && (
             <Button variant="subtle" onClick={() => show(EMPTY)}>
               Show all
             </Button>
@@ -90,33 +90,27 @@ function Filters({ search }: { readonly search: AuditSearch }) {
   );
 }
 
-const COLUMNS: readonly Column<AuditLine>[] = [
-  { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-  {
-    title: 'By',
-    cell: ({ by, approvedBy, outcome }) => (
-      <span className="breakable">
-        {approvedBy === null
-          ? by
-          : `${by}, ${outcome === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`}
-      </span>
-    ),
-  },
-  { title: 'Action', cell: ({ action }) => action },
-  { title: 'About', cell: ({ subject }) => <SubjectLink id={subject} /> },
-  amountColumn('Amount', 'amount'),
-  { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason ?? '–'}</span> },
-  {
-    title: 'Result',
-    cell: ({ outcome, detail }) => (
-      <Stack gap={2} align="flex-start">
-        <Status>{outcome}</Status>
-        {detail !== null && (
-          <Text size="sm" className="breakable">
-            {detail}
-          </Text>
-        )}
-      </Stack>
-    ),
-  },
-];
+const COLUMNS: Columns<AuditLine> = {
+  When: ({ at }) => <Moment at={at} />,
+  By: ({ by, approvedBy, outcome }) => (
+    <span className="breakable">
+      {approvedBy === null
+        ? by
+        : `${by}, ${outcome === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`}
+    </span>
+  ),
+  Action: ({ action }) => action,
+  About: ({ subject }) => <SubjectLink id={subject} />,
+  Amount: amount('amount'),
+  Reason: ({ reason }) => <span className="breakable">{reason ?? '–'}</span>,
+  Result: ({ outcome, detail }) => (
+    <Stack gap={2} align="flex-start">
+      <Status>{outcome}</Status>
+      {detail !== null && (
+        <Text size="sm" className="breakable">
+          {detail}
+        </Text>
+      )}
+    </Stack>
+  ),
+};

@@ -1,31 +1,34 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { Facts } from '../ui/facts.tsx';
-import { formatAmount } from '../ui/format.ts';
-import { QueryView, Id, Moment, PageHead, Pages, Section, Status } from '../ui/parts.tsx';
+import { ops, dataOf } from '../api/client.ts';
+import { formatAmount, plain } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { amount, Rows } from '../ui/rows.tsx';
 import { progressOf } from './batch-repairs.tsx';
-import { batchRepairQuery, type BatchRepairDetails } from './data.ts';
-import { useSayChanged } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import type { BatchRepairDetails } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
+import { WorkflowLink, SubjectLink } from './links.tsx';
+import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { AGES } from './search.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
-import { BATCH_ACTIONS, plain, STUCK_CLASSES } from './words.ts';
-import { WorkflowLink } from './workflow-link.tsx';
+import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
+
+/** While it runs a row ends every second or so. */
+const RUNNING_MS = 1_500;
 
 export function BatchRepairPage() {
-  const environment = useEnvironment();
   const { repairId } = useParams({ from: '/operators/$environment/repairs/$repairId' });
-  const repair = useQuery(batchRepairQuery(environment, repairId));
+  const repair = useOps(
+    '/ops/batch-repairs/{repairId}',
+    { path: { repairId } },
+    {
+      everyMs: (found) =>
+        found?.status === 'RUNNING' ? RUNNING_MS : found?.closedAt === null && LIVE.everyMs(),
+    },
+  );
   return (
-    <Stack>
-      <PageHead title="Batch repair" />
+    <Page title="Batch repair">
       <QueryView query={repair}>
         {(details) => (
           <>
@@ -35,7 +38,7 @@ export function BatchRepairPage() {
           </>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
@@ -57,21 +60,21 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
     <Section title={BATCH_ACTIONS[of.action].label} extra={<Status>{of.status}</Status>}>
       <Stack>
         <Facts
-          of={[
-            ['Batch repair', <Id key="id">{of.repairId}</Id>],
-            ['What it does', BATCH_ACTIONS[of.action].does],
-            ['Filter', filterWords(of.filter)],
-            ['Amount', of.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ')],
-            ['Requested by', of.by],
-            ['Reason', of.reason],
-            ['Evidence', of.evidence],
-            ['Requested', <Moment key="requested" at={of.createdAt} />],
-            ['Workflow', wasApproved && <WorkflowLink key="workflow" workflowId={of.repairId} />],
-            ['Decided by', of.decidedBy],
-            ['Decided', of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
-            ['Ended', of.closedAt && <Moment key="ended" at={of.closedAt} />],
-            ['Expires', of.status === 'WAITS_FOR_APPROVAL' && <Moment key="until" at={of.expiresAt} />],
-          ]}
+          of={{
+            'Batch repair': <Id>{of.repairId}</Id>,
+            'What it does': BATCH_ACTIONS[of.action].does,
+            Filter: filterWords(of.filter),
+            Amount: of.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and '),
+            'Requested by': of.by,
+            Reason: of.reason,
+            Evidence: of.evidence,
+            Requested: <Moment at={of.createdAt} />,
+            Workflow: wasApproved && <WorkflowLink workflowId={of.repairId} />,
+            'Decided by': of.decidedBy,
+            Decided: of.decidedAt && <Moment at={of.decidedAt} />,
+            Ended: of.closedAt && <Moment at={of.closedAt} />,
+            Expires: of.status === 'WAITS_FOR_APPROVAL' && <Moment at={of.expiresAt} />,
+          }}
         />
         {wasApproved && (
           <JobProgress
@@ -101,7 +104,6 @@ type Verb = keyof typeof VERBS;
 /** What the reader may decide now. */
 function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
   const { may, email } = useOperator();
   const [verb, setVerb] = useState<Verb | null>(null);
   const isOwn = of.by === email;
@@ -114,7 +116,6 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const decide = async (chosen: Verb, reason: string) => {
     const params = { path: { repairId: of.repairId }, query: { environment } };
     await dataOf(ops.POST(`/ops/batch-repairs/{repairId}/${chosen}`, { params, body: { reason } }));
-    await sayChanged(VERBS[chosen].done);
   };
   return (
     <>
@@ -139,11 +140,11 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
       )}
       {verb && (
         <ReasonDialog
+          done={VERBS[verb].done}
           title={`${VERBS[verb].label}: ${BATCH_ACTIONS[of.action].label}`}
-          opened
           onClose={() => setVerb(null)}
           submit={(reason) => decide(verb, reason)}
-          submitLabel={VERBS[verb].label}
+          label={VERBS[verb].label}
           color={VERBS[verb].color}
         >
           <Text size="sm">{`${of.items.length.toLocaleString()} items, requested by ${of.by}`}</Text>
@@ -179,21 +180,18 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
         />
       }
     >
-      <RowsOrNone
+      <Rows
         label="Items of the batch repair"
         empty="No item has this result."
         rows={shown}
         keyOf={({ transactionId }) => transactionId}
-        columns={[
-          {
-            title: 'Item',
-            cell: ({ transactionId }) => <SubjectLink id={transactionId} />,
-          },
-          { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-          amountColumn('Amount', 'amount'),
-          { title: 'Result', cell: (item) => <Status>{item.status}</Status> },
-          { title: 'What happened', cell: ({ detail, preview }) => detail ?? preview },
-        ]}
+        columns={{
+          Item: ({ transactionId }) => <SubjectLink id={transactionId} />,
+          Kind: (item) => STUCK_CLASSES[item.class],
+          Amount: amount('amount'),
+          Result: (item) => <Status>{item.status}</Status>,
+          'What happened': ({ detail, preview }) => detail ?? preview,
+        }}
       />
       <Pages
         of={{

@@ -1,52 +1,42 @@
-import { Button, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { PageLink } from '../ui/page-link.tsx';
-import { Moment, PageHead, Status } from '../ui/parts.tsx';
-import { batchRepairsQuery, type BatchRepair } from './data.ts';
-import { useEnvironment } from './place.ts';
-import { PagedRows } from './tables.tsx';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { PageLink, LinkButton } from '../ui/page-link.tsx';
+import { Moment, Status, Page } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
+import type { BatchRepair } from './data.ts';
+import { useOps, LIVE } from './place.ts';
 import { BATCH_ACTIONS } from './words.ts';
 
 export function BatchRepairsPage() {
-  const environment = useEnvironment();
   const { page = 1 } = useSearch({ from: '/operators/$environment/repairs' });
   const navigate = useNavigate({ from: '/operators/$environment/repairs' });
-  const repairs = useQuery(batchRepairsQuery(environment, page));
+  const repairs = useOps('/ops/batch-repairs', { query: { page } }, { ...LIVE, keepsOld: true });
   return (
-    <Stack>
-      <PageHead title="Batch repairs" about="One action on many stuck items, approved by a second person.">
-        <Button
-          renderRoot={(props) => (
-            <Link {...props} to="/operators/$environment/repairs/new" params={{ environment }} />
-          )}
-        >
-          New batch repair
-        </Button>
-      </PageHead>
+    <Page
+      title="Batch repairs"
+      about="One action on many stuck items, approved by a second person."
+      extra={<LinkButton to="/operators/$environment/repairs/new">New batch repair</LinkButton>}
+    >
       <PagedRows
+        countsNone
         query={repairs}
         onPage={(next) => void navigate({ search: { page: next } })}
         label="Batch repairs"
         empty="No batch repairs yet."
         keyOf={({ repairId }) => repairId}
-        columns={[
-          {
-            title: 'Action',
-            cell: ({ repairId, action }) => (
-              <PageLink to="/operators/$environment/repairs/$repairId" params={{ environment, repairId }}>
-                {BATCH_ACTIONS[action].label}
-              </PageLink>
-            ),
-          },
-          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-          { title: 'Progress', cell: ({ counts }) => progressOf(counts) },
-          { title: 'Requested by', cell: ({ by }) => by },
-          { title: 'Decided by', cell: ({ decidedBy }) => decidedBy ?? '–' },
-          { title: 'Requested', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        ]}
+        columns={{
+          Action: ({ repairId, action }) => (
+            <PageLink to="/operators/$environment/repairs/$repairId" params={{ repairId }}>
+              {BATCH_ACTIONS[action].label}
+            </PageLink>
+          ),
+          Status: ({ status }) => <Status>{status}</Status>,
+          Progress: ({ counts }) => progressOf(counts),
+          'Requested by': ({ by }) => by,
+          'Decided by': ({ decidedBy }) => decidedBy ?? '–',
+          Requested: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
       />
-    </Stack>
+    </Page>
   );
 }
 

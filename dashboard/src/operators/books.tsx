@@ -1,36 +1,33 @@
 import { Button, Group, Stack, Tabs, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { ops } from '../api/client.ts';
-import type { components } from 'simway-client/generated/ops.ts';
+import { ops, type OpsSchemas } from '../api/client.ts';
+import type { Days } from '../ui/address.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
-import { QueryView, Empty, Moment, PageHead, Status, ShortId } from '../ui/parts.tsx';
-import { Rows, type Column } from '../ui/rows.tsx';
 import type { Environment } from '../ui/environment.ts';
-import { dailyQuery, merchantsQuery, trialBalanceQuery, waitingMoneyQuery, type Days } from './data.ts';
-import { useEnvironment } from './place.ts';
+import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
+import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
+import { Rows, type Columns, amount } from '../ui/rows.tsx';
+import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
-import { amountColumn, RowsOrNone } from './tables.tsx';
-import { plain } from './words.ts';
 
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
 
-function daysOf({
-  from,
-  to,
-}: {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}): Days {
+/** The days that are shown. */
+interface ShownDays {
+  readonly from: string;
+  readonly to: string;
+}
+
+function daysOf({ from, to }: Days): ShownDays {
   const today = Date.now();
   return { from: from ?? dayOf(today - (SHOWN_DAYS - 1) * DAY_MS), to: to ?? dayOf(today) };
 }
 
 /** The API excludes `to`; the page names the last day that is shown. */
-const apiDays = ({ from, to }: Days): Days => ({ from, to: dayOf(Date.parse(to) + DAY_MS) });
+const apiDays = ({ from, to }: ShownDays): ShownDays => ({ from, to: dayOf(Date.parse(to) + DAY_MS) });
 
 export function BooksPage() {
   const search = useSearch({ from: FROM });
@@ -38,10 +35,7 @@ export function BooksPage() {
   const book = search.book ?? 'trial-balance';
   const days = daysOf(search);
   return (
-    <Stack>
-      <PageHead title="Books">
-        <Download book={book} days={days} />
-      </PageHead>
+    <Page title="Books" extra={<Download book={book} days={days} />}>
       <Tabs
         value={book}
         keepMounted={false}
@@ -70,11 +64,11 @@ export function BooksPage() {
           <Waiting />
         </Tabs.Panel>
       </Tabs>
-    </Stack>
+    </Page>
   );
 }
 
-function DayFields({ days }: { readonly days: Days }) {
+function DayFields({ days }: { readonly days: ShownDays }) {
   const navigate = useNavigate({ from: FROM });
   const form = useForm({
     initialValues: days,
@@ -101,7 +95,7 @@ function DayFields({ days }: { readonly days: Days }) {
 }
 
 function TrialBalance() {
-  const balance = useQuery(trialBalanceQuery(useEnvironment()));
+  const balance = useOps('/ops/books/trial-balance', {});
   return (
     <QueryView query={balance}>
       {({ lines, totals }) =>
@@ -113,24 +107,21 @@ function TrialBalance() {
               label="Trial balance"
               rows={lines}
               keyOf={({ account, currency }) => `${account} ${currency}`}
-              columns={[
-                { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
-                { title: 'Class', cell: ({ class: kind }) => plain(kind) },
-                { title: 'Accounts', cell: ({ accounts }) => accounts.toLocaleString(), isNumber: true },
-                amountColumn('Debit', 'debit'),
-                amountColumn('Credit', 'credit'),
-              ]}
+              columns={{
+                Account: ({ account }) => <ShortId>{account}</ShortId>,
+                Class: ({ class: kind }) => plain(kind),
+                Accounts: { number: ({ accounts }) => accounts.toLocaleString() },
+                Debit: amount('debit'),
+                Credit: amount('credit'),
+              }}
             />
             <Totals
               of={totals}
-              columns={[
-                amountColumn('Debit', 'debit'),
-                amountColumn('Credit', 'credit'),
-                {
-                  title: 'Balanced',
-                  cell: ({ isBalanced }) => <Status>{isBalanced ? 'Yes' : 'No: an error'}</Status>,
-                },
-              ]}
+              columns={{
+                Debit: amount('debit'),
+                Credit: amount('credit'),
+                Balanced: ({ isBalanced }) => <Status>{isBalanced ? 'Yes' : 'No: an error'}</Status>,
+              }}
             />
           </Stack>
         )
@@ -144,56 +135,57 @@ function Totals<T extends { readonly currency: string }>({
   columns,
 }: {
   readonly of: readonly T[];
-  readonly columns: readonly Column<T>[];
+  readonly columns: Columns<T>;
 }) {
   return (
     <Rows
       label="Totals"
       rows={of}
       keyOf={({ currency }) => currency}
-      columns={[{ title: 'Total of', cell: ({ currency }) => currency }, ...columns]}
+      columns={{
+        'Total of': ({ currency }) => currency,
+        ...columns,
+      }}
     />
   );
 }
 
-type Schemas = components['schemas'];
+type Schemas = OpsSchemas;
 type Day = Schemas['Daily']['data']['lines'][number];
 type EarnedTotals = Schemas['Daily']['data']['totals'];
 type Merchant = Schemas['BooksByMerchant']['data']['lines'][number];
 
-const EARNED: readonly Column<EarnedTotals[number]>[] = [
-  { title: 'Deliveries', cell: ({ deliveries }) => deliveries.toLocaleString(), isNumber: true },
-  amountColumn('Sold', 'sold'),
-  amountColumn('Corrected', 'corrected'),
-  amountColumn('Revenue', 'revenue'),
-  amountColumn('Cost', 'cost'),
-  amountColumn('Margin', 'margin'),
-  {
-    title: 'Margin %',
-    cell: ({ marginPercent }) => (marginPercent === null ? '–' : `${marginPercent.toLocaleString()} %`),
-    isNumber: true,
+const EARNED: Columns<EarnedTotals[number]> = {
+  Deliveries: { number: ({ deliveries }) => deliveries.toLocaleString() },
+  Sold: amount('sold'),
+  Corrected: amount('corrected'),
+  Revenue: amount('revenue'),
+  Cost: amount('cost'),
+  Margin: amount('margin'),
+  'Margin %': {
+    number: ({ marginPercent }) => (marginPercent === null ? '–' : `${marginPercent.toLocaleString()} %`),
   },
-];
-
-const KIND: Column<Pick<Day, 'packageType'>> = {
-  title: 'Kind',
-  cell: ({ packageType }) => (packageType === null ? '–' : packageType === 'TOPUP' ? 'Top-up' : 'New eSIM'),
 };
 
-const DAILY: readonly Column<Day>[] = [{ title: 'Day', cell: ({ day }) => formatDay(day) }, KIND, ...EARNED];
+const KIND: Columns<Pick<Day, 'packageType'>> = {
+  Kind: ({ packageType }) => (packageType === null ? '–' : packageType === 'TOPUP' ? 'Top-up' : 'New eSIM'),
+};
 
-const MERCHANTS: readonly Column<Merchant>[] = [
-  {
-    title: 'Merchant',
-    cell: ({ accountId, email }) =>
-      accountId === null ? 'Without a purchase' : (email ?? <ShortId>{accountId}</ShortId>),
-  },
-  KIND,
+const DAILY: Columns<Day> = {
+  Day: ({ day }) => formatDay(day),
+  ...KIND,
   ...EARNED,
-];
+};
 
-function Daily({ days }: { readonly days: Days }) {
-  const daily = useQuery(dailyQuery(useEnvironment(), apiDays(days)));
+const MERCHANTS: Columns<Merchant> = {
+  Merchant: ({ accountId, email }) =>
+    accountId === null ? 'Without a purchase' : (email ?? <ShortId>{accountId}</ShortId>),
+  ...KIND,
+  ...EARNED,
+};
+
+function Daily({ days }: { readonly days: ShownDays }) {
+  const daily = useOps('/ops/books/daily', { query: apiDays(days) }, { keepsOld: true });
   return (
     <Earned
       query={daily}
@@ -204,8 +196,8 @@ function Daily({ days }: { readonly days: Days }) {
   );
 }
 
-function Merchants({ days }: { readonly days: Days }) {
-  const merchants = useQuery(merchantsQuery(useEnvironment(), apiDays(days)));
+function Merchants({ days }: { readonly days: ShownDays }) {
+  const merchants = useOps('/ops/books/merchants', { query: apiDays(days) }, { keepsOld: true });
   return (
     <Earned
       query={merchants}
@@ -241,21 +233,21 @@ function Earned<Line>({
 }
 
 function Waiting() {
-  const waiting = useQuery(waitingMoneyQuery(useEnvironment()));
+  const waiting = useOps('/ops/books/waiting', {});
   return (
     <QueryView query={waiting}>
       {({ lines }) => (
-        <RowsOrNone
+        <Rows
           label="Money waiting"
           empty="No money waiting."
           rows={lines}
           keyOf={({ waitsFor, currency }) => `${waitsFor} ${currency}`}
-          columns={[
-            { title: 'Waits for', cell: ({ waitsFor }) => plain(waitsFor) },
-            { title: 'Items', cell: ({ items }) => items.toLocaleString(), isNumber: true },
-            amountColumn('Amount', 'amount'),
-            { title: 'Oldest', cell: ({ oldestAt }) => <Moment at={oldestAt} /> },
-          ]}
+          columns={{
+            'Waits for': ({ waitsFor }) => plain(waitsFor),
+            Items: { number: ({ items }) => items.toLocaleString() },
+            Amount: amount('amount'),
+            Oldest: ({ oldestAt }) => <Moment at={oldestAt} />,
+          }}
         />
       )}
     </QueryView>
@@ -263,7 +255,7 @@ function Waiting() {
 }
 
 /** The same report as a file for a spreadsheet. */
-function Download({ book, days }: { readonly book: Book; readonly days: Days }) {
+function Download({ book, days }: { readonly book: Book; readonly days: ShownDays }) {
   const environment = useEnvironment();
   return (
     <DownloadCsv name={`${book}-${environment}.csv`} read={() => csvOf(book, environment, apiDays(days))} />
@@ -272,7 +264,7 @@ function Download({ book, days }: { readonly book: Book; readonly days: Days }) 
 
 const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;
 
-async function csvOf(book: Book, environment: Environment, days: Days): Promise<Blob> {
+async function csvOf(book: Book, environment: Environment, days: ShownDays): Promise<Blob> {
   const of = { ...CSV, params: { query: { environment } } };
   const ofDays = { ...CSV, params: { query: { environment, ...days } } };
   const { data } = await {

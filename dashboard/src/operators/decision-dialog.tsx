@@ -3,16 +3,13 @@ import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { Facts } from '../ui/facts.tsx';
-import { Amount } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { useSending } from '../ui/use-sending.ts';
-import { inPath, actionsQuery, type ActionRecord } from './data.ts';
+import { ops, dataOf } from '../api/client.ts';
+import { Amount, Facts } from '../ui/parts.tsx';
+import { useSending } from '../ui/send-form.tsx';
+import { inPath, type ActionRecord } from './data.ts';
 import { EffectSection } from './effect.tsx';
-import { FormDialog } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
 import { ACTIONS } from './words.ts';
 
 /** Approves or declines an action that another person requested. Declining needs a reason. */
@@ -27,6 +24,7 @@ export function DecisionDialog({
 }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
+  const refresh = useRefresh();
   const { actionId, transactionId } = record;
   const { email } = useOperator();
   const [decided, setDecided] = useState<ActionRecord | null>(null);
@@ -48,7 +46,10 @@ export function DecisionDialog({
         );
       } catch (error) {
         const actions = await queries
-          .query({ ...actionsQuery(environment, transactionId), staleTime: 0 })
+          .query({
+            ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
+            staleTime: 0,
+          })
           // The refusal is shown in any case.
           .catch(() => null);
         setDecided(
@@ -58,7 +59,7 @@ export function DecisionDialog({
         );
         throw error;
       } finally {
-        void queries.invalidateQueries({ queryKey: ['ops', environment] });
+        void refresh();
       }
     },
     (result) => {
@@ -75,19 +76,19 @@ export function DecisionDialog({
       size="lg"
       onClose={onClose}
       sending={decided ? { ...sending, failure: null } : sending}
-      submitLabel={isApproval ? 'Approve and start' : 'Decline'}
+      label={isApproval ? 'Approve and start' : 'Decline'}
       color={isApproval ? 'blue' : 'red'}
     >
       <Facts
-        of={[
-          ['Purchase', record.transactionId],
-          ['Amount', <Amount key="amount" of={record.amount} currency={record.currency} />],
-          ['Requested by', record.by],
-          ['Reason', record.reason],
-          ['Evidence', record.evidence],
-          ['Package', record.packageCode],
-          ['Goodwill', record.goodwill && 'Yes: it was delivered'],
-        ]}
+        of={{
+          Purchase: record.transactionId,
+          Amount: <Amount of={record.amount} currency={record.currency} />,
+          'Requested by': record.by,
+          Reason: record.reason,
+          Evidence: record.evidence,
+          Package: record.packageCode,
+          Goodwill: record.goodwill && 'Yes: it was delivered',
+        }}
       />
       {isApproval && <ApprovalEffect actionId={actionId} />}
       <ReasonField

@@ -1,11 +1,9 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { dataOf } from 'simway-client';
-import { ops } from '../api/client.ts';
-import { Facts } from '../ui/facts.tsx';
-import { Failed, Moment, PageHead } from '../ui/parts.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { ops, dataOf } from '../api/client.ts';
+import { Failed, Moment, Facts, Page } from '../ui/parts.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 
 /** Lets a command in that waits for a person. */
 export function DevicePage() {
@@ -19,18 +17,17 @@ export function DevicePage() {
   });
   const { result } = found;
   return (
-    <Stack maw={440}>
-      <PageHead title="Sign in a command" about="Type the code that the command shows." />
+    <Page title="Sign in a command" about="Type the code that the command shows." maw={440}>
       {approval.isSuccess ? (
         <Alert title="Signed in">Go back to the command. You can close this page.</Alert>
       ) : result ? (
         <>
           <Facts
-            of={[
-              ['Machine', result.machine],
-              ['Address', result.address],
-              ['Asked', <Moment key="asked" at={result.createdAt} />],
-            ]}
+            of={{
+              Machine: result.machine,
+              Address: result.address,
+              Asked: <Moment at={result.createdAt} />,
+            }}
           />
           <Text size="sm">
             The command on this machine will act as you. Approve it only if you started it yourself, just now.
@@ -52,21 +49,15 @@ export function DevicePage() {
           </Group>
         </>
       ) : (
-        <form onSubmit={found.submit} noValidate>
-          <Stack>
-            <TextInput
-              label="Code"
-              placeholder="BCDF-GHJK"
-              autoComplete="off"
-              {...form.getInputProps('userCode')}
-            />
-            {found.failure && <Failed error={found.failure} />}
-            <Button type="submit" loading={found.isSending}>
-              Continue
-            </Button>
-          </Stack>
-        </form>
+        <SendForm sending={found} label="Continue">
+          <TextInput
+            label="Code"
+            placeholder="BCDF-GHJK"
+            autoComplete="off"
+            {...form.getInputProps('userCode')}
+          />
+        </SendForm>
       )}
-    </Stack>
+    </Page>
   );
 }

@@ -1,41 +1,34 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import { listDifferencesKind } from 'simway-client/generated/ops-lists.ts';
-import { dataOf } from 'simway-client';
-import { Facts } from '../ui/facts.tsx';
-import { PageLink } from '../ui/page-link.tsx';
-import { Failed, Id, Moment, PageHead, ShortId } from '../ui/parts.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import type { Column } from '../ui/rows.tsx';
+import { ops, dataOf } from '../api/client.ts';
 import type { Environment } from '../ui/environment.ts';
-import { inPath, differencesQuery, type Difference } from './data.ts';
-import { useSayChanged } from './form-dialog.tsx';
-import { useEnvironment } from './place.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, PagedRows } from './tables.tsx';
-import { plain } from './words.ts';
-import { WorkflowsLink } from './workflow-link.tsx';
+import { plain } from '../ui/format.ts';
+import { PageLink } from '../ui/page-link.tsx';
+import { Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
+import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
+import { inPath, type Difference } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
+import { WorkflowsLink, SubjectLink } from './links.tsx';
+import { useEnvironment, useOps, useRefresh } from './place.ts';
+import { differenceSearch } from './search.ts';
 
 const FROM = '/operators/$environment/differences';
 
 export function DifferencesPage() {
-  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const differences = useQuery(differencesQuery({ environment, ...search }));
+  const differences = useOps('/ops/differences', { query: search }, { keepsOld: true });
   // Not kept in the row, which goes once another person closes it: the dialog still has what was typed.
   const [chosen, setChosen] = useState<Difference | null>(null);
   return (
-    <Stack>
-      <PageHead
-        title="Differences"
-        about="Where our books and those of the gateway or the supplier disagree."
-      >
-        <RunNow />
-      </PageHead>
+    <Page
+      title="Differences"
+      about="Where our books and those of the gateway or the supplier disagree."
+      extra={<RunNow />}
+    >
       <Group role="search" aria-label="Filter the list">
         <NativeSelect
           label="Kind"
@@ -46,7 +39,7 @@ export function DifferencesPage() {
           value={search.kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
-              search: { kind: listDifferencesKind.find((kind) => kind === value) },
+              search: differenceSearch({ kind: value }),
               replace: true,
             })
           }
@@ -55,43 +48,41 @@ export function DifferencesPage() {
       {search.id !== undefined && (
         <Group gap="xs">
           <Text size="sm">Difference {search.id} only.</Text>
-          <PageLink size="sm" to={FROM} params={{ environment }}>
+          <PageLink size="sm" to={FROM}>
             Show all that are open
           </PageLink>
         </Group>
       )}
       <PagedRows
+        countsNone
         query={differences}
         onPage={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
         label="Differences"
         empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
         keyOf={({ id }) => id}
-        columns={[
+        columns={{
           ...COLUMNS,
-          {
-            title: 'Close',
-            cell: (one) =>
-              one.closedAt === null ? (
-                <Button size="compact-sm" variant="default" onClick={() => setChosen(one)}>
-                  Close
-                </Button>
-              ) : (
-                <Closed of={one} />
-              ),
-          },
-        ]}
+          Close: (one) =>
+            one.closedAt === null ? (
+              <Button size="compact-sm" variant="default" onClick={() => setChosen(one)}>
+                Close
+              </Button>
+            ) : (
+              <Closed of={one} />
+            ),
+        }}
       />
       {chosen && <CloseDialog difference={chosen} onClose={() => setChosen(null)} />}
-    </Stack>
+    </Page>
   );
 }
 
 function RunNow() {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const run = useMutation({
     mutationFn: () => runOnce(environment),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['ops', environment] }),
+    onSettled: () => refresh(),
   });
   return (
     <Stack gap="xs" align="flex-end">
@@ -117,15 +108,15 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
   return `Compared. ${String(run.run.opened)} opened, ${String(run.run.closed)} resolved.`;
 }
 
-const COLUMNS: readonly Column<Difference>[] = [
-  { title: 'Number', cell: ({ id }) => <Id>{id}</Id> },
-  { title: 'Kind', cell: ({ kind }) => plain(kind) },
-  { title: 'About', cell: (difference) => <About of={difference} /> },
-  amountColumn('Theirs minus ours', 'amount'),
-  { title: 'Ours', cell: ({ ours }) => <Side of={ours} /> },
-  { title: 'Theirs', cell: ({ theirs }) => <Side of={theirs} /> },
-  { title: 'First seen', cell: ({ firstSeenAt }) => <Moment at={firstSeenAt} /> },
-];
+const COLUMNS: Columns<Difference> = {
+  Number: ({ id }) => <Id>{id}</Id>,
+  Kind: ({ kind }) => plain(kind),
+  About: (difference) => <About of={difference} />,
+  'Theirs minus ours': amount('amount'),
+  Ours: ({ ours }) => <Side of={ours} />,
+  Theirs: ({ theirs }) => <Side of={theirs} />,
+  'First seen': ({ firstSeenAt }) => <Moment at={firstSeenAt} />,
+};
 
 function About({ of: { subject, transactionId } }: { readonly of: Difference }) {
   if (transactionId === null) return <ShortId>{subject}</ShortId>;
@@ -134,7 +125,7 @@ function About({ of: { subject, transactionId } }: { readonly of: Difference }) 
 
 function Side({ of }: { readonly of: Difference['ours'] }) {
   if (of === null) return <Text size="sm">Not there</Text>;
-  return <Facts of={Object.entries(of).map(([name, value]) => [plain(name), value] as const)} />;
+  return <Facts of={Object.fromEntries(Object.entries(of).map(([name, value]) => [plain(name), value]))} />;
 }
 
 /** A run closes a difference that is gone, a person with a reason. */
@@ -155,21 +146,18 @@ function CloseDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/differences/{differenceId}/close', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/differences/{differenceId}/close', {
       ...inPath(environment, { differenceId: difference.id }),
       body: { reason },
     });
-    await sayChanged('Difference closed');
-  };
   return (
     <ReasonDialog
+      done="Difference closed"
       title="Close the difference"
-      opened
       onClose={onClose}
       submit={submit}
-      submitLabel="Close the difference"
+      label="Close the difference"
       color="red"
     >
       <Alert color="yellow">

@@ -1,55 +1,78 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import { Failed } from '../ui/parts.tsx';
-import type { useSending } from '../ui/use-sending.ts';
-import { useEnvironment } from './place.ts';
+import { Textarea, type TextareaProps, Modal } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useSending, type SendFormProps, SendForm } from '../ui/send-form.tsx';
+import { useSayChanged } from './place.ts';
+
+const MIN_REASON = 3;
+const MAX_REASON = 500;
+
+/** The error for a reason that is too short; null for a good one. */
+export function reasonError(reason: string): string | null {
+  return reason.trim().length < MIN_REASON
+    ? `Give a reason of at least ${String(MIN_REASON)} characters. It is logged`
+    : null;
+}
+
+/** The reason of an action. Check it with `reasonError`. */
+export function ReasonField(field: TextareaProps) {
+  return (
+    <Textarea
+      label="Reason"
+      description="Logged under your name"
+      required
+      maxLength={MAX_REASON}
+      autosize
+      minRows={2}
+      {...field}
+    />
+  );
+}
 
 /** A form in a dialog: it is sent, or left without a change. */
 export function FormDialog({
   title,
   size,
   onClose,
-  sending,
-  submitLabel,
-  color = 'blue',
-  children,
-}: {
+  color,
+  ...form
+}: Omit<SendFormProps, 'button'> & {
   readonly title: string;
   readonly size?: string;
   readonly onClose: () => void;
-  readonly sending: Pick<ReturnType<typeof useSending>, 'submit' | 'isSending' | 'failure'>;
-  readonly submitLabel: string;
   readonly color?: string;
-  readonly children: ReactNode;
 }) {
   return (
-    <Modal opened onClose={onClose} title={title} {...(size !== undefined && { size })}>
-      <form onSubmit={sending.submit} noValidate>
-        <Stack>
-          {children}
-          {sending.failure && <Failed error={sending.failure} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Back
-            </Button>
-            <Button type="submit" color={color} loading={sending.isSending}>
-              {submitLabel}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+    <Modal opened onClose={onClose} title={title} size={size}>
+      <SendForm at="flex-end" onBack={onClose} button={{ color }} {...form} />
     </Modal>
   );
 }
 
-/** Says that something is changed, and has the pages of the environment read again. */
-export function useSayChanged() {
-  const environment = useEnvironment();
-  const queries = useQueryClient();
-  return async (message: string) => {
-    notifications.show({ message, color: 'green' });
-    await queries.invalidateQueries({ queryKey: ['ops', environment] });
-  };
+/** Asks for the reason that is logged, and shows once more what is about to be done. */
+export function ReasonDialog({
+  submit,
+  done,
+  children,
+  ...dialog
+}: Omit<Parameters<typeof FormDialog>[0], 'sending'> & {
+  readonly submit: (reason: string) => Promise<unknown>;
+  /** What is said afterwards. */
+  readonly done: string;
+}) {
+  const sayChanged = useSayChanged();
+  const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
+  const sending = useSending(
+    form,
+    async ({ reason }) => {
+      await submit(reason);
+      await sayChanged(done);
+    },
+    dialog.onClose,
+  );
+  return (
+    <FormDialog {...dialog} sending={sending}>
+      {children}
+      <ReasonField data-autofocus {...form.getInputProps('reason')} />
+    </FormDialog>
+  );
 }

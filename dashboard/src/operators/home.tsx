@@ -1,33 +1,43 @@
 import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { formatAge, formatAmount } from '../ui/format.ts';
+import { formatAge, formatAmount, plain } from '../ui/format.ts';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Moment, PageHead } from '../ui/parts.tsx';
-import { overviewQuery, type Overview } from './data.ts';
-import { useEnvironment } from './place.ts';
-import { plain, STUCK_CLASSES } from './words.ts';
+import { QueryView, Moment, Page } from '../ui/parts.tsx';
+import type { Overview } from './data.ts';
+import { useOps, LIVE } from './place.ts';
+import { STUCK_CLASSES } from './words.ts';
 
 export function HomePage() {
-  const overview = useQuery(overviewQuery(useEnvironment()));
+  const overview = useOps('/ops/overview', {}, LIVE);
   return (
-    <Stack>
-      <PageHead title="Home" about="What needs an operator now." />
+    <Page title="Home" about="What needs an operator now.">
       <QueryView query={overview} rows={10}>
         {({ stuck, approvals, rates, differences, waiting }) => (
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <StuckCard of={stuck} />
             <ApprovalsCard approvals={approvals} rates={rates} />
-            {differences && <DifferencesCard of={differences} />}
+            {differences && (
+              <Card title="Open differences" of={differences}>
+                <PageLink to="/operators/$environment/differences">See the differences</PageLink>
+              </Card>
+            )}
             {waiting && <WaitingCard of={waiting} />}
           </SimpleGrid>
         )}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
 type Figure = Overview['approvals'];
+
+function together(figures: readonly Figure[]): Figure {
+  const ages = figures.flatMap(({ oldestAgeSeconds }) => oldestAgeSeconds ?? []);
+  return {
+    count: figures.reduce((sum, { count }) => sum + count, 0),
+    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
+  };
+}
 
 function Card({
   title,
@@ -55,17 +65,12 @@ function Card({
 }
 
 function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
-  const environment = useEnvironment();
   return (
     <Card title="Stuck" of={of}>
       <List size="sm">
         {of.classes.map(({ class: stuckClass, count, oldestAgeSeconds }) => (
           <List.Item key={stuckClass}>
-            <PageLink
-              to="/operators/$environment/stuck"
-              params={{ environment }}
-              search={{ class: stuckClass }}
-            >
+            <PageLink to="/operators/$environment/stuck" search={{ class: stuckClass }}>
               {STUCK_CLASSES[stuckClass]}
             </PageLink>
             : {count.toLocaleString()}
@@ -77,55 +82,26 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
       {!of.temporalAsked && (
         <Alert color="yellow">Temporal does not respond. Purchases without a workflow are not counted.</Alert>
       )}
-      <PageLink to="/operators/$environment/stuck" params={{ environment }}>
-        See the stuck list
-      </PageLink>
+      <PageLink to="/operators/$environment/stuck">See the stuck list</PageLink>
     </Card>
   );
 }
 
 /** Exchange rates are confirmed on their own page. */
 function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates'>) {
-  const environment = useEnvironment();
-  const ages = [approvals, rates].flatMap((figure) => figure?.oldestAgeSeconds ?? []);
-  const all = {
-    count: approvals.count + (rates?.count ?? 0),
-    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
-  };
   return (
-    <Card title="Awaiting approval" of={all}>
+    <Card title="Awaiting approval" of={together(rates ? [approvals, rates] : [approvals])}>
       {rates && rates.count > 0 && (
-        <PageLink to="/operators/$environment/rates" params={{ environment }}>
-          Exchange rates: {rates.count.toLocaleString()}
-        </PageLink>
+        <PageLink to="/operators/$environment/rates">Exchange rates: {rates.count.toLocaleString()}</PageLink>
       )}
-      <PageLink to="/operators/$environment/approvals" params={{ environment }}>
-        See approvals
-      </PageLink>
-    </Card>
-  );
-}
-
-function DifferencesCard({ of }: { readonly of: Figure }) {
-  const environment = useEnvironment();
-  return (
-    <Card title="Open differences" of={of}>
-      <PageLink to="/operators/$environment/differences" params={{ environment }}>
-        See the differences
-      </PageLink>
+      <PageLink to="/operators/$environment/approvals">See approvals</PageLink>
     </Card>
   );
 }
 
 function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overview['waiting']> }) {
-  const environment = useEnvironment();
-  const ages = lines.flatMap(({ oldestAgeSeconds }) => oldestAgeSeconds ?? []);
-  const all = {
-    count: lines.reduce((sum, { count }) => sum + count, 0),
-    oldestAgeSeconds: ages.length === 0 ? null : Math.max(...ages),
-  };
   return (
-    <Card title="Money waiting" of={all}>
+    <Card title="Money waiting" of={together(lines)}>
       <List size="sm">
         {lines.map(({ waitsFor, currency, amount, count }) => (
           <List.Item key={`${waitsFor} ${currency}`}>
@@ -137,7 +113,7 @@ function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overvie
       <Text size="xs" c="dimmed">
         As of <Moment at={asOf} />
       </Text>
-      <PageLink to="/operators/$environment/books" params={{ environment }} search={{ book: 'waiting' }}>
+      <PageLink to="/operators/$environment/books" search={{ book: 'waiting' }}>
         See money waiting
       </PageLink>
     </Card>

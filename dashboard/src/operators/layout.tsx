@@ -1,44 +1,54 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { isSignedOut, useCurrentUser } from '../app/session.ts';
-import { AppLayout, pagesOf, type AppPage } from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
 import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { GoTo, SignInFirst } from '../ui/go-to.tsx';
+import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { GoTo, SignedIn } from '../ui/go-to.tsx';
 import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty } from '../ui/parts.tsx';
+import { Empty } from '../ui/parts.tsx';
 import { SearchBox } from '../ui/search-box.tsx';
 import { useSignOut } from '../ui/use-sign-out.ts';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
+const FROM = '/operators/$environment';
+
 export function OperatorLayout() {
-  const query = useCurrentUser();
-  if (isSignedOut(query.error) && !query.data) return <SignInFirst />;
   return (
-    <QueryView query={query}>
+    <SignedIn>
       {({ operator }) => {
         if (!operator) return <Empty>These pages are for operators only.</Empty>;
         // Until then the service refuses all requests of these pages.
         return operator.mustChangePassword ? <GoTo to="/settings" /> : <Shell />;
       }}
-    </QueryView>
+    </SignedIn>
   );
 }
 
 function Shell() {
   const environment = useEnvironment();
+  const { environments, may } = useOperator();
+  const { routesById } = useRouter();
+  const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={<Environments />}
+      environment={
+        <EnvironmentSwitch
+          environment={environment}
+          environments={environments}
+          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+        />
+      }
       tools={
         <>
-          <Search />
+          <SearchBox
+            label="Any id, reference, ICCID or e-mail"
+            onSearch={(text) => void navigate({ to: '/operators/$environment/search', search: { text } })}
+          />
           <ColorSchemeSwitch />
         </>
       }
-      pages={usePages()}
-      params={{ environment }}
+      pages={pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may)}
       below={<Person />}
     >
       <Outlet />
@@ -47,8 +57,8 @@ function Shell() {
 }
 
 function Person() {
-  const environment = useEnvironment();
   const { name, role } = useOperator();
+  const { signOut, isSigningOut } = useSignOut();
   return (
     <Stack gap={0}>
       <Text size="sm">{name}</Text>
@@ -56,54 +66,13 @@ function Person() {
         {ROLES[role].label}
       </Text>
       <Group gap="xs" mt="xs">
-        <PageLink size="sm" to="/operators/$environment/login" params={{ environment }}>
+        <PageLink size="sm" to="/operators/$environment/login">
           Your login
         </PageLink>
-        <SignOut />
+        <Button size="compact-sm" variant="default" loading={isSigningOut} onClick={signOut}>
+          Sign out
+        </Button>
       </Group>
     </Stack>
-  );
-}
-
-function Search() {
-  const environment = useEnvironment();
-  const navigate = useNavigate();
-  return (
-    <SearchBox
-      label="Any id, reference, ICCID or e-mail"
-      onSearch={(text) =>
-        void navigate({ to: '/operators/$environment/search', params: { environment }, search: { text } })
-      }
-    />
-  );
-}
-
-function Environments() {
-  const environment = useEnvironment();
-  const { environments } = useOperator();
-  const navigate = useNavigate();
-  return (
-    <EnvironmentSwitch
-      environment={environment}
-      environments={environments}
-      onChange={(next) => void navigate({ to: '/operators/$environment', params: { environment: next } })}
-    />
-  );
-}
-
-function SignOut() {
-  const { signOut, isSigningOut } = useSignOut();
-  return (
-    <Button size="compact-sm" variant="default" loading={isSigningOut} onClick={signOut}>
-      Sign out
-    </Button>
-  );
-}
-
-function usePages(): readonly AppPage[] {
-  const { may } = useOperator();
-  const { routesById } = useRouter();
-  return pagesOf(routesById['/operators/$environment'].children, ({ operatorsPage: page }) =>
-    page ? { ...page, isShown: page.needs === undefined || may(page.needs) } : undefined,
   );
 }

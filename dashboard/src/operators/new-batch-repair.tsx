@@ -1,22 +1,20 @@
 /** Previews an action on all stuck items that match a filter, and asks for approval. */
 import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
-import { dataOf } from 'simway-client';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAmount } from '../ui/format.ts';
-import { Empty, Failed, PageHead, Section, ShortId } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
+import { amount, Rows } from '../ui/rows.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
-import { useOperator, useEnvironment } from './place.ts';
+import { reasonError, ReasonField } from './form-dialog.tsx';
+import { useOperator, useEnvironment, useRefresh } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
-import { amountColumn } from './tables.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
 const MAX_ROWS = 500;
@@ -31,18 +29,16 @@ interface RepairRequest {
 }
 
 /** What the requests for a preview and for approval have in common. */
-function bodyOf(request: RepairRequest) {
-  return {
-    action: request.action,
-    filter: {
-      ...(request.class === '' ? {} : { class: request.class }),
-      ...(request.olderThanSeconds === '0' ? {} : { olderThanSeconds: Number(request.olderThanSeconds) }),
-      ...(request.currency === '' ? {} : { currency: request.currency }),
-    },
-    maxRows: request.maxRows,
-    ...(request.evidence.trim() === '' ? {} : { evidence: request.evidence.trim() }),
-  };
-}
+const bodyOf = (request: RepairRequest) => ({
+  action: request.action,
+  filter: {
+    class: request.class || undefined,
+    olderThanSeconds: Number(request.olderThanSeconds) || undefined,
+    currency: request.currency || undefined,
+  },
+  maxRows: request.maxRows,
+  evidence: request.evidence.trim() || undefined,
+});
 
 export function NewBatchRepairPage() {
   const environment = useEnvironment();
@@ -83,11 +79,10 @@ export function NewBatchRepairPage() {
     onSuccess: setTried,
   });
   return (
-    <Stack>
-      <PageHead
-        title="New batch repair"
-        about="Preview the effect, then ask for approval. Nothing is done before another person approves."
-      />
+    <Page
+      title="New batch repair"
+      about="Preview the effect, then ask for approval. Nothing is done before another person approves."
+    >
       <form onSubmit={form.onSubmit((request) => trying.mutate(request))} noValidate>
         <Stack>
           <NativeSelect
@@ -135,7 +130,7 @@ export function NewBatchRepairPage() {
         </Stack>
       </form>
       {tried && <Plan key={JSON.stringify(tried.request)} {...tried} />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -164,13 +159,13 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
               label="Effect on each item"
               rows={plan.items}
               keyOf={({ transactionId }) => transactionId}
-              columns={[
-                { title: 'Item', cell: ({ transactionId }) => <ShortId>{transactionId}</ShortId> },
-                { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-                amountColumn('Amount', 'amount'),
-                { title: 'Possible', cell: ({ isPossible }) => (isPossible ? 'Yes' : 'No') },
-                { title: 'Effect', cell: ({ preview }) => preview },
-              ]}
+              columns={{
+                Item: ({ transactionId }) => <ShortId>{transactionId}</ShortId>,
+                Kind: (item) => STUCK_CLASSES[item.class],
+                Amount: amount('amount'),
+                Possible: ({ isPossible }) => (isPossible ? 'Yes' : 'No'),
+                Effect: ({ preview }) => preview,
+              }}
             />
           </>
         )}
@@ -182,7 +177,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
 
 function AskFor({ request, count }: { readonly request: RepairRequest; readonly count: number }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   // One for this form, so that pressing the button twice sends one request.
   const [repairKey] = useState(() => crypto.randomUUID());
@@ -197,21 +192,17 @@ function AskFor({ request, count }: { readonly request: RepairRequest; readonly 
         }),
       ),
     async ({ repairId }) => {
-      await queries.invalidateQueries({ queryKey: ['ops', environment] });
+      await refresh();
       await navigate({ to: '/operators/$environment/repairs/$repairId', params: { environment, repairId } });
     },
   );
   return (
-    <form onSubmit={asking.submit} noValidate>
-      <Stack>
-        <ReasonField {...form.getInputProps('reason')} />
-        {asking.failure && <Failed error={asking.failure} />}
-        <Group>
-          <Button type="submit" loading={asking.isSending}>
-            {`Ask for approval of ${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <SendForm
+      sending={asking}
+      label={`Ask for approval of ${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`}
+      at="flex-start"
+    >
+      <ReasonField {...form.getInputProps('reason')} />
+    </SendForm>
   );
 }

@@ -1,13 +1,17 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { defined } from '../ui/address.ts';
 import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { onSaleQuery, type OnSale, type OnSaleSearch } from './data.ts';
-import { costColumn, packageColumn } from './package-columns.tsx';
-import { useEnvironment } from './place.ts';
+import type { OnSale } from './data.ts';
+import { COST, PACKAGE } from './package-columns.tsx';
+import { useOps } from './place.ts';
+
+interface OnSaleSearch {
+  readonly at: string;
+  readonly packageCode: string | undefined;
+  readonly regionCode: string | undefined;
+}
 
 const EMPTY = { at: '', packageCode: '', regionCode: '' };
 /** As the API takes them. */
@@ -21,13 +25,11 @@ export function OnSaleSection() {
     validate: { at: (text) => (text === '' ? 'Choose a date and a time' : null) },
   });
   const show = ({ at, packageCode, regionCode }: typeof EMPTY) =>
-    setSearch(
-      defined({
-        at: new Date(at).toISOString(),
-        packageCode: packageCode.trim() || undefined,
-        regionCode: regionCode.trim() || undefined,
-      }),
-    );
+    setSearch({
+      at: new Date(at).toISOString(),
+      packageCode: packageCode.trim() || undefined,
+      regionCode: regionCode.trim() || undefined,
+    });
   return (
     <Section title="On sale at a given time">
       <form role="search" aria-label="What was on sale" onSubmit={form.onSubmit(show)} noValidate>
@@ -57,15 +59,32 @@ export function OnSaleSection() {
 
 function Result({ search }: { readonly search: OnSaleSearch }) {
   const [page, setPage] = useState(1);
-  const onSale = useQuery(onSaleQuery({ environment: useEnvironment(), page, ...search }));
+  const onSale = useOps('/ops/on-sale', { query: { page, ...search } }, { keepsOld: true });
   return (
     <QueryView query={onSale}>
       {(found) =>
         found.items.length === 0 ? (
-          <Nothing found={found} isFiltered={Object.keys(search).length > 1} />
+          <Nothing found={found} isFiltered={Boolean(search.packageCode ?? search.regionCode)} />
         ) : (
           <>
-            <Packages of={found.items} />
+            <Rows
+              label="Packages on sale then"
+              rows={found.items}
+              keyOf={({ packageCode }) => packageCode}
+              columns={{
+                ...PACKAGE,
+                Region: ({ regionCode }) => regionCode,
+                ...COST,
+                'Consumers, USD': {
+                  number: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
+                },
+                'Merchants, USD': {
+                  number: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
+                },
+                From: ({ validFrom }) => <Moment at={validFrom} />,
+                Until: ({ validTo }) => <Moment at={validTo} />,
+              }}
+            />
             <Pages of={found.pagination} onChange={setPage} />
           </>
         )
@@ -89,31 +108,4 @@ function Nothing({
       </Empty>
     );
   return <Empty>{isFiltered ? 'No such package was on sale then.' : 'Nothing was on sale then.'}</Empty>;
-}
-
-function Packages({ of }: { readonly of: OnSale['items'] }) {
-  return (
-    <Rows
-      label="Packages on sale then"
-      rows={of}
-      keyOf={({ packageCode }) => packageCode}
-      columns={[
-        packageColumn,
-        { title: 'Region', cell: ({ regionCode }) => regionCode },
-        costColumn,
-        {
-          title: 'Consumers, USD',
-          cell: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
-          isNumber: true,
-        },
-        {
-          title: 'Merchants, USD',
-          cell: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
-          isNumber: true,
-        },
-        { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
-        { title: 'Until', cell: ({ validTo }) => <Moment at={validTo} /> },
-      ]}
-    />
-  );
 }

@@ -2,9 +2,8 @@ import { Text } from '@mantine/core';
 import { Amount, ShortId } from '../ui/parts.tsx';
 
 /** Columns of tables of packages, with our cost. */
-export const packageColumn = {
-  title: 'Package',
-  cell: ({ packageCode, name }: { readonly packageCode: string; readonly name: string }) => (
+export const PACKAGE = {
+  Package: ({ packageCode, name }: { readonly packageCode: string; readonly name: string }) => (
     <>
       <ShortId>{packageCode}</ShortId>
       <Text size="sm" c="dimmed">
@@ -14,8 +13,6 @@ export const packageColumn = {
   ),
 };
 
-export const costColumn = {
-  title: 'Cost',
-  cell: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" />,
-  isNumber: true,
+export const COST = {
+  Cost: { number: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" /> },
 };

@@ -12,17 +12,17 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { Moment, PageHead } from '../ui/parts.tsx';
-import { useSending } from '../ui/use-sending.ts';
-import { peopleQuery, type Person, type Role } from './data.ts';
+import { ops, readOps, dataOf } from '../api/client.ts';
+import { Moment, Page } from '../ui/parts.tsx';
+import { PagedRows } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
+import { useReading } from '../ui/use-reading.ts';
+import type { Person, Role } from './data.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { useOperator } from './place.ts';
-import { PagedRows } from './tables.tsx';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment/people';
@@ -38,35 +38,38 @@ interface Half {
 export function PeoplePage() {
   const { page = 1 } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const people = useQuery(peopleQuery(page));
+  const people = useReading({
+    queryKey: ['ops', 'people', page],
+    queryFn: () => readOps('/ops/people', { query: { page } }),
+    keepsOld: true,
+  });
   const [half, setHalf] = useState<Half | null>(null);
   const [adding, setAdding] = useState(false);
   return (
-    <Stack>
-      <PageHead
-        title="People"
-        about="Operators and their roles. Two administrators give access: each gets half of a one-time password."
-      >
-        <Button onClick={() => setAdding(true)}>Add a person</Button>
-      </PageHead>
+    <Page
+      title="People"
+      about="Operators and their roles. Two administrators give access: each gets half of a one-time password."
+      extra={<Button onClick={() => setAdding(true)}>Add a person</Button>}
+    >
       <PagedRows
+        countsNone
         query={people}
         onPage={(next) => void navigate({ search: { page: next } })}
         label="People"
         empty="No people."
         keyOf={({ personId }) => personId}
-        columns={[
-          { title: 'Name', cell: ({ name }) => name },
-          { title: 'E-mail', cell: ({ email }) => <span className="breakable">{email}</span> },
-          { title: 'Role', cell: ({ role }) => ROLES[role].label },
-          { title: 'State', cell: (person) => <State of={person} /> },
-          { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-          { title: 'Change', cell: (person) => <Changes person={person} show={setHalf} /> },
-        ]}
+        columns={{
+          Name: ({ name }) => name,
+          'E-mail': ({ email }) => <span className="breakable">{email}</span>,
+          Role: ({ role }) => ROLES[role].label,
+          State: (person) => <State of={person} />,
+          Since: ({ createdAt }) => <Moment at={createdAt} />,
+          Change: (person) => <Changes person={person} show={setHalf} />,
+        }}
       />
       {adding && <AddPerson onClose={() => setAdding(false)} show={setHalf} />}
       {half && <HalfShown half={half} onClose={() => setHalf(null)} />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -197,7 +200,7 @@ function ChangeDialog({
       title={`${title}: ${person.name}`}
       onClose={onClose}
       sending={sending}
-      submitLabel={submit}
+      label={submit}
       color={change === 'disable' ? 'red' : 'blue'}
     >
       <Text>{about}</Text>
@@ -256,7 +259,7 @@ function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly s
     },
   );
   return (
-    <FormDialog title="Add a person" onClose={onClose} sending={sending} submitLabel="Add">
+    <FormDialog title="Add a person" onClose={onClose} sending={sending} label="Add">
       <TextInput
         type="email"
         label="E-mail"

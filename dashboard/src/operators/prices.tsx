@@ -1,48 +1,44 @@
 import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
-import { Refusal } from 'simway-client';
+import { ops, dataOf, Refusal } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Moment, PageHead, Pages, Section } from '../ui/parts.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { pricePreviewQuery, pricesQuery, type PricePreview, type Prices, type PriceTerms } from './data.ts';
+import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
+import { Rows, PagedRows } from '../ui/rows.tsx';
+import type { PricePreview, Prices, PriceTerms } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
 import { OnSaleSection } from './on-sale.tsx';
-import { costColumn, packageColumn } from './package-columns.tsx';
-import { useSayChanged } from './form-dialog.tsx';
-import { useEnvironment } from './place.ts';
-import { PagedRows } from './tables.tsx';
+import { COST, PACKAGE } from './package-columns.tsx';
+import { useEnvironment, useOps } from './place.ts';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
 
 const SELLERS: Record<Price['accountType'], string> = { USER: 'Consumers', MERCHANT: 'Merchants' };
 
+const useMarkups = (page: number) => useOps('/ops/prices', { query: { page } }, { keepsOld: true });
+
 export function PricesPage() {
-  const environment = useEnvironment();
-  const [page, setPage] = useState(1);
-  const current = useQuery(pricesQuery(environment, 1));
+  const current = useMarkups(1);
   return (
-    <Stack>
-      <PageHead
-        title="Prices"
-        about="A price is our cost plus a markup. In NGN it is converted at the current rate and raised by the increment."
-      />
+    <Page
+      title="Prices"
+      about="A price is our cost plus a markup. In NGN it is converted at the current rate and raised by the increment."
+    >
       <QueryView query={current}>
         {({ items: [present] }) =>
           present ? <Edit key={present.version} present={present} /> : <Empty>No markups are set.</Empty>
         }
       </QueryView>
-      <History page={page} setPage={setPage} />
+      <History />
       {/* What is above it grows when it has loaded, and would push it down. */}
       {!current.isPending && <OnSaleSection />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -127,7 +123,15 @@ function Edit({ present }: { readonly present: Settings }) {
 function Preview({ terms }: { readonly terms: PriceTerms }) {
   const environment = useEnvironment();
   const [page, setPage] = useState(1);
-  const preview = useQuery(pricePreviewQuery(environment, terms, page));
+  const preview = useQuery({
+    queryKey: ['ops', environment, 'prices', 'preview', terms, page],
+    queryFn: () =>
+      dataOf(ops.POST('/ops/prices/preview', { params: { query: { environment, page } }, body: terms })),
+    placeholderData: keepPreviousData,
+    // A preview is about this moment.
+    staleTime: 0,
+    gcTime: 0,
+  });
   const [saving, setSaving] = useState<PricePreview | null>(null);
   return (
     <Section
@@ -150,8 +154,48 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
             {found.nairaRate === null && (
               <Alert color="red">There is no current NGN rate: nothing can be sold in NGN.</Alert>
             )}
-            <Totals of={found.totals} />
-            {found.items.length === 0 ? <Empty>No price changes.</Empty> : <Packages of={found.items} />}
+            <Rows
+              label="What changes"
+              rows={found.totals}
+              keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
+              columns={{
+                For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
+                'More expensive': count('dearer'),
+                Cheaper: count('cheaper'),
+                Unchanged: count('unchanged'),
+                Unsellable: count('unsellable'),
+                'Below cost': count('belowCost'),
+                'Largest increase': percent('largestRisePercent'),
+                'Largest decrease': percent('largestFallPercent'),
+                'Lowest margin': percent('lowestMarginPercent'),
+              }}
+            />
+            <Rows
+              label="Packages that change most"
+              rows={found.items}
+              empty="No price changes."
+              keyOf={({ packageCode }) => packageCode}
+              columns={{
+                ...PACKAGE,
+                ...COST,
+                ...Object.fromEntries(
+                  accountTypes.flatMap((accountType) =>
+                    currencies.map((currency) => [
+                      `${SELLERS[accountType]}, ${currency}`,
+                      {
+                        number: ({ prices }: PricePreview['items'][number]) => (
+                          <Change
+                            of={prices.find(
+                              (one) => one.accountType === accountType && one.currency === currency,
+                            )}
+                          />
+                        ),
+                      },
+                    ]),
+                  ),
+                ),
+              }}
+            />
             <Pages of={found.pagination} onChange={setPage} />
           </Stack>
         )}
@@ -165,66 +209,12 @@ const percentOr = (value: number | null): string => (value === null ? '–' : fo
 
 type Total = PricePreview['totals'][number];
 
-const COUNTS = [
-  ['More expensive', 'dearer'],
-  ['Cheaper', 'cheaper'],
-  ['Unchanged', 'unchanged'],
-  ['Unsellable', 'unsellable'],
-  ['Below cost', 'belowCost'],
-] as const;
-const PERCENTAGES = [
-  ['Largest increase', 'largestRisePercent'],
-  ['Largest decrease', 'largestFallPercent'],
-  ['Lowest margin', 'lowestMarginPercent'],
-] as const;
-
-function Totals({ of }: { readonly of: readonly Total[] }) {
-  return (
-    <Rows
-      label="What changes"
-      rows={of}
-      keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
-      columns={[
-        { title: 'For', cell: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}` },
-        ...COUNTS.map(([title, name]) => ({
-          title,
-          cell: (total: Total) => total[name].toLocaleString(),
-          isNumber: true,
-        })),
-        ...PERCENTAGES.map(([title, name]) => ({
-          title,
-          cell: (total: Total) => percentOr(total[name]),
-          isNumber: true,
-        })),
-      ]}
-    />
-  );
-}
-
-function Packages({ of }: { readonly of: PricePreview['items'] }) {
-  return (
-    <Rows
-      label="Packages that change most"
-      rows={of}
-      keyOf={({ packageCode }) => packageCode}
-      columns={[
-        packageColumn,
-        costColumn,
-        ...accountTypes.flatMap((accountType) =>
-          currencies.map((currency) => ({
-            title: `${SELLERS[accountType]}, ${currency}`,
-            cell: ({ prices }: PricePreview['items'][number]) => (
-              <Change
-                of={prices.find((price) => price.accountType === accountType && price.currency === currency)}
-              />
-            ),
-            isNumber: true,
-          })),
-        ),
-      ]}
-    />
-  );
-}
+const count = (name: 'dearer' | 'cheaper' | 'unchanged' | 'unsellable' | 'belowCost') => ({
+  number: (total: Total) => total[name].toLocaleString(),
+});
+const percent = (name: 'largestRisePercent' | 'largestFallPercent' | 'lowestMarginPercent') => ({
+  number: (total: Total) => percentOr(total[name]),
+});
 
 function Change({ of }: { readonly of: Price | undefined }) {
   if (!of || of.after === null) return <span>–</span>;
@@ -244,7 +234,6 @@ function Change({ of }: { readonly of: Price | undefined }) {
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
-  const sayChanged = useSayChanged();
   const { version, before, after, totals } = preview;
   const submit = async (reason: string) => {
     try {
@@ -258,16 +247,15 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
         await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
       throw error;
     }
-    await sayChanged('Saved. Prices use it within a second');
   };
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
     <ReasonDialog
+      done="Saved. Prices use it within a second"
       title="Save these prices"
-      opened
       onClose={onClose}
       submit={submit}
-      submitLabel="Save and apply"
+      label="Save and apply"
     >
       <Alert color="yellow">
         {TERM_NAMES.filter((name) => before[name] !== after[name]).map((name) => (
@@ -287,26 +275,29 @@ function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; read
   );
 }
 
-function History({ page, setPage }: { readonly page: number; readonly setPage: (page: number) => void }) {
-  const history = useQuery(pricesQuery(useEnvironment(), page));
+function History() {
+  const [page, setPage] = useState(1);
+  const history = useMarkups(page);
   return (
     <Section title="History">
       <PagedRows
+        countsNone
         query={history}
         onPage={setPage}
         label="Markups, newest first"
         empty="No markups are set."
         keyOf={({ version }) => version}
-        columns={[
-          { title: 'From', cell: ({ validFrom }) => <Moment at={validFrom} /> },
-          ...TERM_NAMES.map((name) => ({
-            title: TERMS[name],
-            cell: (item: Settings) => formatPercent(item[name]),
-            isNumber: true,
-          })),
-          { title: 'By', cell: ({ by }) => <span className="breakable">{by}</span> },
-          { title: 'Reason', cell: ({ reason }) => <span className="breakable">{reason}</span> },
-        ]}
+        columns={{
+          From: ({ validFrom }) => <Moment at={validFrom} />,
+          ...Object.fromEntries(
+            TERM_NAMES.map((name) => [
+              TERMS[name],
+              { number: (item: Settings) => formatPercent(item[name]) },
+            ]),
+          ),
+          By: ({ by }) => <span className="breakable">{by}</span>,
+          Reason: ({ reason }) => <span className="breakable">{reason}</span>,
+        }}
       />
     </Section>
   );

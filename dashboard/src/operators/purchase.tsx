@@ -1,36 +1,34 @@
 import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
-import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { actionsQuery, operatorQuery, purchaseQuery, type PurchaseTimeline } from './data.ts';
-import { Facts } from '../ui/facts.tsx';
-import { formatAge, formatAmount } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, Moment, PageHead, Section, Status, ShortId } from '../ui/parts.tsx';
-import { useEnvironment } from './place.ts';
+import { formatAge, formatAmount, plain } from '../ui/format.ts';
+import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
+import { amount, Rows } from '../ui/rows.tsx';
 import { ActionsSection } from './actions-section.tsx';
-import { ActionLog } from './action-log.tsx';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { nextStep, plain, STUCK_CLASSES } from './words.ts';
-import { WorkflowLink } from './workflow-link.tsx';
+import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
+import { SubjectLink, WorkflowLink } from './links.tsx';
+import { useEnvironment, useOps, opsQuery } from './place.ts';
+import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
 
 export function PurchasePage() {
   const environment = useEnvironment();
   const { id } = useParams({ from: '/operators/$environment/purchases/$id' });
-  const timeline = useQuery(purchaseQuery(environment, id));
+  const timeline = useOps('/ops/purchases/{transactionId}', { path: { transactionId: id } });
   // Asked for by parts of the page that wait for the purchase; read beside it.
-  usePrefetchQuery(actionsQuery(environment, id));
+  usePrefetchQuery(
+    opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId: id } }),
+  );
   usePrefetchQuery(operatorQuery);
   return (
-    <Stack>
-      <PageHead title={timeline.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}>
-        <Status>{timeline.data?.status ?? null}</Status>
-      </PageHead>
+    <Page
+      title={timeline.data?.purpose === 'funding' ? 'Funding' : 'Purchase'}
+      extra={<Status>{timeline.data?.status ?? null}</Status>}
+    >
       <QueryView query={timeline} rows={12}>
         {(of) => <FullTimeline of={of} />}
       </QueryView>
-    </Stack>
+    </Page>
   );
 }
 
@@ -65,27 +63,21 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Overview">
       <Facts
-        of={[
-          ['Status', <Status key="status">{of.status}</Status>],
-          ['Reason', of.reason === null ? null : plain(of.reason)],
-          [
-            'Needs attention',
-            of.attention && (
-              <>
-                {plain(of.attention.reason)}, since <Moment at={of.attention.since} />
-              </>
-            ),
-          ],
-          ['Amount', <Amount key="amount" of={of.amount} currency={of.currency} />],
-          ['Paid by', of.paymentMethod === null ? null : plain(of.paymentMethod)],
-          ['Package', of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`],
-          [
-            'On hold',
-            of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${plain(of.hold.status)}`,
-          ],
-          ['Account', of.accountId !== null && <SubjectLink key="account" id={of.accountId} />],
-          ['Batch', of.batchId !== null && <WorkflowLink key="batch" workflowId={of.batchId} />],
-        ]}
+        of={{
+          Status: <Status>{of.status}</Status>,
+          Reason: of.reason === null ? null : plain(of.reason),
+          'Needs attention': of.attention && (
+            <>
+              {plain(of.attention.reason)}, since <Moment at={of.attention.since} />
+            </>
+          ),
+          Amount: <Amount of={of.amount} currency={of.currency} />,
+          'Paid by': of.paymentMethod === null ? null : plain(of.paymentMethod),
+          Package: of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`,
+          'On hold': of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${plain(of.hold.status)}`,
+          Account: of.accountId !== null && <SubjectLink id={of.accountId} />,
+          Batch: of.batchId !== null && <WorkflowLink workflowId={of.batchId} />,
+        }}
       />
     </Section>
   );
@@ -99,29 +91,29 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
         {of.payments.map((payment) => (
           <Facts
             key={payment.reference}
-            of={[
-              ['Reference', <Id key="reference">{payment.reference}</Id>],
-              ['Payment method', plain(payment.method)],
-              ['Amount due', <Amount key="amount" of={payment.amount} currency={payment.currency} />],
-              ['Our status', <Status key="status">{payment.status}</Status>],
-              ['Booked', <Amount key="booked" of={payment.bookedAmount} currency={payment.bookedCurrency} />],
-              ['Gateway’s status', payment.gatewayStatus ?? 'unknown'],
-              ['Gateway’s id', payment.gatewayId],
-              ['Last checked', payment.checkedAt && <Moment at={payment.checkedAt} />],
-              ['Pay until', payment.expiresAt && <Moment at={payment.expiresAt} />],
-            ]}
+            of={{
+              Reference: <Id>{payment.reference}</Id>,
+              'Payment method': plain(payment.method),
+              'Amount due': <Amount of={payment.amount} currency={payment.currency} />,
+              'Our status': <Status>{payment.status}</Status>,
+              Booked: <Amount of={payment.bookedAmount} currency={payment.bookedCurrency} />,
+              'Gateway’s status': payment.gatewayStatus ?? 'unknown',
+              'Gateway’s id': payment.gatewayId,
+              'Last checked': payment.checkedAt && <Moment at={payment.checkedAt} />,
+              'Pay until': payment.expiresAt && <Moment at={payment.expiresAt} />,
+            }}
           />
         ))}
         {of.refunds.map((refund) => (
           <Facts
             key={refund.refundKey}
-            of={[
-              ['Refund', <Id key="refund">{refund.refundKey}</Id>],
-              ['Amount', <Amount key="amount" of={refund.amount} currency={refund.currency} />],
-              ['Our status', <Status key="status">{refund.status}</Status>],
-              ['Gateway’s status', refund.gatewayStatus ?? 'unknown'],
-              ['Sent to the gateway', refund.askedAt && <Moment at={refund.askedAt} />],
-            ]}
+            of={{
+              Refund: <Id>{refund.refundKey}</Id>,
+              Amount: <Amount of={refund.amount} currency={refund.currency} />,
+              'Our status': <Status>{refund.status}</Status>,
+              'Gateway’s status': refund.gatewayStatus ?? 'unknown',
+              'Sent to the gateway': refund.askedAt && <Moment at={refund.askedAt} />,
+            }}
           />
         ))}
       </Stack>
@@ -134,16 +126,16 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
     <Section title="At the supplier">
       {supplier ? (
         <Facts
-          of={[
-            ['Package', item && `${item.name} (${item.packageCode})`],
-            ['Cost', <Amount key="cost" of={supplier.costUsd} currency="USD4" />],
-            ['Order', supplier.orderNo === null ? 'unknown' : <Id key="order">{supplier.orderNo}</Id>],
-            ['Attempts', String(supplier.attempts)],
-            ['eSIM', <Id key="esim">{supplier.esimId}</Id>],
-            ['eSIM’s status', supplier.esimStatus && <Status key="status">{supplier.esimStatus}</Status>],
-            ['ICCID', supplier.iccid && <Id key="iccid">{supplier.iccid}</Id>],
-            ['Last checked', supplier.checkedAt && <Moment at={supplier.checkedAt} />],
-          ]}
+          of={{
+            Package: item && `${item.name} (${item.packageCode})`,
+            Cost: <Amount of={supplier.costUsd} currency="USD4" />,
+            Order: supplier.orderNo === null ? 'unknown' : <Id>{supplier.orderNo}</Id>,
+            Attempts: String(supplier.attempts),
+            eSIM: <Id>{supplier.esimId}</Id>,
+            'eSIM’s status': supplier.esimStatus && <Status>{supplier.esimStatus}</Status>,
+            ICCID: supplier.iccid && <Id>{supplier.iccid}</Id>,
+            'Last checked': supplier.checkedAt && <Moment at={supplier.checkedAt} />,
+          }}
         />
       ) : (
         <Empty>No eSIM is ordered.</Empty>
@@ -160,18 +152,15 @@ function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
         label="Disputes"
         rows={disputes}
         keyOf={({ reference, disputeId }) => `${reference} ${disputeId}`}
-        columns={[
-          {
-            title: 'Dispute',
-            cell: ({ disputeId }) => <Id>{disputeId}</Id>,
-          },
-          { title: 'Payment', cell: ({ reference }) => <Id>{reference}</Id> },
-          amountColumn('Amount', 'amount'),
-          { title: 'Gateway’s status', cell: ({ gatewayStatus }) => gatewayStatus ?? 'unknown' },
-          { title: 'Outcome', cell: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open') },
-          { title: 'Opened', cell: ({ openedAt }) => <Moment at={openedAt} /> },
-          { title: 'Last checked', cell: ({ checkedAt }) => <Moment at={checkedAt} /> },
-        ]}
+        columns={{
+          Dispute: ({ disputeId }) => <Id>{disputeId}</Id>,
+          Payment: ({ reference }) => <Id>{reference}</Id>,
+          Amount: amount('amount'),
+          'Gateway’s status': ({ gatewayStatus }) => gatewayStatus ?? 'unknown',
+          Outcome: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open'),
+          Opened: ({ openedAt }) => <Moment at={openedAt} />,
+          'Last checked': ({ checkedAt }) => <Moment at={checkedAt} />,
+        }}
       />
     </Section>
   );
@@ -183,19 +172,19 @@ const side = (amount: number, currency: string) => (amount === 0 ? '' : formatAm
 function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Ledger entries">
-      <RowsOrNone
+      <Rows
         label="Ledger entries"
         empty="No entries."
         rows={of.entries}
         keyOf={({ operationKey, account }, index) => `${operationKey} ${account} ${String(index)}`}
-        columns={[
-          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-          { title: 'Operation', cell: ({ operation }) => plain(operation) },
-          { title: 'Account', cell: ({ account }) => <ShortId>{account}</ShortId> },
-          { title: 'Debit', cell: ({ debit, currency }) => side(debit, currency), isNumber: true },
-          { title: 'Credit', cell: ({ credit, currency }) => side(credit, currency), isNumber: true },
-          { title: 'Currency', cell: ({ currency }) => currency },
-        ]}
+        columns={{
+          When: ({ at }) => <Moment at={at} />,
+          Operation: ({ operation }) => plain(operation),
+          Account: ({ account }) => <ShortId>{account}</ShortId>,
+          Debit: { number: ({ debit, currency }) => side(debit, currency) },
+          Credit: { number: ({ credit, currency }) => side(credit, currency) },
+          Currency: ({ currency }) => currency,
+        }}
       />
     </Section>
   );
@@ -204,19 +193,19 @@ function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
 function Messages({ of }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="Webhook messages">
-      <RowsOrNone
+      <Rows
         label="Webhook messages"
         empty="No messages."
         rows={of.messages}
         keyOf={({ messageId }) => messageId}
-        columns={[
-          { title: 'Event', cell: ({ event }) => event },
-          { title: 'To', cell: ({ host }) => host },
-          { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-          { title: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
-          { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-          { title: 'Message', cell: ({ messageId }) => <Id>{messageId}</Id> },
-        ]}
+        columns={{
+          Event: ({ event }) => event,
+          To: ({ host }) => host,
+          Status: ({ status }) => <Status>{status}</Status>,
+          Attempts: { number: ({ attempts }) => attempts },
+          Created: ({ createdAt }) => <Moment at={createdAt} />,
+          Message: ({ messageId }) => <Id>{messageId}</Id>,
+        }}
       />
     </Section>
   );
@@ -228,21 +217,18 @@ function Workflows({ of }: { readonly of: PurchaseTimeline }) {
       {of.workflows === null ? (
         <Alert color="yellow">Temporal does not respond.</Alert>
       ) : (
-        <RowsOrNone
+        <Rows
           label="Workflows"
           empty="No workflows."
           rows={of.workflows}
           keyOf={({ workflowId }) => workflowId}
-          columns={[
-            {
-              title: 'Workflow',
-              cell: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
-            },
-            { title: 'Type', cell: ({ type }) => type },
-            { title: 'Status', cell: ({ status }) => <Status>{status}</Status> },
-            { title: 'Started', cell: ({ startedAt }) => <Moment at={startedAt} /> },
-            { title: 'Ended', cell: ({ closedAt }) => <Moment at={closedAt} /> },
-          ]}
+          columns={{
+            Workflow: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
+            Type: ({ type }) => type,
+            Status: ({ status }) => <Status>{status}</Status>,
+            Started: ({ startedAt }) => <Moment at={startedAt} />,
+            Ended: ({ closedAt }) => <Moment at={closedAt} />,
+          }}
         />
       )}
     </Section>
@@ -311,5 +297,47 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
         ))}
       </Timeline>
     </Section>
+  );
+}
+
+/** Every action that operators requested for one purchase, refused ones too. */
+function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
+  return (
+    <Rows
+      label="Operator actions"
+      empty="No actions yet."
+      rows={records}
+      keyOf={({ actionId }) => actionId}
+      columns={{
+        When: ({ createdAt }) => <Moment at={createdAt} />,
+        Action: ({ action }) => ACTIONS[action].label,
+        By: ({ by, approvedBy, status }) =>
+          approvedBy === null
+            ? by
+            : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
+        Amount: amount('amount'),
+        Reason: (record) => <Why record={record} />,
+        Result: (record) => <ActionResult record={record} />,
+      }}
+    />
+  );
+}
+
+function Why({ record: { reason, evidence, decisionReason } }: { readonly record: ActionRecord }) {
+  return (
+    <Stack gap={2}>
+      <Text size="sm">{reason}</Text>
+      {evidence !== null && <Text size="sm">Evidence: {evidence}</Text>}
+      {decisionReason !== null && <Text size="sm">Decision: {decisionReason}</Text>}
+    </Stack>
+  );
+}
+
+function ActionResult({ record: { status, refusal, detail } }: { readonly record: ActionRecord }) {
+  return (
+    <Stack gap={2} align="flex-start">
+      <Status>{status}</Status>
+      {(refusal ?? detail) !== null && <Text size="sm">{[refusal, detail].filter(Boolean).join(': ')}</Text>}
+    </Stack>
   );
 }

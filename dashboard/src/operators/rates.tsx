@@ -1,51 +1,40 @@
 import {
   Alert,
-  Badge,
   Button,
   Checkbox,
   Group,
   NativeSelect,
   SegmentedControl,
-  Stack,
   Text,
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import { ChartValues } from '../ui/chart-values.tsx';
+import { ops, dataOf } from '../api/client.ts';
+import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
-import { QueryView, Empty, Moment, PageHead, Section } from '../ui/parts.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
+import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { TimeChart } from '../ui/time-chart.tsx';
-import { useSending } from '../ui/use-sending.ts';
-import type { Environment } from '../ui/environment.ts';
-import { inPath, ratesQuery, type Rates } from './data.ts';
-import { FormDialog, useSayChanged } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
-import { RATE_DAYS } from './search.ts';
-import { RowsOrNone } from './tables.tsx';
+import { useSending } from '../ui/send-form.tsx';
+import { inPath, type Rates } from './data.ts';
+import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
+import { RATE_DAYS, ratesSearch } from './search.ts';
 
 const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */
 const FAR_OFF = 0.1;
 
 export function RatesPage() {
-  const environment = useEnvironment();
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
-  const rates = useQuery(ratesQuery({ environment, currency, days }));
+  const rates = useOps('/ops/rates', { query: { currency, days } }, { ...LIVE, keepsOld: true });
   // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was
   // typed.
   const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
-    <Stack>
-      <PageHead title="Rates" about="Units of each currency for one US dollar." />
+    <Page title="Rates" about="Units of each currency for one US dollar.">
       <QueryView query={rates} rows={8}>
         {(found) => (
           <>
@@ -57,7 +46,7 @@ export function RatesPage() {
         )}
       </QueryView>
       {chosen && <ConfirmRate rate={chosen} onClose={() => setChosen(null)} />}
-    </Stack>
+    </Page>
   );
 }
 
@@ -86,41 +75,32 @@ function Waiting({
         label="Rates awaiting confirmation"
         rows={of}
         keyOf={({ rateId }) => rateId}
-        columns={[
-          { title: 'Currency', cell: ({ currency }) => currency },
-          { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
-          {
-            title: 'Current rate',
-            cell: ({ currentRate }) => (currentRate === null ? 'None' : formatRate(currentRate)),
-            isNumber: true,
-          },
-          {
-            title: 'Change',
-            cell: ({ changePercent }) => (
+        columns={{
+          Currency: ({ currency }) => currency,
+          Rate: { number: ({ rate }) => formatRate(rate) },
+          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
+          Change: {
+            number: ({ changePercent }) => (
               <span className="amount">{changePercent === null ? '–' : formatPercent(changePercent)}</span>
             ),
-            isNumber: true,
           },
-          { title: 'From', cell: ({ proposedBy, source }) => proposedBy ?? source },
-          { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
-          { title: 'Since', cell: ({ observedAt }) => <Moment at={observedAt} /> },
-          {
-            title: 'Confirm',
-            cell: (rate) =>
-              rate.proposedBy === email ? (
-                <Text size="sm">Yours: another person confirms it</Text>
-              ) : (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => onChoose(rate)}
-                  aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
-                >
-                  Confirm
-                </Button>
-              ),
-          },
-        ]}
+          From: ({ proposedBy, source }) => proposedBy ?? source,
+          Reason: ({ reason }) => reason ?? '–',
+          Since: ({ observedAt }) => <Moment at={observedAt} />,
+          Confirm: (rate) =>
+            rate.proposedBy === email ? (
+              <Text size="sm">Yours: another person confirms it</Text>
+            ) : (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => onChoose(rate)}
+                aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
+              >
+                Confirm
+              </Button>
+            ),
+        }}
       />
     </Section>
   );
@@ -128,21 +108,18 @@ function Waiting({
 
 function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/rates/{rateId}/confirm', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/rates/{rateId}/confirm', {
       ...inPath(environment, { rateId: rate.rateId }),
       body: { reason },
     });
-    await sayChanged('Confirmed. Prices use it within a second');
-  };
   return (
     <ReasonDialog
+      done="Confirmed. Prices use it within a second"
       title="Confirm the rate"
-      opened
       onClose={onClose}
       submit={submit}
-      submitLabel="Confirm the rate"
+      label="Confirm the rate"
     >
       <Alert color="yellow">
         One US dollar: {inDollars(rate.currentRate, rate.currency)} → {inDollars(rate.rate, rate.currency)}
@@ -167,41 +144,28 @@ function Current({ of }: { readonly of: Rates['items'] }) {
         maw={240}
         mb="sm"
       />
-      <RowsOrNone
+      <Rows
         label="Current rates"
         empty={of.length === 0 ? 'No rates yet.' : 'No results.'}
         rows={shown}
         keyOf={({ currency }) => currency}
-        columns={[
-          { title: 'Currency', cell: ({ currency }) => currency },
-          { title: 'Rate', cell: ({ rate }) => formatRate(rate), isNumber: true },
-          { title: 'From', cell: ({ source }) => (source === 'operator' ? 'Set by an operator' : source) },
-          { title: 'Age', cell: ({ ageSeconds }) => formatAge(ageSeconds) },
-          {
-            title: 'State',
-            cell: ({ isSold }) =>
-              isSold ? (
-                'In use'
-              ) : (
-                <Badge color="red" variant="light" className="status">
-                  Too old, not used
-                </Badge>
-              ),
-          },
-          {
-            title: 'Set',
-            cell: ({ currency }) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => setSetting(currency)}
-                aria-label={`Set ${currency}`}
-              >
-                Set
-              </Button>
-            ),
-          },
-        ]}
+        columns={{
+          Currency: ({ currency }) => currency,
+          Rate: { number: ({ rate }) => formatRate(rate) },
+          From: ({ source }) => (source === 'operator' ? 'Set by an operator' : source),
+          Age: ({ ageSeconds }) => formatAge(ageSeconds),
+          State: ({ isSold }) => (isSold ? 'In use' : <Status color="red">Too old, not used</Status>),
+          Set: ({ currency }) => (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => setSetting(currency)}
+              aria-label={`Set ${currency}`}
+            >
+              Set
+            </Button>
+          ),
+        }}
       />
       {setting !== null && <SetDialog currency={setting} rates={of} onClose={() => setSetting(null)} />}
     </Section>
@@ -215,14 +179,6 @@ const MAX_DIGITS = 15;
 const isRate = (text: string): boolean =>
   RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MAX_DIGITS;
 
-interface RateFields {
-  [name: string]: unknown;
-  currency: string;
-  rate: string;
-  isConfigured: boolean;
-  reason: string;
-}
-
 /** `currency`: empty if the person chooses it. */
 function SetDialog({
   currency,
@@ -234,8 +190,8 @@ function SetDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
-  const form = useForm<RateFields>({
+  const refresh = useRefresh();
+  const form = useForm({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
     validate: {
       currency: (code) => (/^[A-Z]{3}$/.test(code) ? null : 'Three capital letters, such as NGN'),
@@ -248,21 +204,27 @@ function SetDialog({
   });
   const sending = useSending(
     form,
-    (fields) => sendRate(environment, fields),
+    ({ isConfigured: isReturned, ...fields }) =>
+      dataOf(
+        ops.POST('/ops/rates', {
+          params: { query: { environment } },
+          body: { ...fields, rate: isReturned ? null : Number(fields.rate) },
+        }),
+      ),
     ({ outcome }) => {
       notifications.show(
         outcome === 'waits'
           ? { message: 'Another person must confirm it', color: 'yellow' }
           : { message: 'The rate is set', color: 'green' },
       );
-      void queries.invalidateQueries({ queryKey: ['ops', environment] });
+      void refresh();
       onClose();
     },
   );
   const { currency: code, rate, isConfigured } = form.getValues();
   const before = rates.find((one) => one.currency === code)?.rate ?? null;
   return (
-    <FormDialog title="Set a rate" onClose={onClose} sending={sending} submitLabel="Set the rate">
+    <FormDialog title="Set a rate" onClose={onClose} sending={sending} label="Set the rate">
       <TextInput
         label="Currency"
         required
@@ -291,14 +253,6 @@ function SetDialog({
     </FormDialog>
   );
 }
-
-const sendRate = (environment: Environment, { currency, rate, isConfigured, reason }: RateFields) =>
-  dataOf(
-    ops.POST('/ops/rates', {
-      params: { query: { environment } },
-      body: { currency, rate: isConfigured ? null : Number(rate), reason },
-    }),
-  );
 
 /** What the rate would change, before it is sent. */
 function Effect({
@@ -352,7 +306,7 @@ function History({
             data={RATE_DAYS.map((value) => ({ value: String(value), label: `${String(value)} days` }))}
             value={String(days)}
             onChange={(value) =>
-              void navigate({ search: (old) => ({ ...old, days: Number(value) }), replace: true })
+              void navigate({ search: (old) => ratesSearch({ ...old, days: value }), replace: true })
             }
           />
         </Group>
@@ -389,35 +343,24 @@ function History({
 function Changes({ of }: { readonly of: Rates['changes'] }) {
   return (
     <Section title="Changes by operators">
-      <RowsOrNone
+      <Rows
         label="Changes by operators"
         empty="No operator has set or confirmed a rate."
         rows={of}
         keyOf={({ at, currency }) => `${at} ${currency}`}
-        columns={[
-          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-          { title: 'Currency', cell: ({ currency }) => currency },
-          {
-            title: 'Old rate',
-            cell: ({ before }) => (before === null ? 'None' : formatRate(before)),
-            isNumber: true,
-          },
-          {
-            title: 'New rate',
-            cell: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)),
-            isNumber: true,
-          },
-          { title: 'By', cell: ({ by, reason }) => <PersonAndReason person={by} reason={reason} /> },
-          {
-            title: 'Confirmed by',
-            cell: ({ confirmedBy, confirmReason }) =>
-              confirmedBy === null ? (
-                'Not needed'
-              ) : (
-                <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
-              ),
-          },
-        ]}
+        columns={{
+          When: ({ at }) => <Moment at={at} />,
+          Currency: ({ currency }) => currency,
+          'Old rate': { number: ({ before }) => formatRate(before) },
+          'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
+          By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
+          'Confirmed by': ({ confirmedBy, confirmReason }) =>
+            confirmedBy === null ? (
+              'Not needed'
+            ) : (
+              <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
+            ),
+        }}
       />
     </Section>
   );

@@ -1,17 +1,15 @@
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ops } from '../api/client.ts';
-import { dataOf } from 'simway-client';
-import type { components } from 'simway-client/generated/ops.ts';
-import { QueryView, Failed } from '../ui/parts.tsx';
-import { ReasonField, reasonError } from '../ui/reason-field.tsx';
-import { useSending } from '../ui/use-sending.ts';
+import { useQuery } from '@tanstack/react-query';
+import { ops, type OpsSchemas, dataOf } from '../api/client.ts';
+import { QueryView } from '../ui/parts.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
 import { inPath } from './data.ts';
-import { useEnvironment } from './place.ts';
+import { reasonError, ReasonField } from './form-dialog.tsx';
+import { useEnvironment, useRefresh } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 
-type Report = components['schemas']['Replay']['data'];
+type Report = OpsSchemas['Replay']['data'];
 
 const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
   done: 'Done',
@@ -23,14 +21,14 @@ const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
 
 /** Retries one item: what would be done, the reason, then what was done. */
 export function ReplayDialog({
-  transactionId,
+  of: transactionId,
   onClose,
 }: {
-  readonly transactionId: string;
+  readonly of: string;
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(
       ops.POST('/ops/purchases/{transactionId}/replay', {
@@ -44,9 +42,7 @@ export function ReplayDialog({
     staleTime: 0,
   });
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
-  const sending = useSending(form, ({ reason }) =>
-    ask(reason, false).finally(() => queries.invalidateQueries({ queryKey: ['ops', environment] })),
-  );
+  const sending = useSending(form, ({ reason }) => ask(reason, false).finally(() => refresh()));
   return (
     <Modal opened onClose={onClose} title={REPLAY.label}>
       {sending.result ? (
@@ -60,23 +56,12 @@ export function ReplayDialog({
           </Group>
         </Stack>
       ) : (
-        <form onSubmit={sending.submit} noValidate>
-          <Stack>
-            <QueryView query={preview} rows={2}>
-              {(report) => <Steps of={report} />}
-            </QueryView>
-            <ReasonField data-autofocus {...form.getInputProps('reason')} />
-            {sending.failure && <Failed error={sending.failure} />}
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Back
-              </Button>
-              <Button type="submit" loading={sending.isSending}>
-                {REPLAY.label} now
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <SendForm sending={sending} label={`${REPLAY.label} now`} at="flex-end" onBack={onClose}>
+          <QueryView query={preview} rows={2}>
+            {(report) => <Steps of={report} />}
+          </QueryView>
+          <ReasonField data-autofocus {...form.getInputProps('reason')} />
+        </SendForm>
       )}
     </Modal>
   );

@@ -1,16 +1,14 @@
-import { Alert, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useSearch, type LinkProps } from '@tanstack/react-router';
+import { Alert } from '@mantine/core';
+import { useSearch } from '@tanstack/react-router';
+import { plain } from '../ui/format.ts';
 import { GoTo } from '../ui/go-to.tsx';
-import { searchQuery, type Found } from './data.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Empty, Id, PageHead } from '../ui/parts.tsx';
-import { useEnvironment } from './place.ts';
+import { NothingFound } from '../ui/nothing-found.tsx';
+import { PageLink, type Target } from '../ui/page-link.tsx';
+import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { Environment } from '../ui/environment.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { plain } from './words.ts';
-import { WorkflowLink } from './workflow-link.tsx';
+import type { Found } from './data.ts';
+import { WorkflowLink, SubjectLink } from './links.tsx';
+import { useEnvironment, useOps } from './place.ts';
 
 /**
  * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has
@@ -19,23 +17,28 @@ import { WorkflowLink } from './workflow-link.tsx';
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$environment/search' });
   return (
-    <Stack>
-      <PageHead title="Search" />
+    <Page title="Search">
       {text === '' ? <Empty>Type an id into the search box above.</Empty> : <Results text={text} />}
-    </Stack>
+    </Page>
   );
 }
 
 function Results({ text }: { readonly text: string }) {
   const environment = useEnvironment();
-  const found = useQuery(searchQuery(environment, text));
+  const found = useOps('/ops/search', { query: { text } });
   return (
     <QueryView query={found}>
       {({ items, isCut }) => {
         const [only, ...more] = items;
-        if (!only) return <Nothing text={text} />;
+        if (!only)
+          return (
+            <NothingFound text={text} environment={environment}>
+              The box takes complete ids of anything shown on these pages, ids and references of the gateway
+              and of the supplier, ICCIDs, and parts of an account’s name or e-mail address.
+            </NothingFound>
+          );
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
-          return <GoTo key={only.id} {...pageOf(only, environment)} replace />;
+          return <GoTo key={only.id} {...pageOf(only)} replace />;
         return (
           <>
             {isCut && <Alert color="yellow">Only the first 20 results are shown.</Alert>}
@@ -53,75 +56,47 @@ const SHOWN_WHOLE: ReadonlySet<Found['kind']> = new Set([
   ...(['account', 'member', 'key', 'endpoint', 'message'] as const),
 ]);
 
-type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;
-
 /** The page that shows it, or its account. */
-function pageOf({ kind, id, account }: Found, environment: Environment): Page {
+function pageOf({ kind, id, account }: Found): Target {
   switch (kind) {
     case 'purchase':
     case 'funding':
-      return { to: '/operators/$environment/purchases/$id', params: { environment, id } };
+      return { to: '/operators/$environment/purchases/$id', params: { id } };
     case 'repair':
-      return { to: '/operators/$environment/repairs/$repairId', params: { environment, repairId: id } };
+      return { to: '/operators/$environment/repairs/$repairId', params: { repairId: id } };
     case 'difference':
-      return { to: '/operators/$environment/differences', params: { environment }, search: { id } };
+      return { to: '/operators/$environment/differences', search: { id } };
     case 'gateway event':
       return {
         to: '/operators/$environment/stuck',
-        params: { environment },
         search: { class: 'inbox-without-purchase' },
       };
     case 'person':
-      return { to: '/operators/$environment/people', params: { environment } };
+      return { to: '/operators/$environment/people' };
     default:
       return {
         to: '/operators/$environment/accounts/$id',
-        params: { environment, id: account?.accountId ?? id },
+        params: { id: account?.accountId ?? id },
         search: kind === 'message' ? { message: id } : {},
       };
   }
 }
 
-function Nothing({ text }: { readonly text: string }) {
-  const environment = useEnvironment();
-  return (
-    <div role="status">
-      <Empty>
-        No result for “{text}” in the {environment} environment.
-      </Empty>
-      <Text ta="center" size="sm">
-        The box takes complete ids of anything shown on these pages, ids and references of the gateway and of
-        the supplier, ICCIDs, and parts of an account’s name or e-mail address.
-      </Text>
-    </div>
-  );
-}
-
 function List({ items }: { readonly items: readonly Found[] }) {
-  const environment = useEnvironment();
   return (
     <Rows
       label="Found"
       rows={items}
       keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
-      columns={[
-        { title: 'Kind', cell: ({ kind }) => plain(kind) },
-        {
-          title: 'What',
-          cell: (item) => <PageLink {...pageOf(item, environment)}>{item.title}</PageLink>,
-        },
-        {
-          title: 'Id',
-          // A batch has no page. Its workflow has its id.
-          cell: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
-        },
-        {
-          title: 'Account',
-          cell: ({ account }) =>
-            account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
-        },
-        { title: 'Found by', cell: ({ foundBy }) => plain(foundBy) },
-      ]}
+      columns={{
+        Kind: ({ kind }) => plain(kind),
+        What: (item) => <PageLink {...pageOf(item)}>{item.title}</PageLink>,
+        // A batch has no page. Its workflow has its id.
+        Id: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
+        Account: ({ account }) =>
+          account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
+        'Found by': ({ foundBy }) => plain(foundBy),
+      }}
     />
   );
 }

@@ -4,8 +4,7 @@ import {
   listedAccountCurrency,
   listStuckClass,
 } from 'simway-client/generated/ops-lists.ts';
-import { dayIn, oneOf, textIn, type Search } from '../ui/address.ts';
-import type { AuditSearch, DifferenceQuery, StuckQuery } from './data.ts';
+import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
 
 export const AGES = [
   { value: '0', label: 'Any time' },
@@ -15,10 +14,8 @@ export const AGES = [
   { value: '604800', label: '1 week' },
 ] as const;
 
-export type StuckSearch = Pick<StuckQuery, 'class' | 'olderThanSeconds' | 'currency' | 'page'>;
-
 /** Whole and above zero. */
-export function countIn(value: unknown): number | undefined {
+function countIn(value: unknown): number | undefined {
   const count = Number(value);
   return Number.isSafeInteger(count) && count > 0 ? count : undefined;
 }
@@ -27,66 +24,36 @@ export function countIn(value: unknown): number | undefined {
 const digitsIn = (value: unknown): string | undefined =>
   /^\d{1,18}$/.test(textIn(value) ?? '') ? textIn(value) : undefined;
 
-export const stuckSearch = (search: Search): StuckSearch => ({
-  class: oneOf(listStuckClass, search['class']),
-  olderThanSeconds: countIn(search['olderThanSeconds']),
-  currency: oneOf(listedAccountCurrency, search['currency']),
-  page: countIn(search['page']),
-});
+const PAGE = { page: countIn };
 
-export const differenceSearch = (search: Search): Pick<DifferenceQuery, 'id' | 'kind' | 'page'> => ({
-  id: digitsIn(search['id']),
-  kind: oneOf(listDifferencesKind, search['kind']),
-  page: countIn(search['page']),
+export const stuckSearch = searchOf({
+  ...PAGE,
+  class: oneOf(listStuckClass),
+  olderThanSeconds: countIn,
+  currency: oneOf(listedAccountCurrency),
 });
+export type StuckSearch = ReturnType<typeof stuckSearch>;
+
+export const differenceSearch = searchOf({ ...PAGE, id: digitsIn, kind: oneOf(listDifferencesKind) });
 
 export const BOOKS = ['trial-balance', 'daily', 'merchants', 'waiting'] as const;
 export type Book = (typeof BOOKS)[number];
 
-/** Whole days, UTC. */
-export interface BooksSearch {
-  readonly book?: Book | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+/** Days of the books: UTC. */
+export const booksSearch = searchOf({ ...DAYS, book: oneOf(BOOKS) });
 
-export const booksSearch = (search: Search): BooksSearch => ({
-  book: oneOf(BOOKS, search['book']),
-  from: dayIn(search['from']),
-  to: dayIn(search['to']),
-});
+export const pageSearch = searchOf(PAGE);
 
-export const pageSearch = (search: Search): { readonly page?: number | undefined } => ({
-  page: countIn(search['page']),
-});
+export const auditSearch = searchOf({ ...DAYS, actor: textIn, action: textIn, subject: textIn });
+export type AuditSearch = ReturnType<typeof auditSearch>;
 
-export const auditSearch = (search: Search): AuditSearch => ({
-  actor: textIn(search['actor']),
-  action: textIn(search['action']),
-  subject: textIn(search['subject']),
-  from: dayIn(search['from']),
-  to: dayIn(search['to']),
-});
+export const accountsSearch = searchOf({ ...PAGE, text: textIn });
 
-export const accountsSearch = (
-  search: Search,
-): { readonly text?: string | undefined; readonly page?: number | undefined } => ({
-  text: textIn(search['text']),
-  page: countIn(search['page']),
-});
-
-export const accountSearch = (search: Search): { readonly message?: string | undefined } => ({
-  message: textIn(search['message']),
-});
+export const accountSearch = searchOf({ message: textIn });
 
 export const RATE_DAYS = [7, 30, 90] as const;
 
-export const ratesSearch = (
-  search: Search,
-): { readonly currency?: string | undefined; readonly days?: number | undefined } => ({
-  currency:
-    typeof search['currency'] === 'string' && /^[A-Z]{3}$/.test(search['currency'])
-      ? search['currency']
-      : undefined,
-  days: RATE_DAYS.find((days) => days === Number(search['days'])),
+export const ratesSearch = searchOf({
+  currency: (code) => (typeof code === 'string' && /^[A-Z]{3}$/.test(code) ? code : undefined),
+  days: (value) => RATE_DAYS.find((days) => days === Number(value)),
 });

@@ -1,19 +1,19 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ops } from '../api/client.ts';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
+import { ops } from '../api/client.ts';
+import type { Search } from '../ui/address.ts';
 import { formatAge } from '../ui/format.ts';
-import { QueryView, Id, PageHead, Pages } from '../ui/parts.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
-import { inPath, stuckQuery, type StuckItem } from './data.ts';
-import { useSayChanged } from './form-dialog.tsx';
-import { useOperator, useEnvironment } from './place.ts';
+import { LinkButton } from '../ui/page-link.tsx';
+import { QueryView, Id, Pages, Page } from '../ui/parts.tsx';
+import { Rows, amount } from '../ui/rows.tsx';
+import { inPath, type StuckItem } from './data.ts';
+import { ReasonDialog } from './form-dialog.tsx';
+import { SubjectLink } from './links.tsx';
+import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
-import { AGES, type StuckSearch } from './search.ts';
-import { SubjectLink } from './subject-link.tsx';
-import { amountColumn, RowsOrNone } from './tables.tsx';
+import { AGES, type StuckSearch, stuckSearch } from './search.ts';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 
 const FROM = '/operators/$environment/stuck';
@@ -24,30 +24,27 @@ export const CLASS_CHOICES = [
 ];
 
 export function StuckPage() {
-  const environment = useEnvironment();
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const stuck = useQuery(stuckQuery({ environment, ...search }));
+  const stuck = useOps('/ops/stuck', { query: search }, { ...LIVE, keepsOld: true });
   // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
   // result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
+  const RepairDialog = chosen && isUnmatched(chosen) ? IgnoreDialog : ReplayDialog;
   return (
-    <Stack>
-      <PageHead title="Stuck" about="Stuck purchases and payments, oldest first.">
-        <Button
+    <Page
+      title="Stuck"
+      about="Stuck purchases and payments, oldest first."
+      extra={
+        <LinkButton
           variant="light"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/operators/$environment/repairs/new"
-              params={{ environment }}
-              search={{ ...search, page: undefined }}
-            />
-          )}
+          to="/operators/$environment/repairs/new"
+          search={{ ...search, page: undefined }}
         >
           Repair many at once
-        </Button>
-      </PageHead>
+        </LinkButton>
+      }
+    >
       <Filters search={search} />
       <QueryView query={stuck}>
         {({ items, pagination, isCut, temporalAsked }) => (
@@ -58,7 +55,19 @@ export function StuckPage() {
               </Alert>
             )}
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
-            <List items={items} onChoose={setChosen} />
+            <Rows
+              label="Stuck purchases and payments"
+              empty="Nothing is stuck."
+              rows={items}
+              keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
+              columns={{
+                Purchase: (item) => <ItemLink item={item} onChoose={setChosen} />,
+                Kind: (item) => STUCK_CLASSES[item.class],
+                Age: { number: (item) => formatAge(item.ageSeconds) },
+                Amount: amount('amount'),
+                Next: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text>,
+              }}
+            />
             <Pages
               of={pagination}
               onChange={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
@@ -66,16 +75,16 @@ export function StuckPage() {
           </>
         )}
       </QueryView>
-      {chosen && <RepairDialog item={chosen} onClose={() => setChosen(null)} />}
-    </Stack>
+      {chosen && <RepairDialog of={chosen.transactionId} onClose={() => setChosen(null)} />}
+    </Page>
   );
 }
 
 function Filters({ search }: { readonly search: StuckSearch }) {
   const navigate = useNavigate({ from: FROM });
-  const set = (change: Partial<Record<keyof StuckSearch, unknown>>) =>
+  const set = (change: Search) =>
     void navigate({
-      search: (old) => ({ ...old, page: undefined, ...change }) as StuckSearch,
+      search: (old) => stuckSearch({ ...old, page: undefined, ...change }),
       replace: true,
     });
   return (
@@ -84,45 +93,25 @@ function Filters({ search }: { readonly search: StuckSearch }) {
         label="Kind"
         data={CLASS_CHOICES}
         value={search.class ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ class: value === '' ? undefined : value })}
+        onChange={({ currentTarget: { value } }) => set({ class: value })}
       />
       <NativeSelect
         label="No progress for"
         data={[...AGES]}
         value={String(search.olderThanSeconds ?? 0)}
-        onChange={({ currentTarget: { value } }) =>
-          set({ olderThanSeconds: value === '0' ? undefined : Number(value) })
-        }
+        onChange={({ currentTarget: { value } }) => set({ olderThanSeconds: value })}
       />
       <NativeSelect
         label="Currency"
         data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}
         value={search.currency ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ currency: value === '' ? undefined : value })}
+        onChange={({ currentTarget: { value } }) => set({ currency: value })}
       />
     </Group>
   );
 }
 
 type OnChoose = (item: StuckItem) => void;
-
-function List({ items, onChoose }: { readonly items: readonly StuckItem[]; readonly onChoose: OnChoose }) {
-  return (
-    <RowsOrNone
-      label="Stuck purchases and payments"
-      empty="Nothing is stuck."
-      rows={items}
-      keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
-      columns={[
-        { title: 'Purchase', cell: (item) => <ItemLink item={item} onChoose={onChoose} /> },
-        { title: 'Kind', cell: (item) => STUCK_CLASSES[item.class] },
-        { title: 'Age', cell: (item) => formatAge(item.ageSeconds), isNumber: true },
-        amountColumn('Amount', 'amount'),
-        { title: 'Next', cell: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text> },
-      ]}
-    />
-  );
-}
 
 /** Purchases have a page. Events and messages without a purchase are repaired here. */
 function ItemLink({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {
@@ -148,32 +137,20 @@ function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onCh
   );
 }
 
-function RepairDialog({ item, onClose }: { readonly item: StuckItem; readonly onClose: () => void }) {
-  const { transactionId } = item;
-  return isUnmatched(item) ? (
-    <IgnoreDialog eventId={transactionId} onClose={onClose} />
-  ) : (
-    <ReplayDialog transactionId={transactionId} onClose={onClose} />
-  );
-}
-
-function IgnoreDialog({ eventId, onClose }: { readonly eventId: string; readonly onClose: () => void }) {
+function IgnoreDialog({ of: eventId, onClose }: { readonly of: string; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
-  const submit = async (reason: string) => {
-    await ops.POST('/ops/events/{eventId}/dismiss', {
+  const submit = (reason: string) =>
+    ops.POST('/ops/events/{eventId}/dismiss', {
       ...inPath(environment, { eventId }),
       body: { reason },
     });
-    await sayChanged('Event ignored');
-  };
   return (
     <ReasonDialog
+      done="Event ignored"
       title={`${IGNORE_EVENT}: ${eventId}`}
-      opened
       onClose={onClose}
       submit={submit}
-      submitLabel={IGNORE_EVENT}
+      label={IGNORE_EVENT}
     >
       <Text size="sm">
         The gateway reported money that matches none of our payments. Ignore the event once you know what it

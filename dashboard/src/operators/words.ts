@@ -117,8 +117,6 @@ export const ROLES: Record<Role, { readonly label: string; readonly may: string 
   ADMIN: { label: 'Administrator', may: 'Manages people and reads the books. Moves no money.' },
 };
 
-export { plain } from '../ui/format.ts';
-
 export const APPROVE = 'Approve';
 export const IGNORE_EVENT = 'Ignore the event';
 

@@ -1,8 +1,16 @@
 /** Parses parameters of addresses. What is not valid is dropped. */
 export type Search = Readonly<Record<string, unknown>>;
 
-export const oneOf = <T extends string>(choices: readonly T[], value: unknown): T | undefined =>
-  choices.find((choice) => choice === value);
+/** Reads each parameter by its name. */
+export const searchOf =
+  <Parsers extends Readonly<Record<string, (value: unknown) => unknown>>>(parsers: Parsers) =>
+  (search: Search): { readonly [Name in keyof Parsers]?: ReturnType<Parsers[Name]> } =>
+    Object.fromEntries(Object.entries(parsers).map(([name, parse]) => [name, parse(search[name])])) as never;
+
+export const oneOf =
+  <T extends string>(choices: readonly T[]) =>
+  (value: unknown): T | undefined =>
+    choices.find((choice) => choice === value);
 
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
@@ -19,23 +27,20 @@ export function amountIn(value: unknown): number | undefined {
 }
 
 /** Whole days, both included. */
+export const DAYS = { from: dayIn, to: dayIn };
+
 export interface Days {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-export const daysIn = ({ from, to }: Search): Days => ({ from: dayIn(from), to: dayIn(to) });
-
 /** The times of these days in the reader's zone: `to` is not included, as the API takes it. */
-export function timesOf({ from, to }: Days): { readonly from?: string; readonly to?: string } {
-  const end = to === undefined ? undefined : new Date(`${to}T00:00`);
-  end?.setDate(end.getDate() + 1);
-  return {
-    ...(from === undefined ? {} : { from: new Date(`${from}T00:00`).toISOString() }),
-    ...(end === undefined ? {} : { to: end.toISOString() }),
+export function timesOf({ from, to }: Days): Days {
+  const startOf = (day: string | undefined, later: number): string | undefined => {
+    if (day === undefined) return undefined;
+    const at = new Date(`${day}T00:00`);
+    at.setDate(at.getDate() + later);
+    return at.toISOString();
   };
+  return { from: startOf(from, 0), to: startOf(to, 1) };
 }
-
-/** Without what is undefined: the client sends only filters that are set. */
-export const defined = <T extends object>(filters: T): { [Name in keyof T]: Exclude<T[Name], undefined> } =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as never;

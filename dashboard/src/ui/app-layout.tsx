@@ -9,16 +9,9 @@ import {
   type StaticDataRouteOption,
 } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { HasNavigated } from './has-navigated.ts';
+import { HasNavigated } from './parts.tsx';
 
 const PAGE = 'page';
-
-export interface AppPage {
-  readonly to: NonNullable<LinkProps['to']>;
-  readonly label: string;
-  readonly icon: Icon;
-  readonly isShown: boolean;
-}
 
 /** Of a route that is in the list of pages. */
 export interface ListedPage<Permission> {
@@ -28,16 +21,24 @@ export interface ListedPage<Permission> {
   readonly needs?: Permission;
 }
 
-/** The pages of these routes, in their order. */
-export function pagesOf(
-  routes: unknown,
-  pageOf: (data: StaticDataRouteOption) => Omit<AppPage, 'to'> | undefined,
-): AppPage[] {
-  return Object.values(routes as Readonly<Record<string, AnyRoute>>).flatMap(({ to, options }) => {
-    const page = pageOf(options.staticData ?? {});
-    return page ? [{ ...page, to: to as AppPage['to'] }] : [];
-  });
+interface AppPage {
+  readonly to: NonNullable<LinkProps['to']>;
+  readonly label: string;
+  readonly icon: Icon;
+  readonly isShown: boolean;
 }
+
+/** The pages of these routes, in their order. */
+export const pagesOf = <Permission,>(
+  routes: unknown,
+  pageOf: (data: StaticDataRouteOption) => ListedPage<Permission> | undefined,
+  may: (permission: Permission) => boolean,
+): AppPage[] =>
+  Object.values(routes as Readonly<Record<string, AnyRoute>>).flatMap(({ to, options }) => {
+    const page = pageOf(options.staticData ?? {});
+    const isShown = page?.needs === undefined || may(page.needs);
+    return page ? [{ ...page, to: to as AppPage['to'], isShown }] : [];
+  });
 
 /**
  * The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the
@@ -47,7 +48,6 @@ export function AppLayout({
   environment,
   tools,
   pages,
-  params,
   above,
   below,
   children,
@@ -57,8 +57,6 @@ export function AppLayout({
   /** At the right of the header; below the name on a phone. */
   readonly tools: ReactNode;
   readonly pages: readonly AppPage[];
-  /** The path parameters of every page of the list. */
-  readonly params: Readonly<Record<string, string>>;
   /** Above and below the list of pages. */
   readonly above?: ReactNode;
   readonly below?: ReactNode;
@@ -104,7 +102,7 @@ export function AppLayout({
         <AppShell.Navbar p="xs" aria-label="Pages">
           {above !== undefined && <AppShell.Section mb="xs">{above}</AppShell.Section>}
           <AppShell.Section grow component={ScrollArea}>
-            <PageList pages={pages} params={params} onChosen={close} />
+            <PageList pages={pages} onChosen={close} />
           </AppShell.Section>
           {below !== undefined && <AppShell.Section p="xs">{below}</AppShell.Section>}
         </AppShell.Navbar>
@@ -126,11 +124,9 @@ function useHasNavigated(): boolean {
 
 function PageList({
   pages,
-  params,
   onChosen,
 }: {
   readonly pages: readonly AppPage[];
-  readonly params: Readonly<Record<string, string>>;
   readonly onChosen: () => void;
 }) {
   const home = pages[0]?.to;
@@ -146,7 +142,6 @@ function PageList({
           <Link
             {...props}
             to={to}
-            params={params}
             activeOptions={{ exact: to === home, includeSearch: false }}
             activeProps={{ 'data-active': true }}
           />

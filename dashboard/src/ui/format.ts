@@ -62,7 +62,7 @@ const percentFormat = new Intl.NumberFormat(undefined, {
 });
 
 /** How many units of a currency one US dollar is. */
-export const formatRate = (rate: number): string => rateFormat.format(rate);
+export const formatRate = (rate: number | null): string => (rate === null ? 'None' : rateFormat.format(rate));
 
 export const formatPercent = (percent: number): string => `${percentFormat.format(percent)} %`;
 

@@ -1,6 +1,8 @@
 // eslint-disable-next-line no-restricted-imports -- the one place that may
 import { Navigate, useLocation, type NavigateOptions } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
+import { type CurrentUser, useCurrentUser, isSignedOut } from '../app/session.ts';
+import { QueryView } from './parts.tsx';
 
 /**
  * Leads to another page, once. `Navigate` alone navigates again at each render that gives it new properties,
@@ -11,8 +13,11 @@ export function GoTo(to: NavigateOptions) {
   return there;
 }
 
-/** Leads to the sign-in page, and from there back to the page that was asked for. */
-export function SignInFirst() {
+/** For who is signed in. Others are led to the sign-in page, and from there back to this one. */
+export function SignedIn({ children }: { readonly children: (user: CurrentUser) => ReactNode }) {
+  const query = useCurrentUser();
   const { pathname } = useLocation();
-  return <GoTo to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+  if (isSignedOut(query.error) && !query.data)
+    return <GoTo to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+  return <QueryView query={query}>{children}</QueryView>;
 }

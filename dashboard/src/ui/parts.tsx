@@ -17,10 +17,15 @@ import {
 } from '@mantine/core';
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useContext, useEffect, useRef, type ReactNode } from 'react';
-import { Refusal } from 'simway-client';
+import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
+import { Refusal } from '../api/client.ts';
 import { formatAmount, formatMoment } from './format.ts';
-import { HasNavigated } from './has-navigated.ts';
+
+/**
+ * Whether the person came to this page from another one. The first page keeps the focus where the browser
+ * puts it.
+ */
+export const HasNavigated = createContext(false);
 
 /** The heading of a page, also in the browser's tab. */
 export function PageHead({
@@ -53,19 +58,38 @@ export function PageHead({
   );
 }
 
-/** A part of a page with a heading of its own. */
-export function Section({
-  title,
-  id,
+/** A page under its heading. */
+export function Page({
   extra,
+  maw,
   children,
+  ...head
 }: {
+  readonly title: string;
+  readonly about?: string;
+  /** Beside the heading. */
+  readonly extra?: ReactNode;
+  readonly maw?: number;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <Stack maw={maw}>
+      <PageHead {...head}>{extra}</PageHead>
+      {children}
+    </Stack>
+  );
+}
+
+interface SectionProps {
   readonly title: string;
   /** What a link to this part has behind `#`. */
   readonly id?: string;
   readonly extra?: ReactNode;
   readonly children: ReactNode;
-}) {
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({ title, id, extra, children }: SectionProps) {
   return (
     <Paper component="section" withBorder p="md" id={id} aria-label={title}>
       <Group justify="space-between" mb="sm">
@@ -79,16 +103,30 @@ export function Section({
   );
 }
 
-/** The result of a query: placeholder rows while it loads, the error with a button to try again. */
-export function QueryView<T>({
-  query,
-  rows = 5,
-  children,
-}: {
+/** Values by their names. What is unknown (null, undefined, false, empty) is left out. */
+export function Facts({ of }: { readonly of: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="facts">
+      {Object.entries(of)
+        .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}
+
+interface QueryViewProps<T> {
   readonly query: UseQueryResult<T>;
   readonly rows?: number;
   readonly children: (data: T) => ReactNode;
-}) {
+}
+
+/** The result of a query: placeholder rows while it loads, the error with a button to try again. */
+export function QueryView<T>({ query, rows = 5, children }: QueryViewProps<T>) {
   if (query.data !== undefined)
     return (
       <>
@@ -105,6 +143,17 @@ export function QueryView<T>({
     </Stack>
   );
 }
+
+/** A part of a page that shows the result of a query. */
+export const QuerySection = <T,>({
+  title,
+  extra,
+  ...view
+}: Omit<SectionProps, 'children'> & QueryViewProps<T>) => (
+  <Section title={title} extra={extra}>
+    <QueryView {...view} />
+  </Section>
+);
 
 /** An error, with the request id that support asks for. */
 export function Failed({
@@ -149,9 +198,9 @@ export function Amount({ of, currency }: { readonly of: number | null; readonly 
   return <span className="amount">{formatAmount(of, currency)}</span>;
 }
 
-/** A moment in the reader's zone. */
-export function Moment({ at }: { readonly at: string | null }) {
-  if (at === null) return <span>–</span>;
+/** A moment in the reader's zone, or what stands for none. */
+export function Moment({ at, none = '–' }: { readonly at: string | null; readonly none?: string }) {
+  if (at === null) return <span>{none}</span>;
   return (
     <time dateTime={at} title={at}>
       {formatMoment(at)}
@@ -168,13 +217,20 @@ export function ShortId({ children }: { readonly children: string }) {
   );
 }
 
+/** The same for what is typed or pasted. */
+export function ShortCode({ children }: { readonly children: string }) {
+  return (
+    <Code className="id" title={children}>
+      {children}
+    </Code>
+  );
+}
+
 /** An id on one line, with a button that copies it. */
 export function Id({ children }: { readonly children: string }) {
   return (
     <Group component="span" gap={4} wrap="nowrap" display="inline-flex" maw="100%">
-      <Code className="id" title={children}>
-        {children}
-      </Code>
+      <ShortCode>{children}</ShortCode>
       <CopyButton value={children}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? 'Copied' : 'Copy'}>
@@ -210,16 +266,22 @@ const COLORS: Readonly<Record<string, string>> = {
   DECLINED: 'red',
 };
 
-export function Status({ children }: { readonly children: string | null }) {
+export function Status({
+  children,
+  color = COLORS[children?.toUpperCase() ?? ''] ?? 'gray',
+}: {
+  readonly children: string | null;
+  readonly color?: string;
+}) {
   if (children === null) return <span>–</span>;
   return (
-    <Badge variant="light" color={COLORS[children.toUpperCase()] ?? 'gray'} className="status">
+    <Badge variant="light" color={color} className="status">
       {children}
     </Badge>
   );
 }
 
-interface PageOf {
+export interface PageOf {
   readonly currentPage: number;
   readonly totalPages: number;
   readonly totalItems: number;

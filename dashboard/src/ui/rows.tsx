@@ -2,51 +2,43 @@
  * A table that becomes a list of cards on a narrow screen (pages.css), with its meaning kept for screen
  * readers. Where its columns need more room than there is, the table scrolls and the page does not.
  */
-import { Table } from '@mantine/core';
+import { Button, Group, Stack, Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { Amount, Empty } from './parts.tsx';
+import { Amount, Empty, Pages, QueryView, type PageOf } from './parts.tsx';
 
-export interface Column<T> {
-  readonly title: string;
-  readonly cell: (row: T) => ReactNode;
-  readonly isNumber?: boolean;
-}
+type Cell<T> = (row: T) => ReactNode;
 
-/** A column of the amounts in this field, in the currency of their row. */
-export const amountColumn = <Field extends string>(
-  title: string,
-  field: Field,
-): Column<Readonly<Record<Field, number | null>> & { readonly currency: string | null }> => ({
-  title,
-  isNumber: true,
-  cell: (row) => <Amount of={row[field]} currency={row.currency} />,
+/** What a table shows of each row, by the titles of its columns. Numbers stand at the right. */
+export type Columns<T> = Readonly<Record<string, Cell<T> | { readonly number: Cell<T> }>>;
+
+/** The amounts in this field, in the currency of their row. */
+export const amount = <Field extends string>(field: Field) => ({
+  number: (row: Readonly<Record<Field, number | null>> & { readonly currency: string | null }) => (
+    <Amount of={row[field]} currency={row.currency} />
+  ),
 });
+
+interface TableProps<T> {
+  readonly label: string;
+  readonly columns: Columns<T>;
+  readonly keyOf: (row: T, index: number) => string;
+  /** In place of a table without rows. */
+  readonly empty?: ReactNode;
+}
 
 export function Rows<T>({
   label,
   rows,
   columns,
   keyOf,
-  foot,
   empty,
-}: {
-  readonly label: string;
-  readonly rows: readonly T[];
-  readonly columns: readonly Column<T>[];
-  readonly keyOf: (row: T, index: number) => string;
-  readonly foot?: readonly T[];
-  /** In place of a table without rows. */
-  readonly empty?: ReactNode;
-}) {
-  const row = (item: T, key: string) => (
-    <Table.Tr key={key} role="row">
-      {columns.map(({ title, cell, isNumber }) => (
-        <Table.Td key={title} role="cell" data-label={title} className={isNumber ? 'number' : undefined}>
-          <div>{cell(item)}</div>
-        </Table.Td>
-      ))}
-    </Table.Tr>
+}: TableProps<T> & { readonly rows: readonly T[] }) {
+  const shown = Object.entries(columns).map(([title, column]) =>
+    typeof column === 'function'
+      ? { title, cell: column }
+      : { title, cell: column.number, className: 'number' },
   );
   const [frame, isCut] = useIsCut();
   if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
@@ -60,24 +52,24 @@ export function Rows<T>({
       <Table className="rows" role="table" aria-label={label} highlightOnHover>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
-            {columns.map(({ title, isNumber }) => (
-              <Table.Th
-                key={title}
-                role="columnheader"
-                scope="col"
-                className={isNumber ? 'number' : undefined}
-              >
+            {shown.map(({ title, className }) => (
+              <Table.Th key={title} role="columnheader" scope="col" className={className}>
                 {title}
               </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody role="rowgroup">{rows.map((item, index) => row(item, keyOf(item, index)))}</Table.Tbody>
-        {foot && foot.length > 0 && (
-          <Table.Tfoot role="rowgroup">
-            {foot.map((item, index) => row(item, `foot ${String(index)}`))}
-          </Table.Tfoot>
-        )}
+        <Table.Tbody role="rowgroup">
+          {rows.map((row, index) => (
+            <Table.Tr key={keyOf(row, index)} role="row">
+              {shown.map(({ title, cell, className }) => (
+                <Table.Td key={title} role="cell" data-label={title} className={className}>
+                  <div>{cell(row)}</div>
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
       </Table>
     </div>
   );
@@ -92,4 +84,59 @@ function useIsCut() {
     if (frame.current) setIsCut(frame.current.scrollWidth > frame.current.clientWidth);
   });
   return [useMergedRef(frame, observed), isCut] as const;
+}
+
+/** A list with numbered pages. */
+export function PagedRows<T>({
+  query,
+  onPage,
+  countsNone = false,
+  ...table
+}: TableProps<T> & {
+  readonly query: UseQueryResult<{ readonly items: readonly T[]; readonly pagination: PageOf }>;
+  readonly onPage: (page: number) => void;
+  /** Says `0 items` below an empty list. */
+  readonly countsNone?: boolean;
+}) {
+  return (
+    <QueryView query={query}>
+      {({ items, pagination }) => (
+        <>
+          <Rows rows={items} {...table} />
+          {(countsNone || items.length > 0) && <Pages of={pagination} onChange={onPage} />}
+        </>
+      )}
+    </QueryView>
+  );
+}
+
+/** A list that grows, read from a cursor on; null or empty: there is no more. */
+export function CursorList<T>({
+  query,
+  ...table
+}: TableProps<T> & {
+  readonly query: UseInfiniteQueryResult<
+    InfiniteData<{ readonly items: readonly T[]; readonly nextCursor: string | null }>
+  >;
+}) {
+  return (
+    <QueryView query={query}>
+      {({ pages }) => (
+        <Stack gap="sm">
+          <Rows rows={pages.flatMap(({ items }) => items)} {...table} />
+          {query.hasNextPage && (
+            <Group justify="center">
+              <Button
+                variant="default"
+                loading={query.isFetchingNextPage}
+                onClick={() => void query.fetchNextPage()}
+              >
+                Show more
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      )}
+    </QueryView>
+  );
 }

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { Refusal } from 'simway-client';
+import { Refusal } from '../api/client.ts';
 
 interface Attempt<Body> {
   readonly key: string;

@@ -8,10 +8,7 @@ const routesOf = (part: Part): string =>
 
 /** The paths of a part that have no parameter, below its own; the first page is ''. */
 export const listedPaths = (part: Part): string[] =>
-  Array.from(
-    routesOf(part).matchAll(new RegExp(`getParentRoute: \\(\\) => ${part},\\n  path: '(/[^$']*)'`, 'g')),
-    ([, path = '']) => (path === '/' ? '' : path),
-  );
+  Array.from(routesOf(part).matchAll(/\bpage\('(\/[^$']*)'/g), ([, path = '']) => (path === '/' ? '' : path));
 
 /** The names in the list of pages. */
 export const pageLabels = (part: Part): string[] =>

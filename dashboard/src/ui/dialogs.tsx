@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, type ButtonProps } from '@mantine/core';
+import { Button, Group, Modal, Stack, type ButtonProps, type ModalProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -50,15 +50,49 @@ export function ConfirmDialog({
 export function ConfirmButton({
   label,
   buttonProps,
+  onOpen,
   ...question
-}: Question & { readonly label: string; readonly buttonProps?: ButtonProps & { 'aria-label'?: string } }) {
-  const [isOpen, { open, close }] = useDisclosure(false);
+}: Question & {
+  readonly label: string;
+  readonly buttonProps?: ButtonProps & { 'aria-label'?: string };
+  readonly onOpen?: () => void;
+}) {
+  const [isOpen, { open, close }] = useDisclosure(false, { onOpen });
   return (
     <>
       <Button size="xs" variant="subtle" color="red" {...buttonProps} onClick={open}>
         {label}
       </Button>
       <ConfirmDialog opened={isOpen} onClose={close} {...question} />
+    </>
+  );
+}
+
+/** A button that opens a dialog. */
+export function ModalButton({
+  label,
+  title,
+  size,
+  buttonSize,
+  variant,
+  children,
+}: Pick<ButtonProps, 'variant'> & {
+  readonly label: string;
+  readonly title: string;
+  /** Of the dialog. */
+  readonly size?: ModalProps['size'];
+  readonly buttonSize?: ButtonProps['size'];
+  readonly children: (close: () => void) => ReactNode;
+}) {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button size={buttonSize} variant={variant} onClick={open}>
+        {label}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={title} size={size}>
+        {children(close)}
+      </Modal>
     </>
   );
 }

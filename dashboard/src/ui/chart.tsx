@@ -1,5 +1,5 @@
 import 'uplot/dist/uPlot.min.css';
-import { useComputedColorScheme } from '@mantine/core';
+import { Table, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
@@ -171,4 +171,28 @@ function timeFormat(step: number, timeZone: string | undefined): Intl.DateTimeFo
         ? { month: 'short', day: 'numeric' }
         : { timeStyle: step >= 60 ? 'short' : 'medium' };
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
+}
+
+/** The values of a chart as a table, for those who cannot see the chart. Collapsed below it. */
+export function ChartValues({
+  label,
+  titles,
+  rows,
+}: {
+  readonly label: string;
+  readonly titles: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}) {
+  return (
+    <details>
+      <summary>Show as a table</summary>
+      <Table.ScrollContainer minWidth={0} maxHeight={400}>
+        <Table
+          aria-label={label}
+          data={{ head: [...titles], body: rows.map((cells) => [...cells]) }}
+          stickyHeader
+        />
+      </Table.ScrollContainer>
+    </details>
+  );
 }

@@ -1,25 +1,40 @@
 import { Alert, Text } from '@mantine/core';
-import { api } from '../api/client.ts';
-import { bodyOf, dataOf } from 'simway-client';
+import type { ReactNode } from 'react';
+import { readApi } from '../api/client.ts';
 import { PageLink } from '../ui/page-link.tsx';
 import { Amount } from '../ui/parts.tsx';
-import { useMembership, usePlace } from './place.ts';
+import { useMembership } from './place.ts';
 
 /** The balance, and the amount below which the merchant calls it low; `null` for none. */
 export async function readWallet() {
   const [wallet, { amount: lowBelow }] = await Promise.all([
-    dataOf(api.GET('/api/wallet/balance')),
-    bodyOf(api.GET('/api/wallet/low-balance')),
+    readApi('/api/wallet/balance', {}),
+    readApi('/api/wallet/low-balance', {}),
   ]);
   return { ...wallet, lowBelow };
 }
 
+type Wallet = Awaited<ReturnType<typeof readWallet>>;
+
+/** What is in the wallet, with `children` behind what is on hold, and what is wrong with it. */
+export function Balance({ of, children }: { readonly of: Wallet; readonly children?: ReactNode }) {
+  return (
+    <>
+      <Text size="xl" fw={700}>
+        <Amount of={of.balance} currency={of.currency} />
+      </Text>
+      <Text size="sm" c="dimmed">
+        On hold for open purchases: <Amount of={of.onHold} currency={of.currency} />
+        {children}
+      </Text>
+      <OwedAlert of={of} />
+      <LowBalanceAlert of={of} />
+    </>
+  );
+}
+
 /** Nothing while the account owes nothing. */
-export function OwedAlert({
-  of: { owed, currency },
-}: {
-  readonly of: { readonly owed: number; readonly currency: string };
-}) {
+function OwedAlert({ of: { owed, currency } }: { readonly of: Wallet }) {
   if (owed === 0) return null;
   return (
     <Alert color="red" title="The account owes money" mt="sm">
@@ -32,12 +47,7 @@ export function OwedAlert({
 }
 
 /** Nothing while the balance is at the threshold or above it. */
-export function LowBalanceAlert({
-  of: { balance, lowBelow, currency },
-}: {
-  readonly of: { readonly balance: number; readonly lowBelow: number | null; readonly currency: string };
-}) {
-  const place = usePlace();
+function LowBalanceAlert({ of: { balance, lowBelow, currency } }: { readonly of: Wallet }) {
   const { may } = useMembership();
   if (lowBelow === null || balance >= lowBelow) return null;
   return (
@@ -45,13 +55,7 @@ export function LowBalanceAlert({
       <Text size="sm">
         It is below <Amount of={lowBelow} currency={currency} />.{' '}
         {may('fund') ? (
-          <PageLink
-            c="inherit"
-            underline="always"
-            to="/m/$accountId/$environment/wallet"
-            params={place}
-            hash="fund"
-          >
+          <PageLink c="inherit" underline="always" to="/m/$accountId/$environment/wallet" hash="fund">
             Fund the wallet
           </PageLink>
         ) : (
