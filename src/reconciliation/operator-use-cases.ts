@@ -43,7 +43,7 @@ type DifferenceQuery = PageQuery &
     readonly kind?: DifferenceKind | undefined;
   };
 
-/** Longer than a run of an ordinary month takes, and less than an API that stops gives its requests (20 s). */
+/** Longer than most runs take, and less than an API that stops gives its requests (20 s). */
 const RECONCILE_WITHIN_MS = 18_000;
 
 /** More than people close by hand. */

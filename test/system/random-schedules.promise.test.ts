@@ -76,7 +76,7 @@ interface Case {
 }
 
 /** A person for each purchase: one for all would reach the limit of what one person moves in a day. */
-const perform: Operator['act'] = (id, action, more = {}) =>
+const perform: Operator['act'] = (id, action, more) =>
   operator.act(id, action, { by: `ada of ${id.slice(-8)}`, ...more });
 
 const BANK = [
