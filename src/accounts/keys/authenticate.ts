@@ -76,12 +76,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
   const authenticate = async (rawKey: string, beforeKeyLookup: BeforeKeyLookup): Promise<Principal> => {
-    const environment = environmentOfKey(brand, rawKey);
-    if (!environment) throw invalidToken();
     const hex = hashApiKey(rawKey);
     const remembered = memory.find(hex);
     if (remembered === 'refused') throw invalidToken();
     if (remembered) return principalOf(remembered);
+    const environment = environmentOfKey(brand, rawKey);
+    if (!environment) throw invalidToken();
     if (!memory.has(hex)) await issued.admit(hex, beforeKeyLookup);
     const found = await findKey(db, Buffer.from(hex, 'hex'));
     const key = memory.remember(hex, found?.environment === environment ? found : undefined);
