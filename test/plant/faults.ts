@@ -117,6 +117,11 @@ export const FAULTS: readonly Fault[] = [
       'const LOST_FIRST_MS = 1_000;',
       'const LOST_FIRST_MS = 60_000;',
     ],
+    'messages of the last look at the money wait for the sweep': [
+      '      await outbox.send();\n      while',
+      '      while',
+    ],
+    'callers after the end let a history grow without end': ['        await beginAnewIfSuggested();\n', ''],
   }),
   ...faultsIn('workflows/payments/collect.ts', CARRIER, {
     'a check that the gateway does not answer ends the wait for money': [
