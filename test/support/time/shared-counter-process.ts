@@ -48,10 +48,21 @@ async function work() {
     refused: requests - allowed /** When slots were given, milliseconds since the epoch. */,
     slotTimesMs /** The longest time that its event loop was held up: `slotTimesMs` may be that much too late. */,
     lateMs: delays.max / 1e6,
+    /** How often Redis did not answer in time, and the process counted for itself. */
+    standIns,
   };
 }
 
-const redis = createRedis({ url: values.url });
+const connection = createRedis({ url: values.url });
+let standIns = 0;
+const redis: typeof connection = {
+  ...connection,
+  attempt: (call, standIn) =>
+    connection.attempt(call, () => {
+      standIns += 1;
+      return standIn();
+    }),
+};
 if (!(await redis.isReady(10_000))) throw new Error('no Redis');
 process.once('message', () => {
   void work().then((report) => {
