@@ -151,12 +151,14 @@ export const ACTION_RESPONSES = {
   },
 };
 
+/** The action that is asked for. What is logged meanwhile is about its purchase or funding. */
 function requestedAction(
-  id: string,
+  transactionId: string,
   { amount: amountMinor, currency, override: overrides, ...asked }: z.output<typeof actionBody>,
 ) {
   const amount = amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
-  return { ...asked, transactionId: id, amount, overrides };
+  noteTransaction(transactionId);
+  return { ...asked, transactionId, amount, overrides };
 }
 
 const NO_EFFECT = {
@@ -248,7 +250,6 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
       'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
     async handle({ cases, session, params, body, context }) {
       const request = requestedAction(params.transactionId, body);
-      noteTransaction(request.transactionId);
       return actionAnswer(await cases.makeAction(session, request, context));
     },
   }),
@@ -263,7 +264,6 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
       'outcome may differ.',
     async handle({ cases, session, params, body, context }) {
       const request = requestedAction(params.transactionId, body);
-      noteTransaction(request.transactionId);
       return presentEffect(await cases.previewAction(session, request, context));
     },
   }),
