@@ -58,13 +58,13 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
   const asked = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const key = `order-${index}`;
-      return { key, ...(await buyThroughGateway(stack, account, withKey(key))) };
+      return { key, paid: await buyThroughGateway(stack, account, withKey(key)) };
     }),
   );
-  const opened = asked.filter(({ answer }) => answer.status === 201);
-  const refused = asked.filter(({ answer }) => answer.status !== 201);
+  const opened = asked.filter(({ paid }) => paid.answer.status === 201);
+  const refused = asked.filter(({ paid }) => paid.answer.status !== 201);
   expect(opened).toHaveLength(LIMIT);
-  for (const { answer } of refused) expectRefused(answer);
+  for (const { paid } of refused) expectRefused(paid.answer);
   expect(await refusals()).toBeGreaterThanOrEqual(before + refused.length);
   const rows = await stack.owner
     .selectFrom('purchases')
@@ -84,8 +84,8 @@ it('of forty checkouts at once the plan’s limit is opened; a refused key is ac
   });
   expect(bought.body.status).toBe('SUCCESS');
 
-  await atGateway(stack, opened[0]!.reference, 'pay');
-  await untilStatus(stack, opened[0]!.transactionId, 'SUCCESS');
+  await atGateway(stack, opened[0]!.paid.reference, 'pay');
+  await untilStatus(stack, opened[0]!.paid.transactionId, 'SUCCESS');
   const again = await buyThroughGateway(stack, account, withKey(refused[0]!.key));
   expect(again.answer.status).toBe(201);
   // From here on it is an ordinary key.

@@ -38,13 +38,21 @@ export async function buyThroughGateway(
   return paidOf(answer);
 }
 
-/** The payment's fields in an answer to buying or funding. */
+/** The payment's fields in an answer to buying or funding. An answer without them fails whoever asks for one. */
 export function paidOf(answer: Answer) {
-  const body = answer.body as unknown as Record<string, string>;
+  const body = answer.body as unknown as Record<string, string | undefined>;
+  const given = (name: string, value = body[name]): string => {
+    if (value === undefined) throw new Error(`no ${name} in the answer ${answer.status}: ${answer.text}`);
+    return value;
+  };
   return {
     answer,
-    transactionId: String(body['transactionId']),
-    reference: String(body['gatewayReference'] ?? body['trackingReference']),
+    get transactionId() {
+      return given('transactionId');
+    },
+    get reference() {
+      return given('gatewayReference', body['gatewayReference'] ?? body['trackingReference']);
+    },
   };
 }
 
