@@ -47,10 +47,7 @@ export async function listAccountEndpoints(
   return listEndpointsOf(db, accountId, MAX_LISTED_ENDPOINTS);
 }
 
-/**
- * Not delivered, newest first; or the message with this id. NOT_FOUND; VALIDATION_ERROR for a cursor of
- * another account.
- */
+/** Not delivered, newest first; or the one with this id. NOT_FOUND; VALIDATION_ERROR for a wrong cursor. */
 export async function listUndeliveredMessages(
   { accounts, stuck: { db } }: AccessDeps,
   accountId: string,

@@ -88,10 +88,7 @@ export async function readAccount(
   };
 }
 
-/**
- * Purchases and fundings of the account in this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a
- * cursor of another account.
- */
+/** Of this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
 export async function listAccountTransactions(
   { accounts, stuck: { db } }: AccountDeps,
   accountId: string,

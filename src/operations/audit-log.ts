@@ -96,10 +96,7 @@ function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]): Pla
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? redactText(value) : null);
 
-/**
- * `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one all the same is blanked as in
- * the log of a process.
- */
+/** `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one is blanked all the same. */
 function factsText(facts: Readonly<Record<string, unknown>>): string | null {
   const parts = Object.entries(facts)
     .filter(([, value]) => value !== undefined && value !== null)

@@ -83,10 +83,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (!inserted.isSame) throw invalid('repairKey: was used for another batch repair');
       return read(inserted.existing);
     },
-    /**
-     * NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. Once approved
-     * the workers carry it out.
-     */
+    /** NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. */
     decide: async (
       repairId: string,
       decision: Decision,
@@ -100,9 +97,7 @@ export function createBatchRepairs(deps: BatchRepairDeps) {
       if (decision === 'approve') await engine.begin({ id: repairId, kind: 'repair', accountId: null });
       return read(repairId);
     },
-    /**
-     * What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run.
-     */
+    /** What runs goes on; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
     stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
       const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
       const repair = await read(repairId);
@@ -126,10 +121,7 @@ const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invali
 export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Money | null =>
   amountMinor === null || currency === null ? null : { amountMinor, currency };
 
-/**
- * Tries the action out on each item that the filter finds. Answers also those on which it is not possible,
- * and why.
- */
+/** Tries the action out on each item that the filter finds. Says of the others why it is not possible. */
 async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {
   const { class: stuckClass, olderThanSeconds, currency } = request.filter;
   const classes = stuckClass === undefined ? undefined : [stuckClass];
@@ -195,9 +187,7 @@ async function previewRow(
 /** What is needed to take the action on one row. */
 export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | 'replayDeps'>;
 
-/**
- * Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once.
- */
+/** Takes the action on one row. May run twice: an action with the same terms is taken once. */
 export async function repairRow(
   deps: RowRepairDeps,
   repair: Pick<Job, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
@@ -239,9 +229,7 @@ async function takeAction(
   return rowOutcome(await approveIfWaiting(actions, made, approver));
 }
 
-/**
- * Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount.
- */
+/** Takes what is possible now. One above a limit keeps waiting: the second person saw no amount. */
 async function takeReplay(
   replayDeps: ReplayDeps,
   {

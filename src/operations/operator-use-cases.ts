@@ -137,10 +137,7 @@ interface Requirement {
   readonly wanted: string;
 }
 
-/**
- * The person's e-mail address. Throws FORBIDDEN unless their role is one of `roles`, after the attempt is in
- * the audit log.
- */
+/** The person's e-mail address. Throws FORBIDDEN unless their role is one of `roles`, and records that. */
 async function requireRole(
   { accounts }: OperatorDeps,
   session: Session,

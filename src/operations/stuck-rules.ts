@@ -1,7 +1,4 @@
-/**
- * What counts as stuck: the closed list of classes with the command for each, and after which time. The most
- * specific class wins.
- */
+/** What counts as stuck, after which time, and the command for it. The most specific class wins. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
 
@@ -195,10 +192,7 @@ export const stuckLimits = (timings: {
   checkLateMs: 3 * HOUR_MS,
   /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */
   monitorLateMs: 75 * HOUR_MS,
-  /**
-   * An open row without a workflow. The workflow starts before its row; a minute spares asking about
-   * purchases in progress.
-   */
+  /** An open row without a workflow. A minute spares asking about purchases in progress. */
   workflowMs: MINUTE_MS,
 });
 

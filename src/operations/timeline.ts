@@ -1,7 +1,4 @@
-/**
- * Everything about one purchase or funding, without secrets (src/operations/store/timeline.ts names what is
- * read).
- */
+/** Everything about one purchase or funding, without secrets (store/timeline.ts). */
 import { formatAmount } from '../domain/money.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
 import type { ActionRecord, OperatorActions } from './actions.ts';
@@ -25,10 +22,7 @@ export interface TimelineLine {
 
 export type Timeline = NonNullable<Awaited<ReturnType<typeof purchaseTimeline>>>;
 
-/**
- * By our id, or by anything that leads to it: a gateway's reference, an eSIM's id or ICCID, a message's id.
- * undefined: unknown id.
- */
+/** By our id, a gateway's reference, an eSIM's id or ICCID, or a message's id. undefined: unknown. */
 export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   const transactionId = (await findTransactionId(deps.db, id)) ?? id;
   const rows = await readTimeline(deps.db, transactionId);

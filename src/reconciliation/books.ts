@@ -219,10 +219,7 @@ export interface LedgerView {
   readonly lines: readonly LedgerLine[];
 }
 
-/**
- * The entries of an account, a kind of accounts or a purchase, by any id that leads to it. undefined: the id
- * is unknown.
- */
+/** Entries of an account, a kind of accounts or a purchase, by any id that leads to it. */
 export async function readLedger(db: WorldDb, id: string, limit: number): Promise<LedgerView | undefined> {
   const accounts = await findLedgerAccounts(db, id);
   if (accounts.length > 0)

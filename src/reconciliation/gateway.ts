@@ -117,10 +117,7 @@ async function comparePage(
   ];
 }
 
-/**
- * Matches lines with refunds of ours by the gateway's id, or by the key while we do not know the id. Each of
- * ours is sent once.
- */
+/** By the gateway's id, or by the key while we do not know the id. Each of ours is sent once. */
 function matchRefunds(
   lines: readonly LineRow[],
   refunds: readonly OurRefundRow[],
@@ -185,10 +182,7 @@ async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promis
   return [];
 }
 
-/**
- * Throws where the gateway did not answer, so that the run stays unfinished instead of reporting something as
- * missing.
- */
+/** Throws where the gateway did not answer: nothing may be reported as missing for that. */
 function answered<T>(outcome: GatewayOutcome<T>, about = ''): T {
   if (outcome.outcome === 'done') return outcome.value;
   throw new Error(`the gateway did not answer${about}: ${outcome.detail}`);

@@ -1,7 +1,4 @@
-/**
- * What people who have signed in do about differences between our books and the vendors'. Each refusal is a
- * DomainError.
- */
+/** What operators do about differences between our books and the vendors'. */
 import type { Bound, Guarded } from '../platform/bind.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { StuckDeps } from '../operations/stuck.ts';
@@ -94,10 +91,7 @@ async function listDifferences(
   return pageOf(open, { page, limit });
 }
 
-/**
- * It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already, or
- * the reason says too little.
- */
+/** It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already. */
 async function closeDifference(
   { db, clock }: Pick<OperatorDeps, 'db' | 'clock'>,
   { person }: Pick<Session, 'person'>,
@@ -113,10 +107,7 @@ async function closeDifference(
   if (closed === 'ALREADY_CLOSED') throw refused('the difference is closed already');
 }
 
-/**
- * Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended
- * unfinished.
- */
+/** Waits a while for the end. null: nothing to compare. SERVICE_UNAVAILABLE: it ended unfinished. */
 async function reconcile(
   { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: Omit<OperatorDeps, 'db' | 'clock'>,
   { person }: Session,

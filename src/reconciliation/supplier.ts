@@ -150,10 +150,7 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
   }
 }
 
-/**
- * Compares the supplier's balance with what was used since the last agreed sum; returns the sum agreed on
- * now.
- */
+/** Compares the balance with what was used since the last agreed sum; returns the sum agreed on now. */
 export async function compareSupplierBalance(context: RunContext) {
   const { db, supplier, clock } = context;
   const agreed = await findAgreedSum(db);

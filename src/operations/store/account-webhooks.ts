@@ -1,7 +1,4 @@
-/**
- * Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what
- * stands behind a host are not read.
- */
+/** Webhooks of an account, for operators. Secrets, bodies, headers and answers are not read. */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -36,10 +33,7 @@ export async function isOwnMessage(db: WorldDb, accountId: string, id: string): 
   return row !== undefined;
 }
 
-/**
- * One page of those that are not delivered, newest first, with their latest attempts; or the one with this
- * id.
- */
+/** A page of those not delivered, newest first, with their latest attempts; or the one with this id. */
 export async function readMessages(
   db: WorldDb,
   {

@@ -402,10 +402,7 @@ export interface ApprovalDecision {
   readonly reason?: string | undefined;
 }
 
-/**
- * The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which
- * ends it.
- */
+/** The decision of a second person. `go`: it may be carried out now. `done`: it was declined. */
 export async function decideApproval(
   db: WorldDb,
   actionId: string,
@@ -491,10 +488,7 @@ export async function summarisePendingApprovals(
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
-/**
- * Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is
- * written, not even a refusal.
- */
+/** Runs the real effect and rolls it back, so that a preview cannot differ from the action. */
 export async function previewEffect(
   db: WorldDb,
   request: ActionRequest,

@@ -1,7 +1,4 @@
-/**
- * Batch repairs and their rows. What people decide is on record beside their other actions, in the same
- * transaction.
- */
+/** Batch repairs and their rows. What people decide is recorded beside their other actions. */
 import { sql } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';

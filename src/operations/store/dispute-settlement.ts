@@ -103,10 +103,7 @@ export async function countSettledBefore(
 
 const REVERSED: DisputeReason = 'PAYMENT_REVERSED';
 
-/**
- * Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open
- * refunds and these open disputes.
- */
+/** Suspense by currency where it is below zero, without open refunds and these open disputes. */
 async function findMissing(
   trx: WorldDb,
   { transactionId, hold }: Pick<ActionSubject, 'transactionId' | 'hold'>,

@@ -1,7 +1,4 @@
-/**
- * Operators' repairs of gateway events and webhook messages. Each is recorded among the operator actions, in
- * the transaction of its effect.
- */
+/** Operators' repairs of events and messages, each recorded in the transaction of its effect. */
 import { sql } from 'kysely';
 import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { ActionRefusal } from '../rules.ts';
@@ -23,10 +20,7 @@ type RecordedRepair =
   | 'decline-batch-repair'
   | 'stop-batch-repair';
 
-/**
- * Records a repair as done, or as refused with the code. Call it in the transaction of the repair. `about`:
- * what exactly was repaired.
- */
+/** Call it in the transaction of the repair. `about`: what exactly was repaired. */
 export async function recordRepair(
   trx: WorldDb,
   action: RecordedRepair,

@@ -1,7 +1,4 @@
-/**
- * Purchases as our books have them, for the comparison with the supplier. Reads only, in pages along an
- * index.
- */
+/** Purchases as our books have them, for the comparison with the supplier. Pages along an index. */
 import { sql } from 'kysely';
 import type { PackageType } from '../../domain/states.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -120,10 +120,7 @@ export async function abandonRuns(db: WorldDb, untouchedSince: Date): Promise<vo
     .execute();
 }
 
-/**
- * Balance and use together as last agreed on: after a run, or by a person who has since closed a difference
- * about it.
- */
+/** As agreed on after the last run, or by a person who has since closed a difference about it. */
 export async function findAgreedSum(db: WorldDb): Promise<AgreedSum | null> {
   const { rows } = await sql<AgreedSum>`
     with run as (
@@ -181,10 +178,7 @@ interface Compared {
   readonly undecided: readonly string[];
 }
 
-/**
- * Opens new differences, updates known ones and closes those that are gone, in one transaction. Safe to
- * repeat.
- */
+/** Opens new differences, updates known ones and closes those that are gone. Safe to repeat. */
 export async function keepCompared(db: WorldDb, compared: Compared): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (compared.found.length > 0) await openDifferences(trx, compared);
@@ -238,10 +232,7 @@ async function closeGone(trx: WorldDb, { runId, now, side, found, decided }: Com
           where f.subject = d.subject and f.kind = d.kind)`.execute(trx);
 }
 
-/**
- * Closes differences that a run of these sides did not find again. `within`: only differences of the time
- * that it covered.
- */
+/** Closes what a run of these sides did not find again, `within` the time that it covered. */
 export async function closeUnseen(
   db: WorldDb,
   run: {
