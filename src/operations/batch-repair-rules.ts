@@ -2,6 +2,7 @@
 import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
 import { may, rolesWith, type Role } from '../domain/operator-roles.ts';
 import type { Money } from '../domain/money.ts';
+import type { Replayed } from './replay.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
@@ -53,3 +54,19 @@ const MAX_WAIT_MS = 5_000;
 /** When to check again. `nextRowMs`: until the first row that waits for its time; null: none does. */
 export const nextRepairCheckMs = (nextRowMs: number | null): number =>
   Math.min(Math.max(nextRowMs ?? MIN_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
+
+/** The first that a step has is the outcome of the whole. */
+const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
+
+/** What a replay came to: its worst step, and every step in words. */
+export function outcomeOfReplay({ before, after, steps }: Pick<Replayed, 'before' | 'after' | 'steps'>) {
+  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
+  const said = steps.map(
+    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
+  );
+  return {
+    outcome:
+      WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? ('nothing-to-do' as const),
+    detail: [...said, ...changed].join('; '),
+  };
+}

@@ -64,10 +64,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   };
 }
 
-async function findWorkflows(
-  { workflows }: TimelineDeps,
-  transactionId: string,
-): Promise<readonly WorkflowState[] | undefined> {
+async function findWorkflows({ workflows }: TimelineDeps, transactionId: string) {
   try {
     return await workflows.ofTransaction(transactionId);
   } catch (error) {

@@ -124,10 +124,7 @@ function divideAwayFromZero(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -divideHalfUp(-numerator, denominator) : divideHalfUp(numerator, denominator);
 }
 
-function sumOf<Field extends string>(
-  lines: readonly Readonly<Record<Field, bigint>>[],
-  field: Field,
-): bigint {
+function sumOf<Field extends string>(lines: readonly Readonly<Record<Field, bigint>>[], field: Field) {
   return lines.reduce((sum, line) => sum + line[field], 0n);
 }
 

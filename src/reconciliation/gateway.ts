@@ -94,10 +94,7 @@ export async function compareGateway(context: RunContext): Promise<void> {
   await compareAllDisputes(context);
 }
 
-async function comparePage(
-  { db, runId, rules }: RunContext,
-  references: readonly string[],
-): Promise<Dated[]> {
+async function comparePage({ db, runId, rules }: RunContext, references: readonly string[]) {
   const lines = await findLines(db, runId, { side: 'gateway', references });
   const charges = await findOurCharges(db, references);
   const keys = lines.flatMap((line) => (line.refund_key === '' ? [] : [line.refund_key]));
@@ -118,10 +115,7 @@ async function comparePage(
 }
 
 /** By the gateway's id, or by the key while we do not know the id. Each of ours is sent once. */
-function matchRefunds(
-  lines: readonly LineRow[],
-  refunds: readonly OurRefundRow[],
-): Map<LineRow, OurRefundRow> {
+function matchRefunds(lines: readonly LineRow[], refunds: readonly OurRefundRow[]) {
   const matched = new Map<LineRow, OurRefundRow>();
   const left = new Set(refunds);
   for (const line of lines.filter((one) => one.part === 'refund')) {
@@ -203,10 +197,7 @@ async function compareAllDisputes(context: RunContext): Promise<void> {
   }
 }
 
-async function compareDisputePage(
-  { db, gateway, rules, signal }: RunContext,
-  references: readonly string[],
-): Promise<Dated[]> {
+async function compareDisputePage({ db, gateway, rules, signal }: RunContext, references: readonly string[]) {
   const dated: Dated[] = [];
   for (const payment of await findOurDisputes(db, references)) {
     signal?.throwIfAborted();

@@ -30,8 +30,7 @@ import {
 import type { Route } from '../../platform/http/route.ts';
 import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
-import { MAX_LISTED_ENDPOINTS } from '../account-access.ts';
-import type { ListedAccount } from '../accounts.ts';
+import { MAX_LISTED_ENDPOINTS } from '../accounts.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { MAX_ATTEMPTS } from '../store/account-webhooks.ts';
 
@@ -125,7 +124,7 @@ const transaction = namedObject('AccountTransaction', {
 
 const transactionsSchema = cursorPageSchema(transaction, 'AccountTransactions');
 
-const presentAccount = <Account extends ListedAccount>({ id, ...account }: Account) => ({
+const presentAccount = <Account extends { readonly id: string }>({ id, ...account }: Account) => ({
   ...account,
   accountId: id,
 });

@@ -5,9 +5,6 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 /** Of each message: more than one series of attempts makes. */
 export const MAX_ATTEMPTS = 10;
 
-export type FoundEndpoint = Awaited<ReturnType<typeof listEndpointsOf>>[number];
-export type FoundMessages = Awaited<ReturnType<typeof readMessages>>;
-
 /** Those that exist, then deleted ones, each newest first. */
 export function listEndpointsOf(db: WorldDb, accountId: string, limit: number) {
   return db

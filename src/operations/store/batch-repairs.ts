@@ -88,10 +88,7 @@ export async function insertBatchRepair(
 }
 
 /** Those of these that an open batch repair works on, with its id. */
-export async function findTaken(
-  db: WorldDb,
-  transactionIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function findTaken(db: WorldDb, transactionIds: readonly string[]) {
   const rows = await db
     .selectFrom('job_rows')
     .select(['transaction_id', 'job_id'])
@@ -104,16 +101,13 @@ export async function findTaken(
 
 export type Decision = 'approve' | 'decline';
 
-/** `decided`: now, or before by the same person. */
-export type DecisionOutcome = 'decided' | 'not-found' | ActionRefusal;
-
-/** The decision of a second person. A refused try is on record. */
-export async function decideBatchRepair(
+/** The decision of a second person. A refused try is on record. `decided`: now, or before by the same person. */
+export async function recordDecision(
   db: WorldDb,
   id: string,
   decision: Decision,
   { by, reason, now }: { readonly by: string; readonly reason: string; readonly now: Date },
-): Promise<DecisionOutcome> {
+): Promise<'decided' | 'not-found' | ActionRefusal> {
   return db.transaction().execute(async (trx) => {
     await expireLate(trx, now);
     const repair = await lockJob(trx, id, 'repair');

@@ -273,11 +273,7 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
 }
 
 /** Returns the endpoints that subscribe to it, and when. */
-async function vouch(
-  trx: WorldDb,
-  payment: PaymentRow,
-  paysHold: boolean,
-): Promise<{ readonly subscribers: string[] | null; readonly at: Date }> {
+async function vouch(trx: WorldDb, payment: PaymentRow, paysHold: boolean) {
   const { rows } = await sql<{ subscribers: string[] | null; at: Date }>`
     update payments set paid_hold = paid_hold or ${paysHold},
            ${assignments({ vouched: payment.charge_minor, credited: paysHold ? 0n : payment.charge_minor })}

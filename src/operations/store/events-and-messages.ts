@@ -80,7 +80,7 @@ export async function markAppliedByHand(
 }
 
 /** Takes an unmatched event off the stuck list. `false`: it is matched, or was dismissed before. */
-export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
+export async function dismissByHand(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
       .updateTable('gateway_events')
@@ -121,12 +121,7 @@ export async function findUndelivered(
 }
 
 /** To be sent again, under the same id. */
-export async function reopenByHand(
-  db: WorldDb,
-  message: UndeliveredMessage,
-  who: RepairAuthor,
-  now: Date,
-): Promise<void> {
+export async function reopenByHand(db: WorldDb, message: UndeliveredMessage, who: RepairAuthor, now: Date) {
   await db.transaction().execute(async (trx) => {
     await reopenMessage(trx, message.account_id, message.id, now);
     const about = `${message.id}: ${message.event}`;

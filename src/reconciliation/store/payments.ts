@@ -130,10 +130,7 @@ export async function findDisputedReferences(db: WorldDb, since: Date): Promise<
 }
 
 /** The payments among these references that are ours, with their disputes. */
-export async function findOurDisputes(
-  db: WorldDb,
-  references: readonly string[],
-): Promise<(DisputedPayment & { readonly openedAt: Date; readonly disputes: readonly OurDispute[] })[]> {
+export async function findOurDisputes(db: WorldDb, references: readonly string[]) {
   const { rows: payments } = await sql<DisputedPayment & { readonly openedAt: Date }>`
     select reference, transaction_id as "transactionId", charge_currency as currency,
            received_minor - reversed_minor as "heldMinor", created_at as "openedAt"
