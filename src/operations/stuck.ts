@@ -10,7 +10,7 @@ import type { WorkflowStates } from './engine.ts';
 import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
 import {
   classOfReason,
-  nextActionOf,
+  stuckRule,
   type StuckClass,
   type StuckFilter,
   type StuckItem,
@@ -128,7 +128,7 @@ function toItem(row: Row, now: Date): StuckItem {
     amountMinor: row.amount_minor,
     currency: row.currency,
     reason: row.source === 'refund' ? `REFUND_${row.reason}` : row.reason,
-    nextAction: nextActionOf(stuckClass),
+    nextAction: stuckRule(stuckClass).next,
   };
 }
 

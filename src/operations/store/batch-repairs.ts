@@ -4,6 +4,7 @@ import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { closeJob, insertJob, lockJob, updateJob, type JobFields } from '../../jobs/store/jobs.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { BatchRepairAction, BatchRepairFilter } from '../batch-repair-rules.ts';
 import { APPROVAL_WITHIN_MS, REFUSAL_MESSAGES, type ActionRefusal } from '../rules.ts';
@@ -158,36 +159,23 @@ export async function askToStop(
   });
 }
 
-/** They were not approved in time: their rows are free for others. */
-async function expireLate(trx: WorldDb, now: Date): Promise<void> {
-  const late = await trx
+const waitingRepairs = (db: WorldDb) =>
+  db
     .selectFrom('jobs')
-    .select('id')
     .where('kind', '=', 'repair')
     .where('closed_at', 'is', null)
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
-    .where('expires_at', '<=', now)
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-  for (const { id } of late) await closeJob(trx, id, { status: 'EXPIRED' }, now);
+    .where('status', '=', 'WAITS_FOR_APPROVAL');
+
+/** They were not approved in time: their rows are free for others. */
+async function expireLate(trx: WorldDb, now: Date): Promise<void> {
+  const late = waitingRepairs(trx).select('id').where('expires_at', '<=', now);
+  for (const { id } of await late.orderBy('id').forUpdate().execute())
+    await closeJob(trx, id, { status: 'EXPIRED' }, now);
 }
 
 /** Those that can be approved now. */
-export async function summariseWaitingRepairs(
-  db: WorldDb,
-  now: Date,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await db
-    .selectFrom('jobs')
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('created_at').as('oldestAt'),
-    ])
-    .where('kind', '=', 'repair')
-    .where('closed_at', 'is', null)
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
+export const summariseWaitingRepairs = (db: WorldDb, now: Date) =>
+  waitingRepairs(db)
+    .select(countAndOldest('created_at'))
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}

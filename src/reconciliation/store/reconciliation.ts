@@ -6,6 +6,7 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
 import type { Difference, DifferenceKind, ReconcileSummary } from '../payment-rules.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { toJson, type Side, type Slice } from './lines.ts';
 import type { ReconciliationRunsTable } from './tables.ts';
@@ -311,18 +312,8 @@ export async function countOpenDifferences(db: WorldDb): Promise<ReconcileSummar
   return rows.map(({ kind, count }) => ({ kind, count: Number(count) }));
 }
 
-/** `oldestAt` is null where none is open. */
-export async function summariseOpenDifferences(
-  db: WorldDb,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await selectOpen(db)
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('first_seen_at').as('oldestAt'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}
+export const summariseOpenDifferences = (db: WorldDb) =>
+  selectOpen(db).select(countAndOldest('first_seen_at')).executeTakeFirstOrThrow();
 
 /** Closes a difference on a person's word. */
 export async function closeDifference(
