@@ -35,12 +35,6 @@ export interface AuditQuery extends AuditFilters {
   readonly limit: number;
 }
 
-export interface AuditPage {
-  readonly items: readonly AuditLine[];
-  /** undefined at the end. */
-  readonly next: AuditCursor | undefined;
-}
-
 interface Placed {
   readonly line: AuditLine;
   readonly cursor: AuditCursor;
@@ -54,7 +48,7 @@ const NO_ROWS = 0n;
 export async function readAuditLog(
   { accounts, db }: { readonly accounts: AccountsDb; readonly db: WorldDb },
   { after, limit, ...filters }: AuditQuery,
-): Promise<AuditPage> {
+) {
   const atMicros = after?.atMicros ?? 0n;
   const [rows, actions] = await Promise.all([
     listAuditRows(accounts, filters, {
@@ -72,6 +66,7 @@ export async function readAuditLog(
   const shown = merged.slice(0, limit);
   return {
     items: shown.map(({ line }) => line),
+    /** undefined at the end. */
     next: merged.length > limit ? shown.at(-1)?.cursor : undefined,
   };
 }

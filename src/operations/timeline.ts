@@ -6,16 +6,13 @@ import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WorkflowState } from './engine.ts';
 
-export interface TimelineDeps extends StuckDeps {
+interface TimelineDeps extends StuckDeps {
   readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
-export type TimelineSource =
-  'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'action' | 'workflow';
-
-export interface TimelineLine {
+interface TimelineLine {
   readonly at: Date;
-  readonly source: TimelineSource;
+  readonly source: 'purchase' | 'payment' | 'ledger' | 'gateway' | 'webhook' | 'action' | 'workflow';
   readonly what: string;
   readonly detail: string;
 }
@@ -55,7 +52,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     disputes: rows.disputes,
     messages: rows.messages,
     actions,
-    /** undefined: Temporal did not answer. */
+    /** null: Temporal did not answer. */
     workflows,
     stuck: stuck.items,
     /** Available operator actions. */
@@ -68,7 +65,7 @@ async function findWorkflows({ workflows }: TimelineDeps, transactionId: string)
   try {
     return await workflows.ofTransaction(transactionId);
   } catch (error) {
-    if (error instanceof EngineUnavailable) return undefined;
+    if (error instanceof EngineUnavailable) return null;
     throw error;
   }
 }
@@ -80,15 +77,10 @@ function attentionOf({ purchase, funding }: TimelineRows) {
 }
 
 function itemOf({ purchase, esim, orders }: TimelineRows) {
-  if (!purchase) return { package: null, quote: null, supplier: null };
+  if (!purchase) return { package: null, supplier: null };
   const { package_code: packageCode, package_name: name, package_type: type } = purchase;
   return {
     package: { packageCode, name, type },
-    quote: {
-      costUsdE4: purchase.cost_usd_e4,
-      settingsId: purchase.settings_id,
-      rateId: purchase.rate_id,
-    },
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
       checkedAt: esim?.checked_at ?? null,
@@ -130,7 +122,12 @@ function timelineOf(
 }
 
 /** No line for what has not happened. */
-function line(at: Date | null, source: TimelineSource, what: string, detail: string | null): TimelineLine[] {
+function line(
+  at: Date | null,
+  source: TimelineLine['source'],
+  what: string,
+  detail: string | null,
+): TimelineLine[] {
   return at ? [{ at, source, what, detail: detail ?? '' }] : [];
 }
 

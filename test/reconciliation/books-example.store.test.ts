@@ -141,7 +141,7 @@ it('waiting money is counted and has an age', async () => {
 
 it('the ledger of a kind of accounts has the balance after each entry', async () => {
   const page = onPage('kind', 'account');
-  const view = await readLedger(books.world, 'suspense', 50);
+  const view = await readLedger({ db: books.world }, { id: 'suspense', limit: 50 });
   const lines = (view?.lines ?? []).map(({ kind, account: of, currency, ...line }) => {
     const decimal = (amountMinor: bigint): string => formatAmount({ amountMinor, currency });
     const [debit, credit] = [decimal(line.debitMinor), decimal(line.creditMinor)];

@@ -183,7 +183,6 @@ const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema
   disputes: timeline.disputes.map(fromRow),
   messages: timeline.messages.map((message) => ({ ...fromRow(message), messageId: message.id })),
   actions: timeline.actions.map(presentActionRecord),
-  workflows: timeline.workflows ?? null,
 });
 
 export const purchaseRoutes: readonly Route<OperatorCases>[] = [
