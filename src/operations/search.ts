@@ -48,10 +48,7 @@ export async function search(
 ): Promise<{ readonly items: readonly Found[]; readonly isCut: boolean }> {
   const hits = (
     await Promise.all([
-      findOtherRecords(deps.db, text, {
-        withDifferences: may(role, 'reconcile'),
-        limit: MAX_FOUND + 1,
-      }),
+      findOtherRecords(deps.db, text, { withDifferences: may(role, 'reconcile'), limit: MAX_FOUND + 1 }),
       searchKeys(deps, text),
       searchMembers(deps, text),
       may(role, 'people') ? searchPeople(deps, text) : [],

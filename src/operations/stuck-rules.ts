@@ -73,10 +73,7 @@ const RULES = {
     meaning: 'booked money was taken back',
     next: 'settle: settles it as lost, with evidence',
   },
-  'inbox-unapplied': {
-    meaning: 'a gateway event was stored and not applied',
-    next: 'replay: applies it',
-  },
+  'inbox-unapplied': { meaning: 'a gateway event was stored and not applied', next: 'replay: applies it' },
   'inbox-without-purchase': {
     meaning: 'a gateway event that matches none of our payments',
     next: 'dismiss: takes it off the list once you know what it is about',
@@ -97,10 +94,7 @@ const RULES = {
     meaning: 'the supplier delivered another package than the one that was ordered',
     next: 'show: shows which; check-supplier takes it off the list once you have settled it with the buyer',
   },
-  'needs-attention': {
-    meaning: 'needs attention for another reason',
-    next: 'show: shows what happened',
-  },
+  'needs-attention': { meaning: 'needs attention for another reason', next: 'show: shows what happened' },
 } as const satisfies Record<string, StuckRule>;
 
 export type StuckClass = keyof typeof RULES;

@@ -67,11 +67,7 @@ async function giftThatWaits(payer: Payer) {
     currency: 'NGN',
   });
   const [refund] = await findOpenRefunds(books.world, payer.transactionId);
-  const state = {
-    status: 'NEEDS_ATTENTION',
-    refundId: '1',
-    gatewayStatus: 'needs-attention',
-  } as const;
+  const state = { status: 'NEEDS_ATTENTION', refundId: '1', gatewayStatus: 'needs-attention' } as const;
   await saveRefundState(books.world, refund!, state);
 }
 

@@ -65,9 +65,7 @@ const repairOf = (answer: Answer): Repair => {
 async function stuckIds(): Promise<string[]> {
   const { items } = dataOf(
     await ada.call('GET', '/ops/stuck?limit=100&class=paid-not-delivered'),
-  ) as unknown as {
-    items: { transactionId: string }[];
-  };
+  ) as unknown as { items: { transactionId: string }[] };
   return items.map(({ transactionId }) => transactionId);
 }
 
@@ -83,9 +81,7 @@ async function makeStuck(count: number): Promise<string[]> {
     ),
   );
   const ids = bought.map(({ body }) => body.transactionId);
-  await until(stuckIds, (found) => ids.every((id) => found.includes(id)), {
-    what: 'all of them are stuck',
-  });
+  await until(stuckIds, (found) => ids.every((id) => found.includes(id)), { what: 'all of them are stuck' });
   return ids;
 }
 
@@ -117,10 +113,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     const held = await balance();
     const plan = dataOf(
       await ada.call('POST', `${REPAIRS}/preview`, withoutReason(REPAIR_BODY)),
-    ) as unknown as {
-      items: (Row & { isPossible: boolean })[];
-      matches: number;
-    };
+    ) as unknown as { items: (Row & { isPossible: boolean })[]; matches: number };
     expect(plan.matches).toBe(20);
     expect(plan.items.every((row) => row.isPossible)).toBe(true);
     expect(await stuckIds()).toHaveLength(20);

@@ -149,9 +149,7 @@ describe('a purchase being delivered', () => {
     expect(await stack.supplierOrders(`${transactionId}-2`)).toMatchObject([
       { packageCode: 'SIM-OK', count: 1 },
     ]);
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      package_code: 'SIM-OK',
-    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ package_code: 'SIM-OK' });
     expect(await movedBy(stack, transactionId)).toMatchObject({
       'revenue:USD': 230,
       'supplier-cost:USD4': 20_000,
@@ -523,9 +521,7 @@ describe('a dispute on a payment', () => {
     await operator.act(lost, 'check-gateway');
     await flagged(lost, 'PAYMENT_REVERSED');
     expect(await operator.act(lost, 'settle-dispute', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject(
-      {
-        did: 'Reversal lost: revenue USD -2.30',
-      },
+      { did: 'Reversal lost: revenue USD -2.30' },
     );
     const moved = await movedBy(stack, lost);
     expect(Object.keys(moved).toSorted()).toEqual([

@@ -20,9 +20,7 @@ let [mail, inbox, receiver]: [MailServer, Inbox, Receiver] = [] as never;
 let buyer: Buyer;
 
 [mail, inbox, receiver] = await Promise.all([startMailServer(), startInbox(), startReceiver()]);
-const stack = await startStack({
-  env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' },
-});
+const stack = await startStack({ env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' } });
 const stranger = await createStranger(stack);
 const deliveries = createDeliveryHarness(stack);
 beforeEach(async () => {

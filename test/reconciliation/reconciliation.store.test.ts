@@ -134,9 +134,7 @@ describe('the range of a run', () => {
     theirs.feesMinor += 40;
     expect(
       await reconciling.run({ range: { from: new Date(NOW - DAY_MS), to: new Date(NOW) } }),
-    ).toMatchObject({
-      opened: 1,
-    });
+    ).toMatchObject({ opened: 1 });
     reconciling.setNow(NOW + 30 * DAY_MS);
     const later = await reconciling.run();
     expect(await reconciling.open()).toEqual([`fee-differs ${theirs.reference}`]);

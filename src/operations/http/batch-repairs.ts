@@ -93,10 +93,7 @@ const rowFields = {
 
 const planSchema = dataObject('BatchRepairPreview', {
   items: z.array(
-    z.object({
-      ...rowFields,
-      isPossible: yesNo('false: it would not be part of the batch repair'),
-    }),
+    z.object({ ...rowFields, isPossible: yesNo('false: it would not be part of the batch repair') }),
   ),
   totals: z.array(total).describe('What would move, for each currency'),
   matches: count('Items that the filter finds, before `maxRows`'),

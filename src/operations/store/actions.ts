@@ -234,10 +234,7 @@ function askedText(request: ActionRequest): string {
 const termsOf = (asked: {
   readonly goodwill?: boolean | undefined;
   readonly evidence?: string | null | undefined;
-}) => ({
-  isGoodwill: asked.goodwill === true,
-  hasEvidence: (asked.evidence ?? '') !== '',
-});
+}) => ({ isGoodwill: asked.goodwill === true, hasEvidence: (asked.evidence ?? '') !== '' });
 
 /** Adds a record. Whether it is new: not the same attempt again, and no other under the same key. */
 async function insertAction(

@@ -14,10 +14,7 @@ export interface OurOrderRow extends OurOrder {
   readonly listed: Slice;
 }
 
-type StoredOrder = Omit<OurOrderRow, 'listed'> & {
-  readonly listedFrom: Date;
-  readonly listedTo: Date;
-};
+type StoredOrder = Omit<OurOrderRow, 'listed'> & { readonly listedFrom: Date; readonly listedTo: Date };
 
 const ORDER_COLUMNS = sql`
   p.transaction_id as "transactionId", orders.ids as "supplierIds", p.package_type as "packageType", p.status,
