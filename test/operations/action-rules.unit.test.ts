@@ -1,6 +1,7 @@
 // The whole table of which operator actions a purchase allows: every state with every action, and what
 // evidence and goodwill change; how much money each moves, and when a second person is needed. The tables
 // here are written by hand and match docs/OPERATIONS.md.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Money } from '../../src/domain/money.ts';

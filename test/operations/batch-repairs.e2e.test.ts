@@ -136,7 +136,7 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     expect(repair).toMatchObject({ status: 'WAITS_FOR_APPROVAL', by: ada.email, decidedBy: null });
     expect(repair.items.map((row) => row.transactionId).toSorted()).toEqual(ids.toSorted());
     // The same key gives the same batch repair; with another key, nothing is left to request.
-    expect(await askFor({ ...REPAIR_BODY, repairKey: 'monday' }).repairId).toBe(repairId);
+    expect((await askFor({ ...REPAIR_BODY, repairKey: 'monday' })).repairId).toBe(repairId);
     const again = await bayo.call('POST', REPAIRS, REPAIR_BODY);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('nothing matches')]);
     expect(await balance()).toBe(held);

@@ -15,8 +15,8 @@ function plan(count: number): FixtureBooks {
   return planPayments(count, createRandom(7), { fromMs: NOW - 14 * HOUR_MS, toMs: NOW - 2 * HOUR_MS });
 }
 
-async function start(planted: FixtureBooks, ...settings: [Parameters<typeof startReconciling>[1]?]) {
-  const reconciling = await startReconciling(planted.theirs, ...settings);
+async function start(planted: FixtureBooks) {
+  const reconciling = await startReconciling(planted.theirs);
   reconciling.setNow(NOW);
   await plantBooks(reconciling.books.owner, planted.ours);
   return reconciling;
