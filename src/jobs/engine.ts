@@ -8,9 +8,6 @@ export interface JobRef {
 }
 
 export interface JobEngine {
-  /**
-   * Starts the job's workflow where it does not run. Never rejects: the sweep starts what could not be
-   * started now.
-   */
+  /** Starts the job's workflow where it does not run. Never rejects: the sweep starts what is missing. */
   begin(job: JobRef): Promise<void>;
 }

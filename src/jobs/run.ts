@@ -29,9 +29,7 @@ export interface JobWork {
   readonly readAtOnce: number;
   /** What a row must be beside open, in SQL about `row`. */
   readonly isDue?: RawBuilder<boolean>;
-  /**
-   * Tries one row, perhaps a second time. `false`: it has no outcome, and the others wait for the next run.
-   */
+  /** Tries a row, perhaps again. `false`: no outcome yet, and the others wait for the next run. */
   readonly tryRow: (row: JobRow) => Promise<boolean>;
   /** Ends the rows that have ended elsewhere. In the transaction that looks whether all have. */
   readonly settleRows?: (trx: WorldDb, now: Date) => Promise<void>;
@@ -43,10 +41,7 @@ export interface JobWork {
   readonly afterCheck?: (now: Date) => Promise<boolean>;
 }
 
-/**
- * Tries rows while there is time, then sees how the job stands. `waitMs`: until the next check; null once it
- * has ended.
- */
+/** Tries rows while there is time, then settles the job. `waitMs`: until the next check; null: ended. */
 export async function runJob(
   { db, clock }: { readonly db: WorldDb; readonly clock: Clock },
   { id, kind, status }: Job,

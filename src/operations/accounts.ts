@@ -1,53 +1,47 @@
-/** Accounts as operators see them: who they are, and what they have in one environment. */
-import type { Session } from '../domain/callers.ts';
+/** Accounts as operators see them: who they are, what they have in one environment, their keys and webhooks. */
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
+import { listKeys } from '../accounts/store/accounts.ts';
 import {
   countAccess,
   findAccountRow,
   listAccountRows,
-  type FoundAccount,
+  listMemberSignIns,
 } from '../accounts/store/find-accounts.ts';
 import type { Environment } from '../domain/account.ts';
+import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { Money } from '../domain/money.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
+import type { PageQuery } from '../domain/page.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
-import {
-  isOwnTransaction,
-  readTransactions,
-  type FoundTransactions,
-} from '../purchases/store/list-transactions.ts';
-import type { AccountsDb } from '../platform/database/tables.ts';
-import { countOpen, findOwn, readBalances, type OpenOfAccount } from './store/accounts.ts';
+import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
+import { isOwnTransaction, readTransactions } from '../purchases/store/list-transactions.ts';
+import { isOwnMessage, listEndpointsOf, readMessages } from './store/account-webhooks.ts';
+import { countOpen, findOwn, readBalances } from './store/accounts.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
 
+/** Of one environment. */
 export interface AccountDeps {
   readonly accounts: AccountsDb;
   readonly environment: Environment;
+  readonly db: WorldDb;
   readonly stuck: StuckDeps;
 }
 
-export interface ListedAccount extends FoundAccount {
-  /** Zero where the account has no wallet in this environment yet. */
-  readonly balance: Money;
+type Rows = Pick<AccountDeps, 'accounts' | 'db'>;
+
+/** Continues behind the item with the id `after`. */
+interface CursorQuery {
+  readonly after?: string | undefined;
+  readonly limit: number;
 }
 
-export interface AccountOverview extends ListedAccount, OpenOfAccount {
-  readonly onHoldMinor: bigint;
-  /** What a bank took back after the wallet had spent it, and no payment has paid since. */
-  readonly owedMinor: bigint;
-  /** Of this environment, and not revoked or expired. */
-  readonly keys: number;
-  readonly members: number;
-  /** Lines of the stuck list. */
-  readonly stuck: number;
-}
+/** An account may have 16; more are deleted ones. */
+export const MAX_LISTED_ENDPOINTS = 100;
 
-/** One page, the newest first. */
+/** One page, the newest first. The balance is zero where the account has no wallet here yet. */
 export async function listAccounts(
-  { accounts, stuck: { db } }: AccountDeps,
+  { accounts, db }: Rows,
   query: PageQuery & { readonly text?: string | undefined },
-): Promise<Page<ListedAccount>> {
+) {
   const found = await listAccountRows(accounts, query);
   const balances = await readBalances(
     db,
@@ -60,20 +54,17 @@ export async function listAccounts(
   return { ...found, items };
 }
 
-/** NOT_FOUND. */
-export async function readAccount(
-  { accounts, environment, stuck }: AccountDeps,
-  accountId: string,
-): Promise<AccountOverview> {
+/** Its terms, its wallet and how much it has here. NOT_FOUND. */
+export async function readAccount({ accounts, environment, db, stuck }: AccountDeps, accountId: string) {
   const account = await requireAccount(accounts, accountId);
   const [wallet, access, open, { items }] = await Promise.all([
-    findWallet(stuck.db, accountId),
+    findWallet(db, accountId),
     countAccess(accounts, accountId, environment),
-    countOpen(stuck.db, accountId),
+    countOpen(db, accountId),
     findStuck(stuck),
   ]);
   const own = await findOwn(
-    stuck.db,
+    db,
     accountId,
     items.map(({ transactionId }) => transactionId),
   );
@@ -88,42 +79,68 @@ export async function readAccount(
   };
 }
 
-/**
- * Purchases and fundings of the account in this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a
- * cursor of another account.
- */
-export async function listAccountTransactions(
-  { accounts, stuck: { db } }: AccountDeps,
-  accountId: string,
-  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
-): Promise<FoundTransactions> {
-  await requireAccount(accounts, accountId);
-  if (after !== undefined && !(await isOwnTransaction(db, accountId, after))) throw foreignCursor();
-  return readTransactions(db, { accountId, offset: 0, limit, after });
-}
-
-/** NOT_FOUND. */
-export async function requireAccount(
-  accounts: AccountDeps['accounts'],
-  accountId: string,
-): Promise<FoundAccount> {
-  const account = await findAccountRow(accounts, accountId);
-  if (!account) throw new DomainError('NOT_FOUND', 'No such account');
-  return account;
-}
-
-export const foreignCursor = (): DomainError =>
-  new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: 'after: must be the nextCursor of a page of this account',
-  });
-
 /** The account after the change. NOT_FOUND. */
 export async function changeAccount(
   deps: AccountDeps,
   { person }: Session,
   accountId: string,
   change: ChangeAccountTerms,
-): Promise<AccountOverview> {
+) {
   await changeAccountTerms({ db: deps.accounts, clock: deps.stuck.clock }, accountId, change, person.email);
   return readAccount(deps, accountId);
 }
+
+/** Of this environment, newest first. NOT_FOUND; VALIDATION_ERROR for a cursor of another account. */
+export async function listAccountTransactions(
+  { accounts, db }: Rows,
+  accountId: string,
+  { after, limit }: CursorQuery,
+) {
+  await requireAccount(accounts, accountId);
+  if (after !== undefined && !(await isOwnTransaction(db, accountId, after))) throw foreignCursor();
+  return readTransactions(db, { accountId, offset: 0, limit, after });
+}
+
+/** All, the oldest first. NOT_FOUND. */
+export async function listAccountMembers({ accounts }: Pick<Rows, 'accounts'>, accountId: string) {
+  await requireAccount(accounts, accountId);
+  return listMemberSignIns(accounts, accountId);
+}
+
+/** All of this environment, with revoked and expired ones, the newest first. NOT_FOUND. */
+export async function listAccountKeys(
+  { accounts, environment }: Pick<AccountDeps, 'accounts' | 'environment'>,
+  accountId: string,
+) {
+  await requireAccount(accounts, accountId);
+  return (await listKeys(accounts, accountId)).filter((key) => key.environment === environment);
+}
+
+/** Of this environment: those that exist, then deleted ones, each newest first. NOT_FOUND. */
+export async function listAccountEndpoints({ accounts, db }: Rows, accountId: string) {
+  await requireAccount(accounts, accountId);
+  return listEndpointsOf(db, accountId, MAX_LISTED_ENDPOINTS);
+}
+
+/** Not delivered, newest first; or the one with this id. NOT_FOUND; VALIDATION_ERROR for a wrong cursor. */
+export async function listUndeliveredMessages(
+  { accounts, db }: Rows,
+  accountId: string,
+  query: CursorQuery & { readonly messageId?: string | undefined },
+) {
+  await requireAccount(accounts, accountId);
+  if (query.after !== undefined && !(await isOwnMessage(db, accountId, query.after))) throw foreignCursor();
+  return readMessages(db, { accountId, ...query });
+}
+
+/** NOT_FOUND. */
+async function requireAccount(accounts: AccountsDb, accountId: string) {
+  const account = await findAccountRow(accounts, accountId);
+  if (!account) throw new DomainError('NOT_FOUND', 'No such account');
+  return account;
+}
+
+const foreignCursor = (): DomainError =>
+  new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: 'after: must be the nextCursor of a page of this account',
+  });

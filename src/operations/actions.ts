@@ -36,10 +36,7 @@ import { countReplacedBefore } from './store/replacement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
 
-/**
- * What a person asks for, before it has an id. Without an `actionKey` one is derived, so that the same
- * request acts once; checks are new each time.
- */
+/** What a person asks for. Without an `actionKey` equal requests act once; checks are new each time. */
 export type ActionInput = Omit<ActionRequest, 'actionId' | 'actionKey' | 'amountMinor' | 'currency'> & {
   readonly amount?: Money | undefined;
   readonly actionKey?: string | undefined;
@@ -154,10 +151,7 @@ async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-/**
- * What makes the key new once something has undone the effect of an earlier action. An action's own effect
- * never does, so that a repeat finds it.
- */
+/** Makes the key new once something has undone an earlier action. An action's own effect never does. */
 const STATE_TAGS: Partial<Record<OperatorAction, (db: WorldDb, request: ActionInput) => Promise<string>>> = {
   /** A dispute came after one was settled. */
   'settle-dispute': async (db, request) => {
@@ -320,10 +314,7 @@ function recordOf(row: ActionRow) {
   };
 }
 
-/**
- * The input that the workflow was started with, from the rows. undefined: paid at the gateway, and its charge
- * is not known.
- */
+/** The input that the workflow was started with. undefined: it is paid by a charge that is not known. */
 async function restartInput(
   db: WorldDb,
   subject: ActionSubject,

@@ -35,12 +35,6 @@ export interface AuditQuery extends AuditFilters {
   readonly limit: number;
 }
 
-export interface AuditPage {
-  readonly items: readonly AuditLine[];
-  /** undefined at the end. */
-  readonly next: AuditCursor | undefined;
-}
-
 interface Placed {
   readonly line: AuditLine;
   readonly cursor: AuditCursor;
@@ -54,7 +48,7 @@ const NO_ROWS = 0n;
 export async function readAuditLog(
   { accounts, db }: { readonly accounts: AccountsDb; readonly db: WorldDb },
   { after, limit, ...filters }: AuditQuery,
-): Promise<AuditPage> {
+) {
   const atMicros = after?.atMicros ?? 0n;
   const [rows, actions] = await Promise.all([
     listAuditRows(accounts, filters, {
@@ -72,6 +66,7 @@ export async function readAuditLog(
   const shown = merged.slice(0, limit);
   return {
     items: shown.map(({ line }) => line),
+    /** undefined at the end. */
     next: merged.length > limit ? shown.at(-1)?.cursor : undefined,
   };
 }
@@ -96,10 +91,7 @@ function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]): Pla
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? redactText(value) : null);
 
-/**
- * `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one all the same is blanked as in
- * the log of a process.
- */
+/** `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one is blanked all the same. */
 function factsText(facts: Readonly<Record<string, unknown>>): string | null {
   const parts = Object.entries(facts)
     .filter(([, value]) => value !== undefined && value !== null)

@@ -1,9 +1,8 @@
-/**
- * Batch repairs: one action on many items of the stuck list, asked for by one person and approved by another.
- */
+/** One action on many items of the stuck list, asked for by one person and approved by another. */
 import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
 import { may, rolesWith, type Role } from '../domain/operator-roles.ts';
 import type { Money } from '../domain/money.ts';
+import type { Replayed } from './replay.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
@@ -29,10 +28,7 @@ export const mayRepair = (role: Role, action: BatchRepairAction): boolean =>
 export const rolesForRepair = (action: BatchRepairAction): readonly Role[] =>
   action === 'replay' ? rolesWith('replay') : rolesFor(action);
 
-/**
- * Without an outcome an item is tried again after these waits; then a person must check. An action that has
- * begun continues by itself.
- */
+/** Without an outcome an item is tried again after these waits; then a person must check. */
 const AGAIN_AFTER_MS: readonly number[] = [2_000, 15_000, 60_000];
 
 /** undefined: no further attempt. */
@@ -55,9 +51,22 @@ export function totalsOf(amounts: readonly (Money | null)[]): Money[] {
 const MIN_WAIT_MS = 500;
 const MAX_WAIT_MS = 5_000;
 
-/**
- * When to check again. `nextRowMs`: until the first row that is to be tried again; null where none waits for
- * that.
- */
+/** When to check again. `nextRowMs`: until the first row that waits for its time; null: none does. */
 export const nextRepairCheckMs = (nextRowMs: number | null): number =>
   Math.min(Math.max(nextRowMs ?? MIN_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
+
+/** The first that a step has is the outcome of the whole. */
+const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
+
+/** What a replay came to: its worst step, and every step in words. */
+export function outcomeOfReplay({ before, after, steps }: Pick<Replayed, 'before' | 'after' | 'steps'>) {
+  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
+  const said = steps.map(
+    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
+  );
+  return {
+    outcome:
+      WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? ('nothing-to-do' as const),
+    detail: [...said, ...changed].join('; '),
+  };
+}

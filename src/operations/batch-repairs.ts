@@ -4,6 +4,7 @@
  * first person had asked for it alone.
  */
 import { randomBytes } from 'node:crypto';
+import type { Session } from '../domain/callers.ts';
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
@@ -12,17 +13,25 @@ import type { PageQuery } from '../domain/page.ts';
 import type { JobEngine } from '../jobs/engine.ts';
 import { MAX_JOB_ROWS } from '../jobs/rules.ts';
 import { findJob, listJobs, listRows, noteRow, type Job, type JobRow } from '../jobs/store/jobs.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
+import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
 import type { OperatorActions } from './actions.ts';
-import { nextAttemptMs, totalsOf } from './batch-repair-rules.ts';
-import { outcomeOfReplay } from './replay-rules.ts';
+import {
+  mayRepair,
+  nextAttemptMs,
+  outcomeOfReplay,
+  rolesForRepair,
+  totalsOf,
+  type BatchRepairAction,
+} from './batch-repair-rules.ts';
+import { requireAsker, requireRole, type Requirement } from './permissions.ts';
 import { replay, type ReplayDeps } from './replay.ts';
 import { REFUSAL_MESSAGES, type ActionOutcome } from './rules.ts';
 import {
   askToStop,
-  decideBatchRepair,
   findTaken,
   insertBatchRepair,
+  recordDecision,
   type Decision,
   type NewBatchRepair,
   type PlannedRow,
@@ -31,93 +40,123 @@ import { findStuck, type StuckDeps } from './stuck.ts';
 import type { StuckItem } from './stuck-rules.ts';
 
 export interface BatchRepairDeps {
+  readonly accounts: AccountsDb;
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly stuck: StuckDeps;
   readonly actions: OperatorActions;
   readonly replayDeps: ReplayDeps;
-  readonly engine: JobEngine;
+  readonly jobEngine: JobEngine;
 }
 
-export interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
+interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 'reason' | 'by'> {
   /** At most this many items, the longest stuck first. */
   readonly maxRows: number;
   readonly evidence?: string | undefined;
+  readonly repairKey?: string | undefined;
 }
 
 /** What an action would do with one item; `isPossible`: it becomes a row. */
-export type PreviewedRow = PlannedRow & { readonly isPossible: boolean };
-
-export type BatchRepairPlan = Awaited<ReturnType<typeof planBatchRepair>>;
-export type BatchRepairs = ReturnType<typeof createBatchRepairs>;
+type PreviewedRow = PlannedRow & { readonly isPossible: boolean };
 
 /** Each is a transaction that is rolled back, on connections that other operators use as well. */
 const TRIED_AT_ONCE = 4;
 
-export function createBatchRepairs(deps: BatchRepairDeps) {
-  const { db, clock, engine } = deps;
-  const read = async (repairId: string) => {
-    const repair = await findJob(db, repairId, 'repair');
-    if (!repair) throw noSuchRepair();
-    return withRows(repair, await listRows(db, repairId));
-  };
-  return {
-    /** The dry run. Nothing is written. */
-    plan: (request: BatchRepairRequest) => planBatchRepair(deps, request),
-    /** VALIDATION_ERROR where nothing can be repaired, or the key was used for another. */
-    ask: async (request: BatchRepairRequest & { readonly repairKey?: string | undefined }) => {
-      const id = makeId('repair', randomBytes(16).toString('hex'));
-      const { action, filter, reason, evidence = null, by, repairKey = id } = request;
-      const { rows } = await planBatchRepair(deps, request);
-      const possible = rows.filter((row) => row.isPossible);
-      // A key that was used before returns the earlier batch repair, even if nothing is left to do.
-      if (possible.length === 0 && request.repairKey === undefined) throw invalid(NOTHING_MATCHES);
-      const now = clock.now();
-      const repair = { id, repairKey, action, filter, reason, evidence, by, rows: possible, now };
-      const inserted = await insertBatchRepair(db, repair);
-      if (inserted === 'in-another')
-        throw invalid(
-          possible.length === 0 ? NOTHING_MATCHES : 'filter: every item is part of another open batch repair',
-        );
-      if (inserted === 'inserted') return read(id);
-      if (!inserted.isSame) throw invalid('repairKey: was used for another batch repair');
-      return read(inserted.existing);
-    },
-    /**
-     * NOT_FOUND; FORBIDDEN for the person who asked; VALIDATION_ERROR where it does not wait. Once approved
-     * the workers carry it out.
-     */
-    decide: async (
-      repairId: string,
-      decision: Decision,
-      { by, reason }: { readonly by: string; readonly reason: string },
-    ) => {
-      const outcome = await decideBatchRepair(db, repairId, decision, { by, reason, now: clock.now() });
-      if (outcome === 'not-found') throw noSuchRepair();
-      if (outcome === 'SAME_PERSON' || outcome === 'NOT_INDEPENDENT')
-        throw new DomainError('FORBIDDEN', REFUSAL_MESSAGES[outcome]);
-      if (outcome !== 'decided') throw invalid(REFUSAL_MESSAGES[outcome]);
-      if (decision === 'approve') await engine.begin({ id: repairId, kind: 'repair', accountId: null });
-      return read(repairId);
-    },
-    /**
-     * What runs continues to its end; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run.
-     */
-    stop: async (repairId: string, { by, reason }: { readonly by: string; readonly reason: string }) => {
-      const isStopping = await askToStop(db, repairId, { by, reason, now: clock.now() });
-      const repair = await read(repairId);
-      if (!isStopping) throw invalid('this batch repair is not running');
-      return repair;
-    },
-    read,
-    list: ({ isOpen, ...page }: PageQuery & { readonly isOpen?: boolean | undefined }) =>
-      listJobs(db, { kind: 'repair', isOpen }, page),
-  };
+const toRepair = (action: BatchRepairAction): Requirement => ({
+  roles: rolesForRepair(action),
+  subject: 'batch repairs',
+  wanted: `repair by ${action}`,
+});
+
+/** The dry run. Nothing is written. FORBIDDEN as for askForBatchRepair. */
+export async function previewBatchRepair(
+  deps: BatchRepairDeps,
+  session: Session,
+  request: Omit<BatchRepairRequest, 'by' | 'reason'>,
+  context: RequestContext,
+) {
+  const by = await requireRole(deps.accounts, session, toRepair(request.action), context);
+  return planBatchRepair(deps, { ...request, by, reason: 'a dry run' });
 }
 
-function withRows(repair: Job, rows: readonly JobRow[]) {
+/**
+ * FORBIDDEN if the role may not take this action, which is then recorded. VALIDATION_ERROR where nothing can be
+ * repaired, or the key was used for another.
+ */
+export async function askForBatchRepair(
+  deps: BatchRepairDeps,
+  session: Session,
+  request: Omit<BatchRepairRequest, 'by'>,
+  context: RequestContext,
+) {
+  const by = await requireRole(deps.accounts, session, toRepair(request.action), context);
+  const id = makeId('repair', randomBytes(16).toString('hex'));
+  const { action, filter, reason, evidence = null, repairKey = id } = request;
+  const planned = await planBatchRepair(deps, { ...request, by });
+  const rows = planned.rows.filter((row) => row.isPossible);
+  // A key that was used before returns the earlier batch repair, even if nothing is left to do.
+  if (rows.length === 0 && request.repairKey === undefined) throw invalid(NOTHING_MATCHES);
+  const repair = { id, repairKey, action, filter, reason, evidence, by, rows, now: deps.clock.now() };
+  const inserted = await insertBatchRepair(deps.db, repair);
+  if (inserted === 'in-another')
+    throw invalid(
+      rows.length === 0 ? NOTHING_MATCHES : 'filter: every item is part of another open batch repair',
+    );
+  if (inserted === 'inserted') return readBatchRepair(deps, id);
+  if (!inserted.isSame) throw invalid('repairKey: was used for another batch repair');
+  return readBatchRepair(deps, inserted.existing);
+}
+
+/**
+ * Once approved the workers carry it out. NOT_FOUND; FORBIDDEN for the person who asked, or if that person lacks
+ * the permission by now; VALIDATION_ERROR where it does not wait.
+ */
+export async function decideBatchRepair(
+  deps: BatchRepairDeps,
+  { person: { email: by } }: Session,
+  repairId: string,
+  decision: Decision,
+  reason: string,
+) {
+  if (decision === 'approve') {
+    const { repair } = await readBatchRepair(deps, repairId);
+    await requireAsker(deps.accounts, repair.by_person, (role) => mayRepair(role, repair.action));
+  }
+  const now = deps.clock.now();
+  const outcome = await recordDecision(deps.db, repairId, decision, { by, reason, now });
+  if (outcome === 'not-found') throw noSuchRepair();
+  if (outcome === 'SAME_PERSON' || outcome === 'NOT_INDEPENDENT')
+    throw new DomainError('FORBIDDEN', REFUSAL_MESSAGES[outcome]);
+  if (outcome !== 'decided') throw invalid(REFUSAL_MESSAGES[outcome]);
+  if (decision === 'approve') await deps.jobEngine.begin({ id: repairId, kind: 'repair', accountId: null });
+  return readBatchRepair(deps, repairId);
+}
+
+/** What runs goes on; the rest is skipped. NOT_FOUND; VALIDATION_ERROR where it does not run. */
+export async function stopBatchRepair(
+  deps: BatchRepairDeps,
+  { person }: Session,
+  repairId: string,
+  reason: string,
+) {
+  const who = { by: person.email, reason, now: deps.clock.now() };
+  const isStopping = await askToStop(deps.db, repairId, who);
+  const repair = await readBatchRepair(deps, repairId);
+  if (!isStopping) throw invalid('this batch repair is not running');
+  return repair;
+}
+
+export async function readBatchRepair({ db }: Pick<BatchRepairDeps, 'db'>, repairId: string) {
+  const repair = await findJob(db, repairId, 'repair');
+  if (!repair) throw noSuchRepair();
+  const rows = await listRows(db, repairId);
   return { repair, rows, totals: totalsOf(rows.map(amountOfRow)) };
 }
+
+export const listBatchRepairs = (
+  { db }: Pick<BatchRepairDeps, 'db'>,
+  { isOpen, ...page }: PageQuery & { readonly isOpen?: boolean | undefined },
+) => listJobs(db, { kind: 'repair', isOpen }, page);
 
 const NOTHING_MATCHES = 'filter: nothing matches on which this action is possible';
 const noSuchRepair = () => new DomainError('NOT_FOUND', 'No such batch repair');
@@ -126,10 +165,7 @@ const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invali
 export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Money | null =>
   amountMinor === null || currency === null ? null : { amountMinor, currency };
 
-/**
- * Tries the action out on each item that the filter finds. Answers also those on which it is not possible,
- * and why.
- */
+/** Tries the action out on each item that the filter finds. Says of the others why it is not possible. */
 async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {
   const { class: stuckClass, olderThanSeconds, currency } = request.filter;
   const classes = stuckClass === undefined ? undefined : [stuckClass];
@@ -195,9 +231,7 @@ async function previewRow(
 /** What is needed to take the action on one row. */
 export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | 'replayDeps'>;
 
-/**
- * Takes the action on one row and notes its end. May run twice: an action with the same terms is taken once.
- */
+/** Takes the action on one row. May run twice: an action with the same terms is taken once. */
 export async function repairRow(
   deps: RowRepairDeps,
   repair: Pick<Job, 'id' | 'action' | 'by_person' | 'decided_by' | 'reason' | 'evidence'>,
@@ -239,9 +273,7 @@ async function takeAction(
   return rowOutcome(await approveIfWaiting(actions, made, approver));
 }
 
-/**
- * Takes the steps that are possible now. One above a limit keeps waiting: the second person saw no amount.
- */
+/** Takes what is possible now. One above a limit keeps waiting: the second person saw no amount. */
 async function takeReplay(
   replayDeps: ReplayDeps,
   {

@@ -7,10 +7,7 @@ export type WorkflowStart =
   | { readonly purpose: 'purchase'; readonly input: PurchaseInput }
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
-/**
- * Wakes workflows for recorded actions. The row holds the action and its outcome. Throws EngineUnavailable
- * when Temporal is not reachable.
- */
+/** Wakes workflows for recorded actions. Throws EngineUnavailable when Temporal is not reachable. */
 export interface OperatorEngine {
   /** The purchase's or funding's own workflow. False: none runs. */
   perform(transactionId: string): Promise<boolean>;
@@ -26,14 +23,9 @@ export interface ClosedSubject {
   readonly isThroughGateway: boolean;
 }
 
-/**
- * The state of workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable.
- */
+/** Workflows in Temporal. Reads only, and never instead of the rows. Throws EngineUnavailable. */
 export interface WorkflowStates {
-  /**
-   * Which of these transactions have no open workflow under their id now. Not read from an index, which may
-   * be behind.
-   */
+  /** Those that have no open workflow under their id now. Not read from an index, which may be behind. */
   findUncarried(transactionIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every workflow of a transaction that Temporal still knows, newest first. */
   ofTransaction(transactionId: string): Promise<readonly WorkflowState[]>;

@@ -13,80 +13,67 @@ type Shown = Omit<Figure, 'figure'> & {
   readonly figure: Figure['figure'] | 'differences' | 'overdue' | 'overdue-oldest' | 'stuck' | 'stuck-oldest';
 };
 
-/** A gauge with one label takes the figure's label, one with two also its name. */
-const GAUGES: readonly {
-  readonly name: string;
+interface FigureGauge {
   readonly help: string;
   readonly labels: readonly string[];
   readonly figures: readonly Shown['figure'][];
-}[] = [
-  {
-    name: 'simway_purchases_open',
-    help: 'Purchases that have not ended',
-    labels: ['status'],
-    figures: ['open'],
-  },
-  {
-    name: 'simway_money_waiting_minor',
+}
+
+/** A gauge with one label takes the figure's label, one with two also its name. */
+const GAUGES: Readonly<Record<string, FigureGauge>> = {
+  simway_purchases_open: { help: 'Purchases that have not ended', labels: ['status'], figures: ['open'] },
+  simway_money_waiting_minor: {
     help: 'Money held, or on its way back, in minor units',
     labels: ['kind', 'currency'],
     figures: ['held', 'refund'],
   },
-  {
-    name: 'simway_webhook_messages_pending',
+  simway_webhook_messages_pending: {
     help: 'Messages to merchants not delivered yet',
     labels: [],
     figures: ['messages'],
   },
-  {
-    name: 'simway_notices_unsent',
+  simway_notices_unsent: {
     help: 'Notices to owners of accounts not sent yet',
     labels: [],
     figures: ['notices'],
   },
-  {
-    name: 'simway_reconciliation_differences_open',
+  simway_reconciliation_differences_open: {
     help: 'Differences found and not closed',
     labels: ['kind'],
     figures: ['differences'],
   },
-  {
-    name: 'simway_payment_monitor_lag_seconds',
+  simway_payment_monitor_lag_seconds: {
     help: 'By how much the reading of the gateway’s list of payments is late',
     labels: [],
     figures: ['monitor-lag'],
   },
-  {
-    name: 'simway_exchange_rate_age_seconds',
+  simway_exchange_rate_age_seconds: {
     help: 'Since the newest good rate',
     labels: ['currency'],
     figures: ['rate-age'],
   },
-  {
-    name: 'simway_esims_overdue',
+  simway_esims_overdue: {
     help: 'eSIMs that the supplier should have been asked about by now, up to 10,000',
     labels: ['what'],
     figures: ['overdue'],
   },
-  {
-    name: 'simway_esims_overdue_oldest_seconds',
+  simway_esims_overdue_oldest_seconds: {
     help: 'For how long the supplier should have been asked about the eSIM that waits longest',
     labels: ['what'],
     figures: ['overdue-oldest'],
   },
-  { name: 'simway_stuck_items', help: 'What the stuck list holds', labels: ['class'], figures: ['stuck'] },
-  {
-    name: 'simway_stuck_oldest_seconds',
+  simway_stuck_items: { help: 'What the stuck list holds', labels: ['class'], figures: ['stuck'] },
+  simway_stuck_oldest_seconds: {
     help: 'Age of the oldest stuck item, 0 without one',
     labels: ['class'],
     figures: ['stuck-oldest'],
   },
-];
+};
 
 /** Returns a function that takes what one source says of an environment; undefined: it could not be read. */
 export function createFigureGauges(registry: Registry) {
   const known = new Map<string, { readonly environment: Environment; readonly shown: readonly Shown[] }>();
-  for (const { name, help, labels, figures } of GAUGES)
+  for (const [name, { help, labels, figures }] of Object.entries(GAUGES))
     new Gauge({
       name,
       help,

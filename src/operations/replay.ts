@@ -2,7 +2,9 @@
  * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase
  * or funding. Idempotent; the person and the reason are on record.
  */
+import type { Session } from '../domain/callers.ts';
 import type { Clock } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
@@ -11,7 +13,7 @@ import type { PurchaseEngine } from '../purchases/engine.ts';
 import type { WebhookEngine } from '../webhooks/engine.ts';
 import type { OperatorActions, ReplayStep } from './actions.ts';
 import {
-  dismissEvent,
+  dismissByHand,
   findEvent,
   findUnappliedOf,
   findUndelivered,
@@ -116,8 +118,14 @@ async function sendMessages(
   });
 }
 
-/** Takes an unmatched event off the list. `false`: it is not on it. */
-export async function dismiss({ db }: Pick<ReplayDeps, 'db'>, id: string, who: RepairAuthor) {
+/** Takes an unmatched event off the list. NOT_FOUND where it has a payment here, or was dismissed before. */
+export async function dismissEvent(
+  { db }: Pick<ReplayDeps, 'db'>,
+  { person }: Session,
+  id: string,
+  reason: string,
+): Promise<void> {
   const eventId = EVENT_ID.exec(id)?.[1];
-  return eventId !== undefined && dismissEvent(db, BigInt(eventId), who);
+  if (eventId === undefined || !(await dismissByHand(db, BigInt(eventId), { by: person.email, reason })))
+    throw new DomainError('NOT_FOUND', 'No unmatched gateway event has this id');
 }

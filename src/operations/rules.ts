@@ -16,10 +16,7 @@ import type { DisputeOutcome } from '../payments/rules.ts';
 
 const MAX_PERSON = 200;
 
-/**
- * Why an action is refused, in words for people. The codes are a closed list, published in
- * docs/OPERATIONS.md.
- */
+/** Why an action is refused. The codes are a closed list, published in docs/OPERATIONS.md. */
 export const REFUSAL_MESSAGES = {
   REASON_NEEDED: `a reason of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed`,
   PERSON_NEEDED: 'the person who takes the action is needed',
@@ -58,10 +55,7 @@ export const ACTION_REFUSALS = Object.keys(REFUSAL_MESSAGES) as [ActionRefusal, 
 /** What was done, in a sentence, or why not; then nothing was written. */
 export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
-/**
- * A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the
- * buyer's details.
- */
+/** `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
 
 /** The facts by which an action is allowed or refused. */
@@ -76,10 +70,7 @@ export interface ActionFacts {
   /** Of money on hold that was paid at a gateway: a bank has left some of it, and does not dispute it. */
   readonly canGiveBack?: boolean;
   readonly openRefund: OpenRefund | null;
-  /**
-   * Of this payment, in the account's wallet, and still the gateway's to send back: in the currency that it
-   * was paid in.
-   */
+  /** In the account's wallet and still the gateway's to send back, in the currency it was paid in. */
   readonly inWallet: Money | null;
   /** Earned by delivering and not given back since, in the price's currency. */
   readonly earned: Money | null;
@@ -202,9 +193,7 @@ function goodwillRefusal({ earned }: ActionFacts, { isGoodwill }: ActionTerms): 
   return isGoodwill ? undefined : 'ALREADY_DELIVERED';
 }
 
-/**
- * What a person asks for. Amounts are decimal digits of minor units, as all of this travels through Temporal.
- */
+/** Amounts are decimal digits of minor units, as all of this travels through Temporal. */
 export interface ActionRequest {
   /** Of this attempt: its line on record. */
   readonly actionId: string;
@@ -289,14 +278,9 @@ export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 /** The money of a purchase or a funding, by where it is. */
 export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
   readonly price: Money;
-  /**
-   * What is to be paid, or was, at the gateway; null from the wallet. With the price it is the locked rate.
-   */
+  /** Asked for at the gateway; null from the wallet. With the price it is the locked rate. */
   readonly charge: Money | null;
-  /**
-   * A refund that has not ended, with what it is in the wallet's currency; null there: no rate was locked for
-   * it.
-   */
+  /** Not ended, and what it is in the wallet's currency; null there: no rate was locked for it. */
   readonly openRefund: { readonly amount: Money; readonly credit: Money | null } | null;
   /** What of the earned the gateway can send back, in the charge's currency. */
   readonly earnedAtSource: Money | null;
@@ -308,10 +292,7 @@ export type AmountOf = { readonly amount: Money | null } | { readonly refusal: A
 
 type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney'>;
 
-/**
- * The amount that an available action would move; null where it moves no money. Parts are possible only in
- * the wallet or of what was earned.
- */
+/** What an available action would move. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(
   action: OperatorAction,
   facts: ActionFacts,
@@ -363,10 +344,7 @@ function creditOf(credit: Money | null, { currency }: Money, asked: Asked): Amou
   return part({ amountMinor: ANY_MINOR, currency }, asked);
 }
 
-/**
- * An amount in the price's currency, by which limits count: at the locked rate, or the whole price where
- * there is none.
- */
+/** In the price's currency: at the locked rate, or the whole price where there is none. */
 export function worthOf(amount: Money, { price, charge }: ActionMoney): Money {
   if (amount.currency === price.currency) return amount;
   if (charge === null || amount.currency !== charge.currency) return price;
@@ -388,10 +366,7 @@ export interface ApprovalLimits {
   readonly perAccountDay: AmountLimits;
 }
 
-/**
- * How long after its request a workflow may begin an action. The API sends it at once, and again when it is
- * requested again.
- */
+/** How long after its request a workflow may begin an action. A repeated request wakes it again. */
 export const BEGIN_WITHIN_MS = 3_600_000;
 
 export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;

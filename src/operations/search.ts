@@ -42,16 +42,13 @@ export const MAX_FOUND = 20;
  * accounts. People only where the role may manage them, differences only where it may see them.
  */
 export async function search(
-  deps: Pick<AccountDeps, 'accounts' | 'environment' | 'stuck'>,
+  deps: Omit<AccountDeps, 'stuck'>,
   text: string,
   role: Role,
 ): Promise<{ readonly items: readonly Found[]; readonly isCut: boolean }> {
   const hits = (
     await Promise.all([
-      findOtherRecords(deps.stuck.db, text, {
-        withDifferences: may(role, 'reconcile'),
-        limit: MAX_FOUND + 1,
-      }),
+      findOtherRecords(deps.db, text, { withDifferences: may(role, 'reconcile'), limit: MAX_FOUND + 1 }),
       searchKeys(deps, text),
       searchMembers(deps, text),
       may(role, 'people') ? searchPeople(deps, text) : [],
@@ -74,7 +71,7 @@ export async function search(
 
 type SearchDeps = Parameters<typeof search>[0];
 
-async function searchTransactions({ stuck: { db } }: SearchDeps, text: string): Promise<Hit[]> {
+async function searchTransactions({ db }: SearchDeps, text: string): Promise<Hit[]> {
   const found = await findTransactions(db, text, MAX_FOUND + 1);
   return found.map(({ transactionId: id, kind, accountId, foundBy, packageName, status, ...amount }) => {
     const price = `${amount.currency} ${formatAmount(amount)}`;

@@ -1,130 +1,100 @@
-/**
- * What counts as stuck: the closed list of classes with the command for each, and after which time. The most
- * specific class wins.
- */
+/** What counts as stuck, after which time, and the command for it. The most specific class wins. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import type { AttentionReason } from '../domain/states.ts';
+
+/** Finance's command. */
+type Command = 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
 
 interface StuckRule {
   /** In words, for people. */
   readonly meaning: string;
-  /** Finance's command for it. */
-  readonly command: 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
-  /** What the command does about it. */
-  readonly does: string;
+  /** What to do, beginning with the command's word. */
+  readonly next: `${Command}: ${string}`;
 }
 
 const RULES = {
   'workflow-gone': {
     meaning: 'open in our database, and its workflow is gone',
-    command: 'replay',
-    does: 'continues it from the database',
+    next: 'replay: continues it from the database',
   },
   'paid-not-delivered': {
     meaning: 'money is held, the eSIM is not delivered',
-    command: 'replay',
-    does: 'checks the supplier and delivers',
+    next: 'replay: checks the supplier and delivers',
   },
   'supplier-unknown': {
     meaning: 'the supplier does not say whether it took the order',
-    command: 'replay',
-    does: 'asks the supplier for the order under the same id, and delivers',
+    next: 'replay: asks the supplier for the order under the same id, and delivers',
   },
   'delivered-not-settled': {
     meaning: 'the supplier has delivered, and the hold is not posted',
-    command: 'replay',
-    does: 'posts the hold',
+    next: 'replay: posts the hold',
   },
   'undo-failed': {
     meaning: 'the supplier refused, and the hold could not be released',
-    command: 'replay',
-    does: 'checks the supplier, then delivers or refunds',
+    next: 'replay: checks the supplier, then delivers or refunds',
   },
   'charge-unknown': {
     meaning: 'the time to pay is over, and the gateway does not say whether it was paid',
-    command: 'replay',
-    does: 'checks the gateway and books its answer',
+    next: 'replay: checks the gateway and books its answer',
   },
   'charge-left-open': {
     meaning: 'closed as unpaid, and the gateway still leaves the charge open after 72 hours',
-    command: 'cancel',
-    does: 'closes it once you know that no money came; with proof of payment, use mark-paid',
+    next: 'cancel: closes it once you know that no money came; with proof of payment, use mark-paid',
   },
   'funding-stuck': {
     meaning: 'a wallet funding whose payment is unknown',
-    command: 'replay',
-    does: 'checks the gateway and credits the wallet',
+    next: 'replay: checks the gateway and credits the wallet',
   },
   'late-money-unbooked': {
     meaning: 'closed, and checks for late money are overdue',
-    command: 'replay',
-    does: 'checks the gateway and books what came',
+    next: 'replay: checks the gateway and books what came',
   },
   'hold-too-old': {
     meaning: 'money is held for a purchase that is closed or missing',
-    command: 'replay',
-    does: 'posts or voids the hold, as its purchase ended',
+    next: 'replay: posts or voids the hold, as its purchase ended',
   },
   'refund-not-done': {
     meaning: 'a refund takes longer than it should',
-    command: 'replay',
-    does: 'checks the refund at the gateway, and sends it if it was never sent',
+    next: 'replay: checks the refund at the gateway, and sends it if it was never sent',
   },
   'refund-needs-attention': {
     meaning: 'the gateway waits for the buyer’s bank details',
-    command: 'credit',
-    does: 'credits the wallet instead, with evidence that the gateway will not send it; once the details are given there, replay',
+    next: 'credit: credits the wallet instead, with evidence that the gateway will not send it; once the details are given there, replay',
   },
   'refund-stuck': {
     meaning: 'the gateway cannot send it, and no rate was locked to credit it at',
-    command: 'credit',
-    does: 'credits the wallet with what it is worth, with evidence that the gateway has not sent it; once it was sent by hand, refund with evidence',
+    next: 'credit: credits the wallet with what it is worth, with evidence that the gateway has not sent it; once it was sent by hand, refund with evidence',
   },
   'payment-disputed': {
     meaning: 'the buyer’s bank disputes the payment',
-    command: 'settle',
-    does: 'settles it as won or lost, as the gateway says, with evidence',
+    next: 'settle: settles it as won or lost, as the gateway says, with evidence',
   },
   'payment-reversed': {
     meaning: 'booked money was taken back',
-    command: 'settle',
-    does: 'settles it as lost, with evidence',
+    next: 'settle: settles it as lost, with evidence',
   },
-  'inbox-unapplied': {
-    meaning: 'a gateway event was stored and not applied',
-    command: 'replay',
-    does: 'applies it',
-  },
+  'inbox-unapplied': { meaning: 'a gateway event was stored and not applied', next: 'replay: applies it' },
   'inbox-without-purchase': {
     meaning: 'a gateway event that matches none of our payments',
-    command: 'dismiss',
-    does: 'takes it off the list once you know what it is about',
+    next: 'dismiss: takes it off the list once you know what it is about',
   },
   'message-undelivered': {
     meaning: 'a webhook message was not delivered',
-    command: 'replay',
-    does: 'sends the message again, under the same id',
+    next: 'replay: sends the message again, under the same id',
   },
   'approval-waiting': {
     meaning: 'an action awaits second approval',
-    command: 'approve',
-    does: 'carries it out; you must not be the person who asked',
+    next: 'approve: carries it out; you must not be the person who asked',
   },
   'action-unfinished': {
     meaning: 'an action was started and has not ended',
-    command: 'show',
-    does: 'shows it; sending the same action again completes it, once',
+    next: 'show: shows it; sending the same action again completes it, once',
   },
   'other-package-delivered': {
     meaning: 'the supplier delivered another package than the one that was ordered',
-    command: 'show',
-    does: 'shows which; check-supplier takes it off the list once you have settled it with the buyer',
+    next: 'show: shows which; check-supplier takes it off the list once you have settled it with the buyer',
   },
-  'needs-attention': {
-    meaning: 'needs attention for another reason',
-    command: 'show',
-    does: 'shows what happened',
-  },
+  'needs-attention': { meaning: 'needs attention for another reason', next: 'show: shows what happened' },
 } as const satisfies Record<string, StuckRule>;
 
 export type StuckClass = keyof typeof RULES;
@@ -132,12 +102,6 @@ export type StuckClass = keyof typeof RULES;
 export const STUCK_CLASSES = Object.keys(RULES) as readonly StuckClass[];
 
 export const stuckRule = (stuckClass: StuckClass): StuckRule => RULES[stuckClass];
-
-/** What to do next, beginning with the command's word. */
-export function nextActionOf(stuckClass: StuckClass): string {
-  const { command, does } = RULES[stuckClass];
-  return `${command}: ${does}`;
-}
 
 export interface StuckFilter {
   readonly classes?: readonly StuckClass[] | undefined;
@@ -195,10 +159,7 @@ export const stuckLimits = (timings: {
   checkLateMs: 3 * HOUR_MS,
   /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */
   monitorLateMs: 75 * HOUR_MS,
-  /**
-   * An open row without a workflow. The workflow starts before its row; a minute spares asking about
-   * purchases in progress.
-   */
+  /** An open row without a workflow. A minute spares asking about purchases in progress. */
   workflowMs: MINUTE_MS,
 });
 

@@ -10,7 +10,7 @@ import type { WorkflowStates } from './engine.ts';
 import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
 import {
   classOfReason,
-  nextActionOf,
+  stuckRule,
   type StuckClass,
   type StuckFilter,
   type StuckItem,
@@ -28,10 +28,7 @@ export type StuckList = Awaited<ReturnType<typeof findStuck>>;
 
 /** More than a team repairs between two readings. */
 const MAX_ROWS = 10_000;
-/**
- * Open purchases and fundings whose workflows are looked up, at most: a day of abandoned checkouts of a large
- * shop.
- */
+/** Open rows whose workflows are looked up: a day of abandoned checkouts of a large shop. */
 const MAX_OPEN = 50_000;
 
 /** The longest stuck first. */
@@ -53,10 +50,7 @@ export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}) {
 
 type Row = Omit<StuckRow, 'source'> & { readonly source: StuckRow['source'] | 'gone' };
 
-/**
- * Open rows without a workflow; undefined: Temporal did not answer. A row closes before its workflow, so rows
- * are read again after the answer.
- */
+/** undefined: Temporal did not answer. A row closes before its workflow, so rows are read once more. */
 async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promise<Row[] | undefined> {
   const open = await findOpenRows(db, { now, limits, limit: MAX_OPEN });
   if (open.length === 0) return [];
@@ -134,14 +128,11 @@ function toItem(row: Row, now: Date): StuckItem {
     amountMinor: row.amount_minor,
     currency: row.currency,
     reason: row.source === 'refund' ? `REFUND_${row.reason}` : row.reason,
-    nextAction: nextActionOf(stuckClass),
+    nextAction: stuckRule(stuckClass).next,
   };
 }
 
-/**
- * Several refunds, messages or events of one transaction become one item: the oldest, for refunds with the
- * sum.
- */
+/** Several of one transaction become one item: the oldest, for refunds with the sum. */
 function mergeItems(one: StuckItem, other: StuckItem): StuckItem {
   const [oldest, newer] = one.ageSeconds >= other.ageSeconds ? [one, other] : [other, one];
   const isSum = oldest.class.startsWith('refund-') && oldest.currency === newer.currency;

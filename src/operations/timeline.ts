@@ -1,7 +1,4 @@
-/**
- * Everything about one purchase or funding, without secrets (src/operations/store/timeline.ts names what is
- * read).
- */
+/** Everything about one purchase or funding, without secrets (store/timeline.ts). */
 import { formatAmount } from '../domain/money.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
 import type { ActionRecord, OperatorActions } from './actions.ts';
@@ -9,26 +6,20 @@ import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WorkflowState } from './engine.ts';
 
-export interface TimelineDeps extends StuckDeps {
+interface TimelineDeps extends StuckDeps {
   readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
-export type TimelineSource =
-  'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'action' | 'workflow';
-
-export interface TimelineLine {
+interface TimelineLine {
   readonly at: Date;
-  readonly source: TimelineSource;
+  readonly source: 'purchase' | 'payment' | 'ledger' | 'gateway' | 'webhook' | 'action' | 'workflow';
   readonly what: string;
   readonly detail: string;
 }
 
 export type Timeline = NonNullable<Awaited<ReturnType<typeof purchaseTimeline>>>;
 
-/**
- * By our id, or by anything that leads to it: a gateway's reference, an eSIM's id or ICCID, a message's id.
- * undefined: unknown id.
- */
+/** By our id, a gateway's reference, an eSIM's id or ICCID, or a message's id. undefined: unknown. */
 export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   const transactionId = (await findTransactionId(deps.db, id)) ?? id;
   const rows = await readTimeline(deps.db, transactionId);
@@ -61,7 +52,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     disputes: rows.disputes,
     messages: rows.messages,
     actions,
-    /** undefined: Temporal did not answer. */
+    /** null: Temporal did not answer. */
     workflows,
     stuck: stuck.items,
     /** Available operator actions. */
@@ -70,14 +61,11 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   };
 }
 
-async function findWorkflows(
-  { workflows }: TimelineDeps,
-  transactionId: string,
-): Promise<readonly WorkflowState[] | undefined> {
+async function findWorkflows({ workflows }: TimelineDeps, transactionId: string) {
   try {
     return await workflows.ofTransaction(transactionId);
   } catch (error) {
-    if (error instanceof EngineUnavailable) return undefined;
+    if (error instanceof EngineUnavailable) return null;
     throw error;
   }
 }
@@ -89,15 +77,10 @@ function attentionOf({ purchase, funding }: TimelineRows) {
 }
 
 function itemOf({ purchase, esim, orders }: TimelineRows) {
-  if (!purchase) return { package: null, quote: null, supplier: null };
+  if (!purchase) return { package: null, supplier: null };
   const { package_code: packageCode, package_name: name, package_type: type } = purchase;
   return {
     package: { packageCode, name, type },
-    quote: {
-      costUsdE4: purchase.cost_usd_e4,
-      settingsId: purchase.settings_id,
-      rateId: purchase.rate_id,
-    },
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
       checkedAt: esim?.checked_at ?? null,
@@ -139,7 +122,12 @@ function timelineOf(
 }
 
 /** No line for what has not happened. */
-function line(at: Date | null, source: TimelineSource, what: string, detail: string | null): TimelineLine[] {
+function line(
+  at: Date | null,
+  source: TimelineLine['source'],
+  what: string,
+  detail: string | null,
+): TimelineLine[] {
   return at ? [{ at, source, what, detail: detail ?? '' }] : [];
 }
 

@@ -5,6 +5,7 @@
  */
 import { csvOf } from '../domain/csv.ts';
 import { classOf, sidesOf } from '../ledger/chart-of-accounts.ts';
+import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatAmount, formatMinor } from '../domain/money.ts';
 import { findTransactionId } from '../operations/store/timeline.ts';
 import {
@@ -14,15 +15,12 @@ import {
   readSales,
   readTransaction,
   readWaiting as findWaiting,
-  type LedgerLine,
   type Sales,
 } from './store/ledger.ts';
 import type { Slice } from './store/lines.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
-interface BooksDeps {
-  readonly db: WorldDb;
-}
+type BooksDeps = Readonly<Record<'db', WorldDb>>;
 
 export type TrialBalance = Awaited<ReturnType<typeof readTrialBalance>>;
 export type Daily = Awaited<ReturnType<typeof readDaily>>;
@@ -73,7 +71,7 @@ export function toCsv(report: Report): string {
 }
 
 /** What was earned: by one line, or by all lines of a currency. */
-export interface Earned extends Pick<Sales, 'currency' | 'deliveries' | 'soldMinor' | 'correctedMinor'> {
+interface Earned extends Pick<Sales, 'currency' | 'deliveries' | 'soldMinor' | 'correctedMinor'> {
   /** Sold and corrected. */
   readonly revenueMinor: bigint;
   /** As the supplier was paid, US dollars × 10,000. */
@@ -124,27 +122,19 @@ function divideAwayFromZero(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -divideHalfUp(-numerator, denominator) : divideHalfUp(numerator, denominator);
 }
 
-function sumOf<Field extends string>(
-  lines: readonly Readonly<Record<Field, bigint>>[],
-  field: Field,
-): bigint {
+function sumOf<Field extends string>(lines: readonly Readonly<Record<Field, bigint>>[], field: Field) {
   return lines.reduce((sum, line) => sum + line[field], 0n);
-}
-
-export interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
 }
 
 type Columns<Line> = Readonly<Record<string, (line: Line) => string>>;
 
-function tableOf<Line>(columns: Columns<Line>, lines: readonly Line[]): Table {
+function tableOf<Line>(columns: Columns<Line>, lines: readonly Line[]) {
   const cells = Object.values(columns);
   return { columns: Object.keys(columns), rows: lines.map((line) => cells.map((cell) => cell(line))) };
 }
 
 /** A report in columns and rows, its totals last. */
-export function toTable(report: Report): Table {
+export function toTable(report: Report) {
   switch (report.report) {
     case 'trial-balance': {
       const none = { account: 'total', kind: '', class: '', accounts: '' };
@@ -212,22 +202,19 @@ const WAITING_COLUMNS: Columns<Waiting['lines'][number]> = {
   oldest_at: (line) => line.oldestAt.toISOString(),
 };
 
-export interface LedgerView {
-  /** Entries of accounts, newest first; otherwise of one purchase or funding, in the order of booking. */
-  readonly isAccount: boolean;
-  readonly accounts: readonly string[];
-  readonly lines: readonly LedgerLine[];
-}
-
 /**
- * The entries of an account, a kind of accounts or a purchase, by any id that leads to it. undefined: the id
- * is unknown.
+ * Of accounts newest first, otherwise of one purchase or funding in the order of booking, by any id that leads to
+ * it. NOT_FOUND.
  */
-export async function readLedger(db: WorldDb, id: string, limit: number): Promise<LedgerView | undefined> {
+export async function readLedger(
+  { db }: BooksDeps,
+  { id, limit }: { readonly id: string; readonly limit: number },
+) {
   const accounts = await findLedgerAccounts(db, id);
   if (accounts.length > 0)
     return { isAccount: true, accounts, lines: await readAccounts(db, accounts, limit) };
   const transactionId = await findTransactionId(db, id);
-  if (transactionId === undefined) return undefined;
+  if (transactionId === undefined)
+    throw new DomainError('NOT_FOUND', `No ledger account and no purchase found with the id ${id}`);
   return { isAccount: false, accounts, lines: await readTransaction(db, transactionId) };
 }

@@ -94,10 +94,7 @@ export async function compareGateway(context: RunContext): Promise<void> {
   await compareAllDisputes(context);
 }
 
-async function comparePage(
-  { db, runId, rules }: RunContext,
-  references: readonly string[],
-): Promise<Dated[]> {
+async function comparePage({ db, runId, rules }: RunContext, references: readonly string[]) {
   const lines = await findLines(db, runId, { side: 'gateway', references });
   const charges = await findOurCharges(db, references);
   const keys = lines.flatMap((line) => (line.refund_key === '' ? [] : [line.refund_key]));
@@ -117,14 +114,8 @@ async function comparePage(
   ];
 }
 
-/**
- * Matches lines with refunds of ours by the gateway's id, or by the key while we do not know the id. Each of
- * ours is sent once.
- */
-function matchRefunds(
-  lines: readonly LineRow[],
-  refunds: readonly OurRefundRow[],
-): Map<LineRow, OurRefundRow> {
+/** By the gateway's id, or by the key while we do not know the id. Each of ours is sent once. */
+function matchRefunds(lines: readonly LineRow[], refunds: readonly OurRefundRow[]) {
   const matched = new Map<LineRow, OurRefundRow>();
   const left = new Set(refunds);
   for (const line of lines.filter((one) => one.part === 'refund')) {
@@ -185,10 +176,7 @@ async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promis
   return [];
 }
 
-/**
- * Throws where the gateway did not answer, so that the run stays unfinished instead of reporting something as
- * missing.
- */
+/** Throws where the gateway did not answer: nothing may be reported as missing for that. */
 function answered<T>(outcome: GatewayOutcome<T>, about = ''): T {
   if (outcome.outcome === 'done') return outcome.value;
   throw new Error(`the gateway did not answer${about}: ${outcome.detail}`);
@@ -209,10 +197,7 @@ async function compareAllDisputes(context: RunContext): Promise<void> {
   }
 }
 
-async function compareDisputePage(
-  { db, gateway, rules, signal }: RunContext,
-  references: readonly string[],
-): Promise<Dated[]> {
+async function compareDisputePage({ db, gateway, rules, signal }: RunContext, references: readonly string[]) {
   const dated: Dated[] = [];
   for (const payment of await findOurDisputes(db, references)) {
     signal?.throwIfAborted();

@@ -1,24 +1,13 @@
-/**
- * What people who have signed in do about differences between our books and the vendors'. Each refusal is a
- * DomainError.
- */
+/** What operators do about differences between our books and the vendors'. */
 import type { Bound, Guarded } from '../platform/bind.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { StuckDeps } from '../operations/stuck.ts';
-import {
-  readByMerchant,
-  readDaily,
-  readLedger,
-  readTrialBalance,
-  readWaiting,
-  type LedgerView,
-} from './books.ts';
+import { readByMerchant, readDaily, readLedger, readTrialBalance, readWaiting } from './books.ts';
 import { createOverview } from './overview.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { pageOf, type Page, type PageQuery } from '../domain/page.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
 import { inTime } from '../platform/circuit-breaker.ts';
 import type { ReconcileEngine } from './engine.ts';
 import type { DifferenceKind, ReconcileSummary } from './payment-rules.ts';
@@ -54,22 +43,12 @@ export const reconciliationUseCases = {
   listDifferences,
   closeDifference,
   reconcile,
-  readLedger: findLedger,
+  readLedger,
   readTrialBalance,
   readDaily,
   readByMerchant,
   readWaiting,
 };
-
-/** NOT_FOUND where the id leads to no ledger account and no purchase. */
-async function findLedger(
-  { db }: { readonly db: WorldDb },
-  { id, limit }: { readonly id: string; readonly limit: number },
-): Promise<LedgerView> {
-  const view = await readLedger(db, id, limit);
-  if (!view) throw new DomainError('NOT_FOUND', `No ledger account and no purchase found with the id ${id}`);
-  return view;
-}
 
 /** One for each environment. */
 export const overviewUseCases = (deps: { readonly stuck: StuckDeps }) => {
@@ -94,10 +73,7 @@ async function listDifferences(
   return pageOf(open, { page, limit });
 }
 
-/**
- * It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already, or
- * the reason says too little.
- */
+/** It stays closed while the facts are the same. NOT_FOUND; VALIDATION_ERROR where it is closed already. */
 async function closeDifference(
   { db, clock }: Pick<OperatorDeps, 'db' | 'clock'>,
   { person }: Pick<Session, 'person'>,
@@ -113,10 +89,7 @@ async function closeDifference(
   if (closed === 'ALREADY_CLOSED') throw refused('the difference is closed already');
 }
 
-/**
- * Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended
- * unfinished.
- */
+/** Waits a while for the end. null: nothing to compare. SERVICE_UNAVAILABLE: it ended unfinished. */
 async function reconcile(
   { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: Omit<OperatorDeps, 'db' | 'clock'>,
   { person }: Session,

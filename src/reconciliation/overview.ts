@@ -13,8 +13,6 @@ interface Figure {
   readonly oldestAgeSeconds: number | null;
 }
 
-export type Overview = Awaited<ReturnType<ReturnType<typeof createOverview>>>;
-
 const earlier = (one: Date | null, other: Date | null): Date | null =>
   one && other ? (one < other ? one : other) : (one ?? other);
 
@@ -29,8 +27,11 @@ export function createOverview({
   readonly stuck: StuckDeps;
   readonly waiting?: () => Promise<Waiting>;
 }) {
-  const ageOf = (oldestAt: Date | null): number | null =>
-    oldestAt && Math.max(0, Math.trunc((stuck.clock.now().getTime() - oldestAt.getTime()) / 1_000));
+  const figureOf = (count: number, oldestAt: Date | null): Figure => ({
+    count,
+    oldestAgeSeconds:
+      oldestAt && Math.max(0, Math.trunc((stuck.clock.now().getTime() - oldestAt.getTime()) / 1_000)),
+  });
   let kept: { readonly asOf: Date; readonly waiting: Promise<Waiting> } | undefined;
   const waitingNow = async () => {
     const now = stuck.clock.now();
@@ -56,37 +57,27 @@ export function createOverview({
       may(role, 'books') ? waitingNow() : null,
     ]);
     const { items, isCut, temporalAsked } = list;
-    const figureOf = (lines: typeof items): Figure => ({
+    // The oldest is listed first.
+    const stuckFigure = (lines: typeof items): Figure => ({
       count: lines.length,
-      // The oldest is listed first.
       oldestAgeSeconds: lines[0]?.ageSeconds ?? null,
     });
     return {
       stuck: {
-        ...figureOf(items),
+        ...stuckFigure(items),
         classes: Array.from(
           Map.groupBy(items, (item) => item.class),
-          ([stuckClass, lines]) => ({ class: stuckClass, ...figureOf(lines) }),
+          ([stuckClass, lines]) => ({ class: stuckClass, ...stuckFigure(lines) }),
         ),
         isCut,
         temporalAsked,
       },
-      approvals: {
-        count: approvals.count + repairs.count,
-        oldestAgeSeconds: ageOf(earlier(approvals.oldestAt, repairs.oldestAt)),
-      },
-      rates: rates && { count: rates.count, oldestAgeSeconds: ageOf(rates.oldestAt) },
-      differences: differences && {
-        count: differences.count,
-        oldestAgeSeconds: ageOf(differences.oldestAt),
-      },
+      approvals: figureOf(approvals.count + repairs.count, earlier(approvals.oldestAt, repairs.oldestAt)),
+      rates: rates && figureOf(rates.count, rates.oldestAt),
+      differences: differences && figureOf(differences.count, differences.oldestAt),
       waiting: waiting && {
         asOf: waiting.asOf,
-        lines: waiting.lines.map((line) => ({
-          ...line,
-          count: line.items,
-          oldestAgeSeconds: ageOf(line.oldestAt),
-        })),
+        lines: waiting.lines.map((line) => ({ ...line, ...figureOf(line.items, line.oldestAt) })),
       },
     };
   };

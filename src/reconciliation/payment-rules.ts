@@ -1,7 +1,4 @@
-/**
- * Differences between our books and the gateway's. Guarantee: what is still moving is undecided, never a
- * difference.
- */
+/** Our books and the gateway's. Guarantee: what is still moving is undecided, never a difference. */
 import { divideHalfUp } from '../domain/money.ts';
 import type { GatewayDispute, StatementLine } from '../payments/port.ts';
 
@@ -28,10 +25,7 @@ export const DIFFERENCE_KINDS = [
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-/**
- * What one side says about a subject: amounts as digits of minor units, times as ISO 8601. Equal facts are
- * the same difference.
- */
+/** Amounts as digits of minor units, times as ISO 8601. Equal facts are the same difference. */
 export type Facts = Readonly<Record<string, string>>;
 
 export interface Difference {
@@ -95,16 +89,10 @@ export interface FeeTariff {
   readonly capMinor: bigint | null;
 }
 
-/**
- * Agreed tariffs by currency: several where foreign cards cost more. Fees in other currencies are not
- * compared.
- */
+/** By currency, several where foreign cards cost more. Fees in other currencies are not compared. */
 export type FeeTariffs = Readonly<Record<string, readonly FeeTariff[]>>;
 
-/**
- * One movement on the gateway's statement. `refund`: one that we did not request, made by hand at the
- * gateway.
- */
+/** One movement on the statement. `refund`: not requested by us, but made by hand at the gateway. */
 export interface GatewayLine extends Pick<
   StatementLine,
   'kind' | 'reference' | 'gatewayId' | 'feesOnTopMinor' | 'at'

@@ -30,9 +30,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 interface ReconcileRequest {
   /** A person, or the schedule. */
   readonly askedBy: string;
-  /**
-   * Compares only what happened within it; absent: everything since the last regular run, with some overlap.
-   */
+  /** Only what happened within it; absent: everything since the last regular run, with some overlap. */
   readonly range?: Slice | undefined;
   /** The same key resumes the same run; absent: a new run. */
   readonly runKey?: string;
@@ -47,10 +45,7 @@ type WorkflowRequest = ReconcileRequest & { readonly runKey: string; readonly is
 /** The requester of a run that was started directly in Temporal. */
 const UNVERIFIED = 'unverified';
 
-/**
- * Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an
- * interrupted run resumes at a slice.
- */
+/** Longer than the margin, and a few thousand lines in most. An interrupted run resumes at a slice. */
 const SLICE_MS = 6 * 3_600_000;
 const ABANDONED_AFTER_MS = DAY_MS;
 /** Takes half of a statement's time limit. */
@@ -62,18 +57,12 @@ export function createReconciliation(deps: ReconcileDeps) {
   return {
     /** Returns null where nothing has happened yet that can be compared. */
     run: (request: ReconcileRequest) => run(deps, request),
-    /**
-     * The same for a workflow. Its input is not proof of who requested it: a person's request is on record
-     * under `runKey`.
-     */
+    /** For a workflow, whose input does not prove who asked: that is on record under `runKey`. */
     runForWorkflow: async (request: WorkflowRequest) => run(deps, await verified(deps, request)),
   };
 }
 
-/**
- * The requester and the time range, from the row. Without a row the request is the schedule's, or it raises
- * an alert.
- */
+/** As the row has it. Without a row the request is the schedule's, or it raises an alert. */
 async function verified(
   { db, events }: Pick<ReconcileDeps, 'db' | 'events'>,
   { isScheduled, ...request }: WorkflowRequest,
@@ -148,10 +137,7 @@ async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Pr
   });
 }
 
-/**
- * The run's time with a margin, cut into slices; for a regular run also the slices around older open
- * differences.
- */
+/** The run's time with a margin; for a regular run also the slices around older open differences. */
 async function slicesOf(db: WorldDb, own: Slice, isRegular: boolean): Promise<Slice[]> {
   const [fromMs, toMs] = [own.from.getTime() - MARGIN_MS, own.to.getTime() + MARGIN_MS];
   const slices: Slice[] = [];

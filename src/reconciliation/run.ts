@@ -1,7 +1,4 @@
-/**
- * What both halves of a run share: reading lists into lines, comparing page by page, and keeping the
- * verdicts.
- */
+/** What both halves of a run share. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { EsimSupplier } from '../esims/port.ts';
@@ -26,16 +23,11 @@ export interface ReconcileDeps {
   readonly clock: Clock;
   readonly events: Pick<Events, 'reconciled' | 'unverifiedRequest'>;
   readonly settings: {
-    /**
-     * A run starts this long before the end of the last one, since a payment may arrive this long after it
-     * was opened.
-     */
+    /** A run starts this long before the end of the last one: a payment may arrive this late. */
     readonly overlapMs: number;
     /** Younger movements are in flight and no difference. */
     readonly settleMs: number;
-    /**
-     * Differences are compared once more after this, since an event may be in flight for rows without a date.
-     */
+    /** Differences are compared once more after this, since an event may be in flight. */
     readonly lingerMs: number;
     readonly fees: FeeTariffs;
   };
@@ -46,10 +38,7 @@ export interface RunContext extends ReconcileDeps {
   /** Aborted: the run throws, and can be resumed. */
   readonly signal: AbortSignal | undefined;
   readonly rules: Rules;
-  /**
-   * The time that vendors' lists are read for: the run's own with a margin, and the time around older open
-   * differences.
-   */
+  /** What vendors' lists are read for: the run's own time with a margin, and older open differences. */
   readonly slices: readonly Slice[];
   /** The run's own time; no run has compared the part from `newFrom` on before. */
   readonly own: Slice;
@@ -110,10 +99,7 @@ export async function compareUnlisted<Row, Cursor>(
   }
 }
 
-/**
- * Compares our rows one by one with an empty list; where that differs, with what the vendor holds when asked
- * for this row.
- */
+/** Compares rows with an empty list; where that differs, with what the vendor holds when asked. */
 export async function compareOneByOne<Row, Line>(
   rows: readonly Row[],
   vendor: {
@@ -187,9 +173,7 @@ export function ownSlices({ slices, own }: Pick<RunContext, 'slices' | 'own'>): 
 export const later = (one: Date, other: Date): Date => (one > other ? one : other);
 export const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/**
- * Counts entries that a list lacked although the vendor holds them. Throws when they are too many for chance.
- */
+/** Counts entries that a list lacked although the vendor holds them. Throws when they are too many. */
 export function createListingGuard(what: string): () => void {
   let refuted = 0;
   return () => {

@@ -1,7 +1,4 @@
-/**
- * Differences between our deliveries and the supplier's orders and balance. Guarantee: what is still moving
- * is undecided, never a difference.
- */
+/** Our deliveries and the supplier's orders. What is still moving is undecided, never a difference. */
 import {
   decided,
   isTooYoung,
@@ -41,10 +38,7 @@ export interface OurOrder {
   readonly lastMovedAt: Date;
 }
 
-/**
- * Compares what the supplier holds for a purchase, replacements included, with what is booked for it; no
- * lines: it holds nothing.
- */
+/** Replacements included. No lines: the supplier holds nothing. */
 export function compareOrders(
   subject: string,
   ours: OurOrder | undefined,

@@ -27,7 +27,6 @@ import {
   ownSlices,
   PAGE_ROWS,
   verdictAt,
-  type Dated,
   type RunContext,
 } from './run.ts';
 
@@ -69,10 +68,7 @@ export async function compareSupplier(context: RunContext): Promise<void> {
   await compareOldTopUps(context);
 }
 
-async function comparePage(
-  { db, runId, rules }: RunContext,
-  references: readonly string[],
-): Promise<Dated[]> {
+async function comparePage({ db, runId, rules }: RunContext, references: readonly string[]) {
   const orders = await findOurOrders(db, references);
   const ids = [...new Set([...references, ...orders.flatMap((order) => order.supplierIds)])];
   const lines = await findLines(db, runId, { side: 'supplier', references: ids });
@@ -123,10 +119,7 @@ const asking = (context: RunContext) => ({
 });
 
 /** Searches what was listed while the purchase's eSIM was being ordered; its top-ups are in the same list. */
-async function askFor(
-  { supplier, signal }: RunContext,
-  { supplierIds, listed }: OurOrderRow,
-): Promise<SupplierLine[]> {
+async function askFor({ supplier, signal }: RunContext, { supplierIds, listed }: OurOrderRow) {
   signal?.throwIfAborted();
   const from = new Date(listed.from.getTime() - LIST_SLACK_MS);
   const to = new Date(listed.to.getTime() + LIST_SLACK_MS);
@@ -150,10 +143,7 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
   }
 }
 
-/**
- * Compares the supplier's balance with what was used since the last agreed sum; returns the sum agreed on
- * now.
- */
+/** Compares the balance with what was used since the last agreed sum; returns the sum agreed on now. */
 export async function compareSupplierBalance(context: RunContext) {
   const { db, supplier, clock } = context;
   const agreed = await findAgreedSum(db);

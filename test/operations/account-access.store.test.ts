@@ -14,7 +14,7 @@ import {
   listAccountKeys,
   listAccountMembers,
   listUndeliveredMessages,
-} from '../../src/operations/account-access.ts';
+} from '../../src/operations/accounts.ts';
 import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
 import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
@@ -25,7 +25,7 @@ const rows = rowsOf(books.owner);
 afterAll(() => books.close());
 
 const hex = () => randomBytes(16).toString('hex');
-const deps = { accounts: books.accounts, environment: 'test' as const, stuck: { db: books.world } };
+const deps = { accounts: books.accounts, environment: 'test' as const, db: books.world };
 const SECRET = 's3cret-of-the-merchant';
 const unknownAccount = `acc-${hex()}`;
 

@@ -1,6 +1,7 @@
 /**
  * An operator action between the API, which judges and records it, and the workflow, which performs what is
- * on record and nothing else.
+ * on record and nothing else. One that is approved days later concerns what existed when it was requested. A
+ * repeated request is done once, and once more where something undid the first.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -11,6 +12,7 @@ import {
   askForAction,
   carryOutAction,
   closeAction,
+  decideApproval,
   findBegunAction,
   findOutcome,
   listActions,
@@ -18,21 +20,28 @@ import {
   previewEffect,
 } from '../../src/operations/store/actions.ts';
 import type { ActionRequest } from '../../src/operations/rules.ts';
+import { findOpenRefunds, saveRefundState } from '../../src/payments/store/refunds.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { beginWithdrawal, loadDelivery } from '../../src/purchases/store/supplier-orders.ts';
 import { basePackage, NO_LIMITS, region } from '../support/money/facts.ts';
-import { NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import { databaseActions } from '../support/world/database-engine.ts';
+import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 const newId = () => makeId('action', randomBytes(16).toString('hex'));
+const EVIDENCE = 'https://tickets.test.example/4711';
+type Asked = Pick<ActionRequest, 'action'> & Partial<ActionRequest>;
 const LIMITS = { limits: NO_LIMITS, now: NOW };
+const ABOVE = { limits: { ...NO_LIMITS, perAction: { USD: 1n } }, now: NOW };
 const NOT_ASKED = { outcome: 'refused', code: 'NOT_ASKED' };
 
-function request({ transactionId }: Payer, more: Partial<ActionRequest> = {}): ActionRequest {
+function given({ transactionId }: Payer, more: Asked): ActionRequest {
   const actionId = newId();
-  const evidence = 'https://tickets.test.example/4711';
-  const what = { transactionId, action: 'mark-paid', by: 'ada', reason: 'a test', evidence } as const;
-  return { actionId, actionKey: actionId, ...what, ...more };
+  return { actionId, actionKey: actionId, transactionId, by: 'ada', reason: 'a test', ...more };
 }
+
+const request = (payer: Payer, more: Partial<ActionRequest> = {}): ActionRequest =>
+  given(payer, { action: 'mark-paid', evidence: EVIDENCE, ...more });
 
 async function asked(payer: Payer, more: Partial<ActionRequest> = {}): Promise<ActionRequest> {
   const action = request(payer, more);
@@ -92,10 +101,9 @@ describe('the next action of a purchase', () => {
 
   it('is none while a second person has to approve it', async () => {
     const payer = await books.payer();
-    const limits = { limits: { ...NO_LIMITS, perAction: { USD: 1n } }, now: NOW };
     const action = request(payer, { amountMinor: '2000000', currency: 'NGN' });
     for (let again = 0; again < 2; again += 1)
-      expect(await askForAction(books.world, action, limits)).toMatchObject({
+      expect(await askForAction(books.world, action, ABOVE)).toMatchObject({
         outcome: 'waits-for-approval',
       });
     expect(await begin(payer)).toBeNull();
@@ -155,9 +163,8 @@ describe('an action that has not begun', () => {
     const payer = await books.payer();
     const action = await asked(payer);
     const waiting = await books.payer();
-    const limits = { limits: { ...NO_LIMITS, perAction: { USD: 1n } }, now: NOW };
     const other = request(waiting);
-    await askForAction(books.world, other, limits);
+    await askForAction(books.world, other, ABOVE);
     for (const actionId of [action.actionId, other.actionId, newId()]) {
       expect(await findBegunAction(books.world, actionId)).toBeUndefined();
       expect(await carryOutAction(books.world, actionId, NOW)).toMatchObject(NOT_ASKED);
@@ -208,3 +215,164 @@ it.each(['deliver-other', 'cancel'] as const)(
     expect(await statusesOf(payer)).toEqual(['REFUSED']);
   },
 );
+
+async function perform({ transactionId }: Payer, actionId: string) {
+  expect(await nextAction(books.world, transactionId)).toMatchObject({ actionId });
+  return carryOutAction(books.world, actionId, NOW);
+}
+
+/** Waits for a second person; returns what approves it. */
+async function waiting(payer: Payer, more: Asked) {
+  const request = given(payer, more);
+  const { actionId } = request;
+  expect(await askForAction(books.world, request, ABOVE)).toMatchObject({ outcome: 'waits-for-approval' });
+  return async () => {
+    const decision = { by: 'grace', isApproved: true, tryId: newId() };
+    expect(await decideApproval(books.world, actionId, decision, NOW)).toMatchObject({ outcome: 'go' });
+    return perform(payer, actionId);
+  };
+}
+
+/** By another person, at once. */
+async function done(payer: Payer, more: Asked) {
+  const request = given(payer, { ...more, by: 'bob' });
+  await askForAction(books.world, request, LIMITS);
+  expect(await perform(payer, request.actionId)).toMatchObject({ outcome: 'done' });
+}
+
+async function delivered(): Promise<Payer> {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  await settlePurchase(books.world, payer.transactionId);
+  return payer;
+}
+
+/** Bob has the money sent back as a gift, and the gateway waits for the buyer's bank details. */
+async function giftThatWaits(payer: Payer) {
+  await done(payer, {
+    action: 'refund-to-source',
+    goodwill: true,
+    amountMinor: String(CHARGE_MINOR),
+    currency: 'NGN',
+  });
+  const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+  const state = { status: 'NEEDS_ATTENTION', refundId: '1', gatewayStatus: 'needs-attention' } as const;
+  await saveRefundState(books.world, refund!, state);
+}
+
+const openRefunds = async ({ transactionId }: Payer) =>
+  (await findOpenRefunds(books.world, transactionId)).map((refund) => refund.status);
+
+it('a dispute that came later is not settled against the gateway’s word by what was approved for an earlier one', async () => {
+  const payer = await delivered();
+  await books.dispute(payer, { disputeId: '17' });
+  const settle = { action: 'settle-dispute', evidence: EVIDENCE, outcome: 'won' } as const;
+  const approve = await waiting(payer, { ...settle, overrides: true });
+  await books.dispute(payer, { disputeId: '17', state: 'won' });
+  await done(payer, settle);
+  await books.dispute(payer, { disputeId: '18' });
+  expect(await approve()).toMatchObject({ code: 'DISPUTE_NEEDED' });
+  expect(await books.payment(payer)).toMatchObject({ disputed_minor: CHARGE_MINOR });
+});
+
+it('a named dispute is settled, and so is the one that was open when it was asked for', async () => {
+  for (const disputeId of ['17', undefined]) {
+    const payer = await delivered();
+    await books.dispute(payer, { disputeId: '17' });
+    const settle = { action: 'settle-dispute', evidence: EVIDENCE, outcome: 'won', overrides: true } as const;
+    const approve = await waiting(payer, { ...settle, disputeId });
+    expect(await approve()).toMatchObject({ outcome: 'done' });
+    expect(await books.payment(payer)).toMatchObject({ disputed_minor: 0n, used_minor: CHARGE_MINOR });
+  }
+});
+
+it('a gift to the wallet does not end a refund that came later and that the gateway may still send', async () => {
+  const payer = await delivered();
+  const gift = { amountMinor: String(PRICE_MINOR), currency: 'USD', goodwill: true, evidence: EVIDENCE };
+  const approve = await waiting(payer, { action: 'credit-wallet', ...gift });
+  await giftThatWaits(payer);
+  expect(await approve()).toMatchObject({ outcome: 'refused' });
+  expect([await books.balance(payer), await openRefunds(payer)]).toEqual([0n, ['NEEDS_ATTENTION']]);
+});
+
+it('a gift back to its source does not close, as sent by hand, a refund that came later', async () => {
+  const payer = await delivered();
+  const gift = { amountMinor: String(CHARGE_MINOR), currency: 'NGN', goodwill: true, evidence: EVIDENCE };
+  const approve = await waiting(payer, { action: 'refund-to-source', ...gift });
+  await giftThatWaits(payer);
+  expect(await approve()).toMatchObject({ outcome: 'refused' });
+  expect(await openRefunds(payer)).toEqual(['NEEDS_ATTENTION']);
+});
+
+it('what was asked for about a refund that waits ends that refund', async () => {
+  const payer = await delivered();
+  await giftThatWaits(payer);
+  const approve = await waiting(payer, { action: 'credit-wallet', evidence: EVIDENCE });
+  expect(await approve()).toMatchObject({ outcome: 'done' });
+  expect([await books.balance(payer), await openRefunds(payer)]).toEqual([PRICE_MINOR, []]);
+});
+
+const repeat = ({ transactionId }: Payer, action: 'deliver-other' | 'cancel') =>
+  databaseActions(books.world, NOW).perform({ transactionId, action, by: 'ada', reason: 'a test' });
+
+it('a package is replaced once, and once more when the supplier refuses the replacement', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const packages = ['ONE', 'TWO'].map((packageCode) => basePackage({ packageCode }));
+  const bought = basePackage({ packageCode: payer.input.packageCode });
+  const catalogue = { supplier: 'esim-access', regions: [region()], packages: [bought, ...packages] };
+  await replaceCatalogue(books.world, catalogue, NOW);
+  const ordersOf = async () =>
+    (
+      await books.world
+        .selectFrom('supplier_orders')
+        .select('state')
+        .where('transaction_id', '=', payer.transactionId)
+        .orderBy('id')
+        .execute()
+    ).map(({ state }) => state);
+
+  const refuse = () =>
+    books.owner
+      .updateTable('supplier_orders')
+      .set({ state: 'refused', refused_reason: 'OUT_OF_STOCK', closed_at: NOW })
+      .where('transaction_id', '=', payer.transactionId)
+      .where('state', '=', 'planned')
+      .execute();
+
+  await refuse();
+  const first = await repeat(payer, 'deliver-other');
+  expect(first).toMatchObject({ outcome: 'done' });
+  expect(first).not.toHaveProperty('again');
+  expect(await repeat(payer, 'deliver-other')).toEqual({ ...first, again: true });
+  expect(await ordersOf()).toEqual(['refused', 'planned']);
+
+  await refuse();
+  const second = await repeat(payer, 'deliver-other');
+  expect(second).toMatchObject({ outcome: 'done' });
+  expect(second).not.toHaveProperty('again');
+  expect(await repeat(payer, 'deliver-other')).toEqual({ ...second, again: true });
+  expect(await ordersOf()).toEqual(['refused', 'refused', 'planned']);
+});
+
+it('a purchase is cancelled once, and again when one of its payments is found open', async () => {
+  const payer = await books.payer();
+  const cancelled = { outcome: 'done', did: 'cancelled: nothing was paid' };
+  expect(await repeat(payer, 'cancel')).toMatchObject(cancelled);
+  expect(await repeat(payer, 'cancel')).toMatchObject({ ...cancelled, again: true });
+  const flag = { attention_reason: 'PAYMENT_STILL_OPEN', needs_attention_since: NOW } as const;
+  await books.owner
+    .updateTable('purchases')
+    .set(flag)
+    .where('transaction_id', '=', payer.transactionId)
+    .execute();
+  const closed = await repeat(payer, 'cancel');
+  expect(closed).toMatchObject({ outcome: 'done', did: 'closed; no further payment expected' });
+  expect(closed).not.toHaveProperty('again');
+  const { attention_reason: reason } = await books.world
+    .selectFrom('purchases')
+    .select('attention_reason')
+    .where('transaction_id', '=', payer.transactionId)
+    .executeTakeFirstOrThrow();
+  expect(reason).toBeNull();
+});

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { OPS_QUEUE, RUN_JOB_WORKFLOW } from '../../workflows/contract.ts';
 import { reopenHold } from '../support/money/holds.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { dataOf, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
+import { dataOf, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
 import { buyThroughGateway } from '../support/money/payments.ts';
 import { startStack, type Answer } from '../support/world/stack.ts';
 import { alarms } from '../support/world/stranger.ts';
@@ -62,12 +62,25 @@ const repairOf = (answer: Answer): Repair => {
   return dataOf(answer) as unknown as Repair;
 };
 
+const askFor = async (body: object, who = ada): Promise<Repair> =>
+  repairOf(await who.call('POST', REPAIRS, body));
+const decide = (who: Person, repairId: string, verb: 'approve' | 'decline' | 'stop') =>
+  who.call('POST', `${REPAIRS}/${repairId}/${verb}`, WHY);
+const preview = async (body: object) =>
+  dataOf(await ada.call('POST', `${REPAIRS}/preview`, { ...body, reason: undefined }));
+
+/** Asks for it once the preview finds as many items. */
+const askOnce = (body: object, count: number): Promise<Repair> =>
+  until(
+    () => preview(body),
+    ({ matches }) => matches === count,
+    { what: `${count} on the list` },
+  ).then(() => askFor(body));
+
 async function stuckIds(): Promise<string[]> {
   const { items } = dataOf(
     await ada.call('GET', '/ops/stuck?limit=100&class=paid-not-delivered'),
-  ) as unknown as {
-    items: { transactionId: string }[];
-  };
+  ) as unknown as { items: { transactionId: string }[] };
   return items.map(({ transactionId }) => transactionId);
 }
 
@@ -83,9 +96,7 @@ async function makeStuck(count: number): Promise<string[]> {
     ),
   );
   const ids = bought.map(({ body }) => body.transactionId);
-  await until(stuckIds, (found) => ids.every((id) => found.includes(id)), {
-    what: 'all of them are stuck',
-  });
+  await until(stuckIds, (found) => ids.every((id) => found.includes(id)), { what: 'all of them are stuck' });
   return ids;
 }
 
@@ -106,18 +117,11 @@ async function balanceMinor(accountId: string): Promise<bigint> {
 }
 const balance = () => balanceMinor(account.accountId);
 
-const withoutReason = <Body extends { readonly reason: string }>(body: Body) => ({
-  ...body,
-  reason: undefined,
-});
-
 describe('twenty stuck purchases', { timeout: 180_000 }, () => {
   it('are previewed, approved by another person, repaired once each, and recorded', async () => {
     const ids = await makeStuck(20);
     const held = await balance();
-    const plan = dataOf(
-      await ada.call('POST', `${REPAIRS}/preview`, withoutReason(REPAIR_BODY)),
-    ) as unknown as {
+    const plan = (await preview(REPAIR_BODY)) as unknown as {
       items: (Row & { isPossible: boolean })[];
       matches: number;
     };
@@ -132,20 +136,16 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     expect(repair).toMatchObject({ status: 'WAITS_FOR_APPROVAL', by: ada.email, decidedBy: null });
     expect(repair.items.map((row) => row.transactionId).toSorted()).toEqual(ids.toSorted());
     // The same key gives the same batch repair; with another key, nothing is left to request.
-    expect(repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, repairKey: 'monday' })).repairId).toBe(
-      repairId,
-    );
+    expect((await askFor({ ...REPAIR_BODY, repairKey: 'monday' })).repairId).toBe(repairId);
     const again = await bayo.call('POST', REPAIRS, REPAIR_BODY);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('nothing matches')]);
     expect(await balance()).toBe(held);
 
-    const own = await ada.call('POST', `${REPAIRS}/${repairId}/approve`, WHY);
+    const own = await decide(ada, repairId, 'approve');
     expect([own.status, own.text]).toEqual([403, expect.stringContaining('a different person')]);
-    expect((await olu.call('POST', `${REPAIRS}/${repairId}/approve`, WHY)).status).toBe(403);
+    expect((await decide(olu, repairId, 'approve')).status).toBe(403);
     await stack.clearFaults();
-    const approvals = await Promise.all(
-      [1, 2, 3].map(() => bayo.call('POST', `${REPAIRS}/${repairId}/approve`, WHY)),
-    );
+    const approvals = await Promise.all([1, 2, 3].map(() => decide(bayo, repairId, 'approve')));
     expect(approvals.map(({ status }) => status)).toEqual([200, 200, 200]);
 
     const ended = await untilEnded(repairId);
@@ -154,26 +154,15 @@ describe('twenty stuck purchases', { timeout: 180_000 }, () => {
     expect(ended).toMatchObject({ status: 'COMPLETED', decidedBy: bayo.email });
     expect(await stuckIds()).toEqual([]);
     expect(await balance()).toBe(held);
-    const { rows: made } = await sql<{
-      action: string;
-      by_person: string;
-      approved_by: string;
-      status: string;
-      reason: string;
-    }>`
-      select action, by_person, approved_by, status, reason from operator_actions where transaction_id = any(${ids})`.execute(
+    const { rows: made } = await sql<{ reason: string }>`
+      select by_person, status, reason from operator_actions where transaction_id = any(${ids})`.execute(
       stack.owner,
     );
     // The supplier's event may have delivered one before its turn.
     expect(made.length).toBeGreaterThan(0);
     for (const row of made) expect(row).toMatchObject({ by_person: ada.email, status: 'DONE' });
     expect(made[0]?.reason).toBe(`${REPAIR_BODY.reason} (${repairId})`);
-    const { rows: record } = await sql<{
-      action: string;
-      by_person: string;
-      status: string;
-      refusal: string | null;
-    }>`
+    const { rows: record } = await sql`
       select action, by_person, status, refusal from operator_actions where transaction_id = ${repairId} order by created_at`.execute(
       stack.owner,
     );
@@ -201,11 +190,7 @@ describe('amounts', { timeout: 120_000 }, () => {
       reason: 'their banks do not take it',
       evidence: 'ticket 4711',
     };
-    const asked = await until(
-      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(body))),
-      ({ matches }) => matches === 3,
-      { what: 'three refunds wait' },
-    ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
+    const asked = await askOnce(body, 3);
     expect(asked.items.every(({ amount }) => amount !== null && amount > 1)).toBe(true);
     expect(asked.totals).toHaveLength(1);
     // One is repaired individually meanwhile.
@@ -219,7 +204,7 @@ describe('amounts', { timeout: 120_000 }, () => {
     expect(dataOf(await ada.call('GET', `/ops/purchases/${first}/actions`))['made']).toEqual([]);
     const waits = dataOf(await ada.call('POST', `/ops/purchases/${first}/actions`, byHand));
     expect((await bayo.call('POST', `/ops/actions/${String(waits['actionId'])}/approve`)).status).toBe(200);
-    await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    await decide(bayo, asked.repairId, 'approve');
     const ended = await untilEnded(asked.repairId);
     expect(byId(ended, first)).toMatchObject({ status: 'REFUSED' });
     for (const [index, id] of ids.entries()) {
@@ -263,13 +248,9 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
       await sql`update holds set created_at = created_at - interval '1 hour' where id = ${id}`.execute(trx);
     });
     const body = { ...REPAIR_BODY, filter: { class: 'hold-too-old' } };
-    const asked = await until(
-      async () => dataOf(await ada.call('POST', `${REPAIRS}/preview`, withoutReason(body))),
-      ({ matches }) => matches === 1,
-      { what: 'the hold is on the list' },
-    ).then(async () => repairOf(await ada.call('POST', REPAIRS, body)));
+    const asked = await askOnce(body, 1);
     expect(asked.items).toMatchObject([{ transactionId: id, preview: 'cancel', amount: null }]);
-    await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    await decide(bayo, asked.repairId, 'approve');
     const ended = await untilEnded(asked.repairId);
     const pending = dataOf(await ada.call('GET', '/ops/actions/pending'))['items'] as {
       readonly actionId: string;
@@ -292,20 +273,20 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   it('that was declined or stopped releases its items, and does nothing', async () => {
     const ids = await makeStuck(2);
     const filter = { ...REPAIR_BODY.filter, olderThanSeconds: 0, currency: 'USD' };
-    const one = repairOf(await ada.call('POST', REPAIRS, { ...REPAIR_BODY, filter, maxRows: 100 }));
+    const one = await askFor({ ...REPAIR_BODY, filter, maxRows: 100 });
     expect(one.filter).toEqual(filter);
-    expect(repairOf(await bayo.call('POST', `${REPAIRS}/${one.repairId}/decline`, WHY))).toMatchObject({
+    expect(repairOf(await decide(bayo, one.repairId, 'decline'))).toMatchObject({
       status: 'DECLINED',
       counts: { skipped: 2 },
     });
-    const late = await bayo.call('POST', `${REPAIRS}/${one.repairId}/approve`, WHY);
+    const late = await decide(bayo, one.repairId, 'approve');
     expect([late.status, late.text]).toEqual([400, expect.stringContaining('does not await approval')]);
-    const idle = await ada.call('POST', `${REPAIRS}/${one.repairId}/stop`, WHY);
+    const idle = await decide(ada, one.repairId, 'stop');
     expect([idle.status, idle.text]).toEqual([400, expect.stringContaining('is not running')]);
     expect((await stuckIds()).toSorted()).toEqual(ids.toSorted());
-    const two = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
+    const two = await askFor(REPAIR_BODY);
     await stack.clearFaults();
-    await bayo.call('POST', `${REPAIRS}/${two.repairId}/approve`, WHY);
+    await decide(bayo, two.repairId, 'approve');
     await untilEnded(two.repairId);
     expect(await stuckIds()).toEqual([]);
   });
@@ -313,24 +294,24 @@ describe('a batch repair', { timeout: 120_000 }, () => {
   it('is not approved for a person who may no longer request it', async () => {
     const eve = await signedIn(stack, 'FINANCE');
     await makeStuck(1);
-    const asked = repairOf(await eve.call('POST', REPAIRS, REPAIR_BODY));
+    const asked = await askFor(REPAIR_BODY, eve);
     await stack.accounts
       .updateTable('operators')
       .set({ disabled_at: new Date() })
       .where('user_id', '=', eve.personId)
       .execute();
-    const answer = await bayo.call('POST', `${REPAIRS}/${asked.repairId}/approve`, WHY);
+    const answer = await decide(bayo, asked.repairId, 'approve');
     expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('may not do so any more')]);
-    expect((await bayo.call('POST', `${REPAIRS}/${asked.repairId}/decline`, WHY)).status).toBe(200);
-    const again = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
+    expect((await decide(bayo, asked.repairId, 'decline')).status).toBe(200);
+    const again = await askFor(REPAIR_BODY);
     await stack.clearFaults();
-    await bayo.call('POST', `${REPAIRS}/${again.repairId}/approve`, WHY);
+    await decide(bayo, again.repairId, 'approve');
     await untilEnded(again.repairId);
   });
 
   it('started by hand in Temporal, without a second person, does nothing', async () => {
     const ids = await makeStuck(1);
-    const waiting = repairOf(await ada.call('POST', REPAIRS, REPAIR_BODY));
+    const waiting = await askFor(REPAIR_BODY);
     const raised = () => alarms(stack.workerAdminUrl(), 'action');
     const before = await raised();
     const said: unknown = await stack.temporal.workflow.execute(RUN_JOB_WORKFLOW, {
@@ -341,7 +322,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     expect(said).toBe('Not approved; nothing done.');
     expect(await raised()).toBeGreaterThan(before);
     expect(await stuckIds()).toEqual(ids);
-    await bayo.call('POST', `${REPAIRS}/${waiting.repairId}/decline`, WHY);
+    await decide(bayo, waiting.repairId, 'decline');
     await stack.clearFaults();
   });
 });

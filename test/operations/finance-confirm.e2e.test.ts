@@ -135,9 +135,7 @@ it('an approval that would be refused says so, and does not ask', async () => {
   const whole = (jsonOf(await here(`credit ${id} --goodwill --dry-run --json`)) as Seen).preview.amount;
   const credit = (amount: string) =>
     here(`credit ${id} --goodwill --amount ${amount} --currency NGN --yes --json`);
-  expect(jsonOf(await credit(whole.toFixed(2)))).toMatchObject({
-    outcome: 'waits-for-approval',
-  });
+  expect(jsonOf(await credit(whole.toFixed(2)))).toMatchObject({ outcome: 'waits-for-approval' });
   expect(jsonOf(await credit('50.00'))).toMatchObject({ outcome: 'done' });
   const before = await written();
   for (const asked of [{ answer: 'y' }, { more: ['--dry-run'] }]) {

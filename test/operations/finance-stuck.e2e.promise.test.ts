@@ -2,24 +2,23 @@
 // list shows each under its class and nothing else; one command repairs each class; repeating it changes
 // nothing; then the list is empty and the books are right.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { StuckClass } from '../../src/operations/stuck-rules.ts';
 import { newBuyer } from '../support/people/buyer.ts';
 import { commander, hereFinance, jsonOf, shellFinance } from '../support/people/finance.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { buyThroughGateway, untilStatus } from '../support/money/payments.ts';
+import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
 import { size } from '../support/time/size.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
+import { startStack } from '../support/world/stack.ts';
 import {
   applyInbox,
   FIXTURE_PACE,
   plantStuck,
   pauseSweeps,
   type StuckFixture,
-  type FixtureIds,
 } from '../support/money/stuck-fixture.ts';
 import { until } from '../support/time/until.ts';
-import { atGateway } from '../support/money/payments.ts';
 import { answerStatus, startReceiver } from '../support/people/webhook-receiver.ts';
 
 /** Of each of the fourteen classes: 56 in total, or 504. */
@@ -46,24 +45,12 @@ const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly mor
 };
 const commandOf = (stuckClass: StuckClass) => COMMANDS[stuckClass] ?? { verb: 'replay', more: [] };
 
-let stack: Stack;
-let fixture: StuckFixture;
-let planted: FixtureIds;
-type Commander = Awaited<ReturnType<typeof commander>>;
-let ada: Commander;
-let bo: Commander;
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) } });
-  await pauseSweeps(stack);
-  [ada, bo] = [await commander(stack), await commander(stack)];
-  fixture = { stack, receiver: await startReceiver(), failing: [] };
-  await growHealthy();
-  planted = await plantStuck(fixture, EACH);
-}, 900_000);
-afterAll(async () => {
-  await fixture.receiver.close();
-  await stack.close();
-});
+const stack = await forFile(startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) } }));
+await pauseSweeps(stack);
+const [ada, bo] = [await commander(stack), await commander(stack)];
+const fixture: StuckFixture = { stack, receiver: await forFile(startReceiver()), failing: [] };
+await growHealthy();
+const planted = await plantStuck(fixture, EACH);
 
 /** What must never be listed: delivered, waiting, abandoned, given back, refused, notified. */
 async function growHealthy(): Promise<void> {

@@ -20,10 +20,7 @@ const SEEN = ['--evidence', 'the supplier’s answer to ticket 1'];
 
 const stack = await forFile(
   startStack({
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE),
-      SIMWAY_APPROVAL_LIMIT: 'USD=4.00',
-    },
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE), SIMWAY_APPROVAL_LIMIT: 'USD=4.00' },
   }),
 );
 await pauseSweeps(stack);
@@ -263,9 +260,7 @@ describe('operator actions', () => {
       outcome: 'done',
     });
     const paidBack = ['--reason', 'paid back by hand'];
-    expect(await shellFinance(bo.env, `decline --yes ${other}`, paidBack)).toMatchObject({
-      code: 0,
-    });
+    expect(await shellFinance(bo.env, `decline --yes ${other}`, paidBack)).toMatchObject({ code: 0 });
     expect(await actionsOf(other)).toMatchObject([
       { status: 'DECLINED', decision_reason: 'paid back by hand' },
     ]);

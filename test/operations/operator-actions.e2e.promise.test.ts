@@ -131,9 +131,7 @@ it(
       // An action whose answer came too late has ended all the same.
       const actions = () => stack.owner.selectFrom('operator_actions').select('status').execute();
       const isOpen = ({ status }: { readonly status: string }) => status === 'ASKED' || status === 'BEGUN';
-      const audited = await until(actions, (all) => !all.some(isOpen), {
-        what: 'every action ended',
-      });
+      const audited = await until(actions, (all) => !all.some(isOpen), { what: 'every action ended' });
       console.log(
         `${PURCHASES} purchases, seed ${seed}: ${JSON.stringify(ends)}; actions ${JSON.stringify(tally)}, ${audited.length} lines on record`,
       );

@@ -149,9 +149,7 @@ describe('a purchase being delivered', () => {
     expect(await stack.supplierOrders(`${transactionId}-2`)).toMatchObject([
       { packageCode: 'SIM-OK', count: 1 },
     ]);
-    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
-      package_code: 'SIM-OK',
-    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ package_code: 'SIM-OK' });
     expect(await movedBy(stack, transactionId)).toMatchObject({
       'revenue:USD': 230,
       'supplier-cost:USD4': 20_000,
@@ -493,48 +491,6 @@ describe('a purchase that ended without delivery', () => {
   });
 });
 
-describe('a dispute on a payment', () => {
-  const flagged = (transactionId: string, reason: string) =>
-    until(
-      () => findPurchaseRow(stack, transactionId),
-      (row) => row?.attention_reason === reason,
-      { what: reason },
-    );
-
-  it('that is won makes the money ours again, and that is lost is booked as our loss', async () => {
-    const won = await delivered('CARD');
-    await atGateway(stack, won, 'dispute');
-    await flagged(won, 'PAYMENT_DISPUTED');
-    expect(await operator.act(won, 'credit-wallet', { goodwill: true })).toMatchObject({
-      code: 'DOES_NOT_FIT',
-    });
-    expect(await operator.act(won, 'settle-dispute')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
-    await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
-    expect(await operator.act(won, 'settle-dispute', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
-      did: 'Dispute won: the money is ours again',
-    });
-    expect(await movedBy(stack, won)).toMatchObject({
-      'revenue:USD': 230,
-      'gateway-clearing:paystack:USD': -230,
-    });
-    expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
-    const lost = await delivered('CARD');
-    await atGateway(stack, lost, 'reverse');
-    await operator.act(lost, 'check-gateway');
-    await flagged(lost, 'PAYMENT_REVERSED');
-    expect(await operator.act(lost, 'settle-dispute', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject(
-      {
-        did: 'Reversal lost: revenue USD -2.30',
-      },
-    );
-    const moved = await movedBy(stack, lost);
-    expect(Object.keys(moved).toSorted()).toEqual([
-      'supplier-cost:USD4',
-      'supplier-prepaid:esim-access:USD4',
-    ]);
-  });
-});
-
 describe('a purchase whose workflow is gone', () => {
   it('keeps waiting for its money, and answers a retry with the same Idempotency-Key', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
@@ -573,6 +529,33 @@ describe('fundings', () => {
     await untilFunding(stack, cancelled.transactionId, 'FAILED');
     expect(await poor.balanceMinor()).toBe(2_500n);
   });
+});
+
+/** How often a rate limit permit was requested, by the kind of work. */
+async function permits(work: string): Promise<number> {
+  const text = await (await fetch(`${stack.workerAdminUrl()}/metrics`)).text();
+  const labels = `environment="test",vendor="supplier",work="${work}"`;
+  const series = new RegExp(`^simway_vendor_allowance_wait_seconds_count\\{${labels}\\} (\\d+)$`, 'm');
+  return Number(series.exec(text)?.[1] ?? 0);
+}
+
+async function refused(): Promise<string> {
+  const order = { account: buyer.account, packageCode: 'SIM-OUT-OF-STOCK' };
+  const { transactionId } = await harness.purchase(order);
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+it.each([
+  ['delivered', () => delivered()],
+  ['refused', refused],
+  ['of unknown outcome', () => stuckAtSupplier(ANSWER_LOST)],
+])('an operator’s check of a purchase that is %s uses no permit of orders', async (_state, purchase) => {
+  const transactionId = await purchase();
+  const before = { orders: await permits('orders'), checks: await permits('checks') };
+  expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({ outcome: 'done' });
+  expect(await permits('orders')).toBe(before.orders);
+  expect(await permits('checks')).toBeGreaterThan(before.checks);
 });
 
 /** Takes money out of a wallet, as a delivered purchase does. */

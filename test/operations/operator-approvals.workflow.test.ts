@@ -16,10 +16,7 @@ async function delivered(): Promise<string> {
 }
 
 const gift = (transactionId: string, amountMinor: bigint) =>
-  operator.act(transactionId, 'credit-wallet', {
-    amount: { amountMinor, currency: 'USD' },
-    goodwill: true,
-  });
+  operator.act(transactionId, 'credit-wallet', { amount: { amountMinor, currency: 'USD' }, goodwill: true });
 
 /** Requested by ada; answers the action's id. */
 async function waiting(transactionId: string, amountMinor = 200n): Promise<string> {

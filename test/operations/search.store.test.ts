@@ -23,7 +23,7 @@ import type { Role } from '../../src/domain/operator-roles.ts';
 import { openBooks } from '../support/world/books.ts';
 import { basePackage, region } from '../support/money/facts.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
-import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
+import { ago, fillClosed, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
 const books = await openBooks();
 const rows = rowsOf(books.owner);
@@ -39,7 +39,7 @@ const stuck = {
   limits: stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 }),
 };
 const noActions = { listFor: () => Promise.resolve([]), preview: () => Promise.resolve(undefined) };
-const deps = { accounts: books.accounts, environment: 'test' as const, stuck };
+const deps = { accounts: books.accounts, environment: 'test' as const, db: books.world, stuck };
 const session = { person: { email: 'finance@operator.example' } } as Session;
 const hex = () => randomBytes(16).toString('hex');
 const ICCID = '8944300000000000017';
@@ -294,7 +294,13 @@ describe('the search', () => {
   );
 
   it('reads no large table completely', async () => {
-    await fillTables(20_000);
+    await fillClosed(books.owner, 20_000);
+    await sql`
+      insert into reconciliation_differences (kind, subject, transaction_id, currency, amount_minor, dated_from, dated_to, first_run_id, last_run_id,
+                                              first_seen_at, last_seen_at, closed_at, closed_how)
+      select 'amount-differs', 'p' || i, 't' || i, 'USD', 1, now(), now(), 7, 7, now(), now(), now(), 'GONE'
+        from generate_series(1, 20000) i`.execute(books.owner);
+    await sql`analyze`.execute(books.owner);
     for (const text of ['r77', 'g77', 'b77', 'd77', 'o77', 'm77', `event-77`, '77']) {
       const { scans } = await explain(books, async (db) => {
         await findTransactions(db, text, 21);
@@ -323,45 +329,6 @@ const MANY: ReadonlySet<string | undefined> = new Set([
   ...['purchases', 'esims', 'payments', 'refunds', 'disputes', 'gateway_events'],
   'reconciliation_differences',
 ]);
-
-/** The rows of each table that grows with the purchases, like a small version of a busy year. */
-async function fillTables(count: number): Promise<void> {
-  const each = sql`generate_series(1, ${count}) i`;
-  for (const rowsOfTable of [
-    sql`
-    insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
-                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
-    select 't' || i, 'acc-x', 'BASE', 'WALLET', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, now(), now()
-      from ${each}`,
-    sql`
-    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state,
-                                 attempts, last_sent_at, order_no, closed_at)
-    select 't' || i, 't' || i, 'BASE', 'esim-access', 'P', 1, 1, 0, 'delivered', 1, now(), 'o' || i, now() from ${each}`,
-    sql`
-    insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
-                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
-    select 'e' || i, 'acc-x', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, now() from ${each}`,
-    sql`
-    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
-                          price_currency, expires_at, gateway_id)
-    select 'paystack', 'p' || i, 't' || i, 1, 'purchase', 'acc-x', 'CARD', 'CLOSED', 1, 'USD', 1, 'USD', now(), 'g' || i from ${each}`,
-    sql`
-    insert into refunds (gateway, refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id, closed_at)
-    select 'paystack', 'k' || i, 'p' || i, 't' || i, 'acc-x', 1, 'USD', 'a test', 'DONE', 'b' || i, now() from ${each}`,
-    sql`
-    insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at)
-    select 'p' || i, 'd' || i, 't' || i, 'paystack', 1, 'USD', 'LOST', now() from ${each}`,
-    sql`
-    insert into gateway_events (gateway, event_key, type, about, reference, applied_at)
-    select 'paystack', 'many-' || i, 'charge.success', 'charge', 'p' || i, now() from ${each}`,
-    sql`
-    insert into reconciliation_differences (kind, subject, transaction_id, currency, amount_minor, dated_from, dated_to, first_run_id, last_run_id,
-                                            first_seen_at, last_seen_at, closed_at, closed_how)
-    select 'amount-differs', 'p' || i, 't' || i, 'USD', 1, now(), now(), 7, 7, now(), now(), now(), 'GONE' from ${each}`,
-  ])
-    await rowsOfTable.execute(books.owner);
-  await sql`analyze`.execute(books.owner);
-}
 
 describe('accounts', () => {
   it('are listed newest first, and found by a part of their name', async () => {

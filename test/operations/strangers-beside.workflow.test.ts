@@ -6,38 +6,32 @@ import { makeId } from '../../src/domain/ids.ts';
 import { OPS_QUEUE, RECONCILE_WORKFLOW, RUN_JOB_WORKFLOW, WEBHOOKS_QUEUE } from '../../workflows/contract.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
+import { startMailServer } from '../support/people/mail-server.ts';
+import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { alarms, createStranger } from '../support/world/stranger.ts';
 import { until } from '../support/time/until.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
-import { startReceiver, type Receiver } from '../support/people/webhook-receiver.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
+import { startReceiver } from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 
 const ADDRESS = 'stranger@evil.example';
 
-let [mail, inbox, receiver]: [MailServer, Inbox, Receiver] = [] as never;
+const [mail, inbox, receiver] = await Promise.all([
+  forFile(startMailServer()),
+  forFile(startInbox()),
+  forFile(startReceiver()),
+]);
+const stack = await forFile(
+  startStack({ env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' } }),
+);
+const stranger = await forFile(createStranger(stack));
+const deliveries = await forFile(createDeliveryHarness(stack));
 let buyer: Buyer;
-
-[mail, inbox, receiver] = await Promise.all([startMailServer(), startInbox(), startReceiver()]);
-const stack = await startStack({
-  env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: 'us@simway.example' },
-});
-const stranger = await createStranger(stack);
-const deliveries = createDeliveryHarness(stack);
 beforeEach(async () => {
   buyer = await newBuyer(stack);
 });
-afterAll(async () => {
-  try {
-    await expectSoundBooks(stack);
-  } finally {
-    await stranger.close();
-    await deliveries.close();
-    await stack.close();
-    await Promise.all([mail.close(), inbox.close(), receiver.close()]);
-  }
-});
+afterAll(() => expectSoundBooks(stack));
 
 const raised = (what: string) => alarms(stack.workerAdminUrl(), what);
 

@@ -33,10 +33,7 @@ const { withUnknownOutcome, unpaid, rowsAbout, ordersOf, signedInputOf, untilPar
 const stranger = await createStranger(stack);
 const operator = newOperator(stack);
 afterEach(() => stack.clearFaults());
-const temporal = connectClient({
-  address: stack.env['TEMPORAL_ADDRESS'] ?? '',
-  namespace: stack.namespace,
-});
+const temporal = connectClient({ address: stack.env['TEMPORAL_ADDRESS'] ?? '', namespace: stack.namespace });
 const workflows = createWorkflowStates(temporal);
 const VENDOR_QUEUES = { supplier: supplierQueue('esim-access'), gateway: gatewayQueue('paystack') } as const;
 afterAll(async () => {

@@ -171,3 +171,51 @@ const messageRows = (owner: WorldDb) => ({
     return id;
   },
 });
+
+/**
+ * Purchases that ended years and hours ago, each with its eSIM and a hold, a payment, a refund, a dispute, an
+ * event and a message that have ended too: a small version of busy years.
+ */
+export async function fillClosed(owner: WorldDb, count: number): Promise<void> {
+  const endpoint = await rowsOf(owner).endpoint();
+  const many = sql`generate_series(1, ${count}) i`;
+  const at = sql`timestamptz '2026-03-01' - i * interval '30 seconds'`;
+  for (const statement of [
+    sql`
+    insert into purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name, volume_bytes, duration,
+                           esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+    select 't' || i, 'acc-1', 'BASE', 'CARD', 'SUCCESS', 'P', 'P', 1, 1, 'e' || i, 230, 'USD', 230, 1, 'initial', 'r' || i, ${at}, ${at}
+      from ${many}`,
+    sql`
+    insert into supplier_orders (id, transaction_id, kind, supplier, package_code, volume_bytes, cost_usd_e4, in_flight_grace_ms, state, attempts,
+                                 first_sent_at, last_sent_at, order_no, closed_at)
+    select 't' || i, 't' || i, 'BASE', 'esim-access', 'P', 1, 1, 1, 'delivered', 1, ${at}, ${at}, 'o' || i, ${at} from ${many}`,
+    sql`
+    insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier, iccid, order_no,
+                       esim_tran_no, total_volume_bytes, total_duration, duration_unit, data_type, created_at)
+    select 'e' || i, 'acc-1', 't' || i, 'P', 'P', 'EXPIRED', 1, 'USD', '{}', 's', 'i' || i, 'o' || i, 'n' || i, 1, 30, 'DAY', 1, ${at} from ${many}`,
+    sql`
+    insert into ledger_accounts (id, kind, currency, account_id) values ('wallet:acc-1', 'wallet', 'USD', 'acc-1') on conflict do nothing`,
+    sql`
+    insert into holds (id, account_id, currency, amount_minor, status, created_at, closed_at)
+    select 't' || i, 'acc-1', 'USD', 230, 'POSTED', ${at}, ${at} from ${many}`,
+    sql`
+    insert into payments (gateway, reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+                          price_currency, expires_at, gateway_id)
+    select 'paystack', 'p' || i, 't' || i, 1, 'purchase', 'acc-1', 'CARD', 'CLOSED', 368000, 'NGN', 230, 'USD', ${at}, 'g' || i from ${many}`,
+    sql`
+    insert into refunds (gateway, refund_key, reference, transaction_id, account_id, amount_minor, currency, reason, status, gateway_refund_id,
+                         created_at, closed_at)
+    select 'paystack', 'k' || i, 'p' || i, 't' || i, 'acc-1', 1, 'NGN', 'not-delivered', 'DONE', 'b' || i, ${at}, ${at} from ${many}`,
+    sql`
+    insert into disputes (reference, dispute_id, transaction_id, gateway, amount_minor, currency, outcome, settled_at)
+    select 'p' || i, 'd' || i, 't' || i, 'paystack', 1, 'NGN', 'LOST', ${at} from ${many}`,
+    sql`
+    insert into gateway_events (gateway, event_key, type, about, reference, received_at, applied_at, note)
+    select 'paystack', 'many-' || i, 'charge.success', 'charge', 'p' || i, ${at}, ${at}, 'checked' from ${many}`,
+    sql`
+    insert into webhook_messages (id, endpoint_id, account_id, event, event_key, subject, body, status, created_at, closed_at)
+    select 'msg-' || md5(i::text), ${endpoint}, 'acc-1', 'esim.purchased', 'k' || i, 't' || i, '{}', 'DELIVERED', ${at}, ${at} from ${many}`,
+  ])
+    await statement.execute(owner);
+}

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../src/domain/clock.ts';
 import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates, forgetRates } from '../../src/catalogue/store/rates.ts';
-import { dismissEvent } from '../../src/operations/store/events-and-messages.ts';
+import { dismissByHand } from '../../src/operations/store/events-and-messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { basePackage, purchaseInput, region } from '../support/money/facts.ts';
@@ -135,7 +135,7 @@ describe('gateway events', () => {
       .select('id')
       .where('event_key', '=', 'unmatched, dismissed')
       .executeTakeFirstOrThrow();
-    await dismissEvent(books.world, id, { by: 'ada', reason: 'a test' });
+    await dismissByHand(books.world, id, { by: 'ada', reason: 'a test' });
     expect(await sweep()).toBe(
       '0 keys, 0 refusals, 0 events, 3 gateway events, 0 supplier events, 0 rates, 0 quotes and 0 addresses of travellers deleted',
     );

@@ -2,7 +2,7 @@
 // figures and the signs of that page, which were written by hand.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   readByMerchant,
   readDaily,
@@ -13,7 +13,7 @@ import {
   type Report,
 } from '../../src/reconciliation/books.ts';
 import { addMoney, newWallet } from '../support/money/stock.ts';
-import { EVER, NOW, useSales } from './sales.support.ts';
+import { EVER, NOW, openSales } from './sales.support.ts';
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { saveDisputes } from '../../src/payments/store/disputes.ts';
@@ -25,22 +25,21 @@ import { newAccount, purchaseInput } from '../support/money/facts.ts';
 
 const PAGE = readFileSync(new URL('../../docs/RECONCILIATION.md', import.meta.url), 'utf8');
 
-const books = useSales();
-beforeAll(async () => {
-  const [ada, bola] = [await account('ada@example.com', 'NGN'), await account('bola@example.com', 'USD')];
-  await addMoney(books.world, ada, { amountMinor: 1_000_000n, currency: 'NGN' });
-  const sale = { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n } as const;
-  await settlePurchase(books.world, await books.open(ada, sale));
-  await books.open(ada, { ...sale, priceMinor: 150_000n, costUsdE4: 7_000n });
-  await settlePurchase(books.world, await payByCard(bola, 500n, 30_000n));
-  const disputed = await payByCard(bola, 800n, 50_000n);
-  await settlePurchase(books.world, disputed);
-  const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
-  await saveDisputes(books.world, disputed, [dispute], (checkNumber += 1n));
-  const undeliverable = await payByCard(bola, 200n, 10_000n);
-  await failPurchase(books.world, undeliverable, { reason: 'OUT_OF_STOCK', detail: 'a test' });
-  await see(await fundByCard(bola, 100n), { state: 'reversed', netMinor: 0n });
-});
+const books = await openSales();
+let checkNumber = 1n;
+const [ada, bola] = [await account('ada@example.com', 'NGN'), await account('bola@example.com', 'USD')];
+await addMoney(books.world, ada, { amountMinor: 1_000_000n, currency: 'NGN' });
+const sale = { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n } as const;
+await settlePurchase(books.world, await books.open(ada, sale));
+await books.open(ada, { ...sale, priceMinor: 150_000n, costUsdE4: 7_000n });
+await settlePurchase(books.world, await payByCard(bola, 500n, 30_000n));
+const disputed = await payByCard(bola, 800n, 50_000n);
+await settlePurchase(books.world, disputed);
+const dispute = { disputeId: '1', state: 'open', gatewayStatus: 'pending', amount: null } as const;
+await saveDisputes(books.world, disputed, [dispute], (checkNumber += 1n));
+const undeliverable = await payByCard(bola, 200n, 10_000n);
+await failPurchase(books.world, undeliverable, { reason: 'OUT_OF_STOCK', detail: 'a test' });
+await see(await fundByCard(bola, 100n), { state: 'reversed', netMinor: 0n });
 
 async function account(email: string, currency: AccountCurrency): Promise<string> {
   const one = newAccount({ email, currency });
@@ -69,8 +68,6 @@ async function fundByCard(accountId: string, amountMinor: bigint): Promise<strin
   await see(input.transactionId, { state: 'paid', netMinor: amountMinor });
   return input.transactionId;
 }
-
-let checkNumber = 1n;
 
 async function see(
   reference: string,
@@ -141,8 +138,8 @@ it('waiting money is counted and has an age', async () => {
 
 it('the ledger of a kind of accounts has the balance after each entry', async () => {
   const page = onPage('kind', 'account');
-  const view = await readLedger(books.world, 'suspense', 50);
-  const lines = (view?.lines ?? []).map(({ kind, account: of, currency, ...line }) => {
+  const view = await readLedger({ db: books.world }, { id: 'suspense', limit: 50 });
+  const lines = view.lines.map(({ kind, account: of, currency, ...line }) => {
     const decimal = (amountMinor: bigint): string => formatAmount({ amountMinor, currency });
     const [debit, credit] = [decimal(line.debitMinor), decimal(line.creditMinor)];
     return { kind, account: of, debit, credit, balance: decimal(line.balanceMinor ?? 0n) };

@@ -3,23 +3,20 @@
 // service's own verbs write the ledger entries.
 import { sql } from 'kysely';
 import { readDaily, readTrialBalance, readWaiting, toCsv } from '../../src/reconciliation/books.ts';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { divideHalfUp } from '../../src/domain/money.ts';
 import { transfer } from '../../src/ledger/store/ledger.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { newWallet } from '../support/money/stock.ts';
-import { EVER, NOW, useSales, type Sale } from './sales.support.ts';
+import { EVER, NOW, openSales, type Sale } from './sales.support.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 
 const FUNDS_MINOR = 100_000_000n;
 
-const books = useSales();
-const wallets = {} as Record<AccountCurrency, string>;
-beforeAll(async () => {
-  for (const currency of ['NGN', 'USD'] as const)
-    wallets[currency] = await newWallet(books.world, { fundsMinor: FUNDS_MINOR, currency });
-});
+const books = await openSales();
+const walletOf = (currency: AccountCurrency) => newWallet(books.world, { fundsMinor: FUNDS_MINOR, currency });
+const wallets = { NGN: await walletOf('NGN'), USD: await walletOf('USD') };
 
 const open = (sale: Sale) => books.open(wallets[sale.currency], sale);
 

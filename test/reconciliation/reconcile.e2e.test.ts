@@ -1,9 +1,9 @@
 // Reconciliation on the whole service: purchases, refunds and unusual payments leave no difference; changes
 // made directly at a vendor, or in our ledger, are found; a corrected difference is closed, and a person
 // closes the others.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { reconcileEngineOf } from '../support/money/reconciling.ts';
 import { reconciliationUseCases } from '../../src/reconciliation/operator-use-cases.ts';
 import { listOpenDifferences } from '../../src/reconciliation/store/reconciliation.ts';
@@ -21,18 +21,14 @@ import {
   untilStatus,
   type Paid,
 } from '../support/money/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
+import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
 const SECRET_KEY = 'sk_test_simulator';
 
-let stack: Stack;
-let temporal: TemporalClient;
-let usd: TestAccount;
-let ngn: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack({
+const stack = await forFile(
+  startStack({
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         pollFirstMs: 400,
@@ -42,15 +38,13 @@ beforeAll(async () => {
       // Nothing changes any more when these runs begin.
       SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },
-  });
-  temporal = connectClient({ address: stack.env['TEMPORAL_ADDRESS'] ?? '', namespace: stack.namespace });
-  usd = await stack.account({ fundsMinor: 0n });
-  ngn = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
-}, 120_000);
-afterAll(async () => {
-  await temporal.close();
-  await stack.close();
-});
+  }),
+);
+const temporal = await forFile(
+  connectClient({ address: stack.env['TEMPORAL_ADDRESS'] ?? '', namespace: stack.namespace }),
+);
+const usd = await stack.account({ fundsMinor: 0n });
+const ngn = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
 
 async function reconcile(range?: { from: Date; to: Date }): Promise<ReconcileSummary> {
   const engine = reconcileEngineOf(stack, temporal);

@@ -4,11 +4,12 @@
  * payments that are still changing and differ for the moment: 20 are found, no others; once the gateway's
  * side is repaired, all are closed.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/domain/clock.ts';
-import { ERRORS, plantErrors, plantMoving, type FixtureError } from '../support/money/fixture-errors.ts';
+import { ERRORS, plantErrors, plantMoving } from '../support/money/fixture-errors.ts';
 import { planPayments, plantBooks } from '../support/money/fixture-payments.ts';
-import { startReconciling, type Reconciling } from '../support/money/reconciling.ts';
+import { startReconciling } from '../support/money/reconciling.ts';
+import { forFile } from '../support/world/for-file.ts';
 import { createRandom, seedOfRun, size } from '../support/time/size.ts';
 
 /** The number of rows, including the refunds of some charges. */
@@ -24,18 +25,11 @@ const planted = planPayments(PAYMENTS, createRandom(seed), {
   fromMs: nowMs - 24 * HOUR_MS,
   toMs: nowMs - HOUR_MS / 2,
 });
-let errors: FixtureError[];
-let moving: number;
-let reconciling: Reconciling;
-
-beforeAll(async () => {
-  errors = plantErrors(planted, createRandom(seed + 1), settledBeforeMs);
-  moving = plantMoving(planted, settledBeforeMs);
-  reconciling = await startReconciling(planted.theirs);
-  reconciling.setNow(nowMs);
-  await plantBooks(reconciling.books.owner, planted.ours);
-});
-afterAll(() => reconciling.close());
+const errors = plantErrors(planted, createRandom(seed + 1), settledBeforeMs);
+const moving = plantMoving(planted, settledBeforeMs);
+const reconciling = await forFile(startReconciling(planted.theirs));
+reconciling.setNow(nowMs);
+await plantBooks(reconciling.books.owner, planted.ours);
 
 describe(`SIMWAY_TEST_SEED=${seed}`, () => {
   it(`finds ${ERRORS} errors in ${ROWS} rows, and nothing else`, async () => {

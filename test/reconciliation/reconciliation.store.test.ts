@@ -15,8 +15,8 @@ function plan(count: number): FixtureBooks {
   return planPayments(count, createRandom(7), { fromMs: NOW - 14 * HOUR_MS, toMs: NOW - 2 * HOUR_MS });
 }
 
-async function start(planted: FixtureBooks, ...settings: [Parameters<typeof startReconciling>[1]?]) {
-  const reconciling = await startReconciling(planted.theirs, ...settings);
+async function start(planted: FixtureBooks) {
+  const reconciling = await startReconciling(planted.theirs);
   reconciling.setNow(NOW);
   await plantBooks(reconciling.books.owner, planted.ours);
   return reconciling;
@@ -134,9 +134,7 @@ describe('the range of a run', () => {
     theirs.feesMinor += 40;
     expect(
       await reconciling.run({ range: { from: new Date(NOW - DAY_MS), to: new Date(NOW) } }),
-    ).toMatchObject({
-      opened: 1,
-    });
+    ).toMatchObject({ opened: 1 });
     reconciling.setNow(NOW + 30 * DAY_MS);
     const later = await reconciling.run();
     expect(await reconciling.open()).toEqual([`fee-differs ${theirs.reference}`]);

@@ -1,7 +1,6 @@
 /** What operators need of one environment: its rows, and Temporal; no vendor. */
 import type { Clock } from '../../domain/clock.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
-import { createBatchRepairs } from '../../operations/batch-repairs.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
@@ -83,7 +82,7 @@ export function createOpsDeps({
     stuck,
     actions,
     replayDeps,
-    batchRepairs: createBatchRepairs({ db, clock, stuck, actions, replayDeps, engine: engines.jobs }),
+    jobEngine: engines.jobs,
     /** Done by the workers. */
     reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
   };

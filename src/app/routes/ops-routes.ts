@@ -5,16 +5,11 @@ import { peopleRoutes } from '../../accounts/http/people.ts';
 import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
 import { priceRoutes } from '../../catalogue/http/prices.ts';
 import { rateRoutes } from '../../catalogue/http/rates.ts';
-import { accountAccessRoutes } from '../../operations/http/account-access.ts';
 import { accountsRoutes } from '../../operations/http/accounts.ts';
 import { actionRoutes } from '../../operations/http/actions.ts';
-import { approvalRoutes } from '../../operations/http/approvals.ts';
 import { auditRoutes } from '../../operations/http/audit.ts';
 import { batchRepairRoutes } from '../../operations/http/batch-repairs.ts';
-import { purchaseTimelineRoutes } from '../../operations/http/purchase-timeline.ts';
-import { replayRoutes } from '../../operations/http/replay.ts';
-import { operatorSearchRoutes } from '../../operations/http/search.ts';
-import { stuckRoutes } from '../../operations/http/stuck.ts';
+import { operatorSearchRoutes, purchaseRoutes } from '../../operations/http/purchases.ts';
 import { booksRoutes } from '../../reconciliation/http/books.ts';
 import { differenceRoutes } from '../../reconciliation/http/differences.ts';
 import { overviewRoutes } from '../../reconciliation/http/overview.ts';
@@ -64,11 +59,8 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
   const routes: readonly Route<OpsCases>[] = [
     ...peopleRoutes,
     ...deviceLoginRoutes,
-    ...within('operations', stuckRoutes),
-    ...within('operations', purchaseTimelineRoutes),
+    ...within('operations', purchaseRoutes),
     ...within('operations', actionRoutes),
-    ...within('operations', replayRoutes),
-    ...within('operations', approvalRoutes),
     ...within('operations', batchRepairRoutes),
     ...within('reconciliation', differenceRoutes),
     ...within('reconciliation', booksRoutes),
@@ -78,7 +70,6 @@ export function opsRoutes({ version }: { readonly version: string }): readonly R
     ...within('reconciliation', overviewRoutes),
     ...within('operations', operatorSearchRoutes),
     ...within('operations', accountsRoutes),
-    ...within('operations', accountAccessRoutes),
     ...within('operations', auditRoutes),
     documentRoute,
   ];

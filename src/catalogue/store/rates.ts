@@ -3,6 +3,7 @@ import { inTransaction } from '../../platform/database/transactions.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { formatRateMicros, type Rate } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
@@ -81,21 +82,13 @@ export async function findQuarantined(
 }
 
 /** How many were quarantined since a time, and when the first of them was observed; null: none. */
-export async function summariseQuarantined(
-  db: WorldDb,
-  since: Date,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await db
+export const summariseQuarantined = (db: WorldDb, since: Date) =>
+  db
     .selectFrom('exchange_rates')
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('observed_at').as('oldestAt'),
-    ])
+    .select(countAndOldest('observed_at'))
     .where('status', '=', 'QUARANTINED')
     .where('observed_at', '>=', since)
     .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}
 
 /** Stores observations. A good one makes every process reload its rates. */
 export async function insertRates(db: WorldDb, rates: readonly NewRate[]): Promise<void> {

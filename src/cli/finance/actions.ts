@@ -12,8 +12,7 @@ import {
   type ActionField,
   type OperatorAction,
 } from '../../accounts/operators/action-table.ts';
-import { BATCH_REPAIR_ACTIONS } from '../../operations/batch-repair-rules.ts';
-import { outcomeOfReplay } from '../../operations/replay-rules.ts';
+import { BATCH_REPAIR_ACTIONS, outcomeOfReplay } from '../../operations/batch-repair-rules.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../platform/command.ts';

@@ -2,7 +2,7 @@
 import { dataOf } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
-import { nextActionOf, stuckRule } from '../../operations/stuck-rules.ts';
+import { stuckRule } from '../../operations/stuck-rules.ts';
 import { financeCommand } from './group.ts';
 import { age, moment, money, type Output } from './output.ts';
 import { FILTER, findStuck, STUCK_COLUMNS, stuckRow, type StuckItem } from './targets.ts';
@@ -46,12 +46,13 @@ function printStuck(out: Output, items: readonly StuckItem[]): void {
   }
   out.table(
     [...STUCK_COLUMNS, 'NEXT'],
-    items.map((item) => [...stuckRow(item), stuckRule(item.class).command]),
+    items.map((item) => [...stuckRow(item), item.nextAction.split(':')[0] ?? '']),
   );
   out.line('');
   for (const [stuckClass, same] of Map.groupBy(items, (item) => item.class)) {
-    out.line(`${same.length} ${stuckClass}: ${stuckRule(stuckClass).meaning}`);
-    out.line(`  ${nextActionOf(stuckClass)}`);
+    const { meaning, next } = stuckRule(stuckClass);
+    out.line(`${same.length} ${stuckClass}: ${meaning}`);
+    out.line(`  ${next}`);
   }
 }
 

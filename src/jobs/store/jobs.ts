@@ -92,10 +92,7 @@ export function listRows(db: WorldDb, jobId: string): Promise<JobRow[]> {
   return db.selectFrom('job_rows').selectAll().where('job_id', '=', jobId).orderBy('row_number').execute();
 }
 
-/**
- * Rows without an end whose turn it is; none where the job does not run, or is to stop. `isDue` speaks of
- * `row`.
- */
+/** Open rows whose turn it is; none where the job does not run, or is to stop. `isDue` speaks of `row`. */
 export async function listDueRows(
   db: WorldDb,
   jobId: string,

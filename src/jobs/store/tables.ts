@@ -1,10 +1,7 @@
 import type { Generated } from 'kysely';
 import type { JobKind, JobRowStatus, JobStatus } from '../rules.ts';
 
-/**
- * What jobs of all kinds have. Each kind adds columns in its own noun, which are null in jobs and rows of the
- * other.
- */
+/** What jobs of all kinds have. The columns that each kind adds in its own noun are null in other kinds. */
 export interface JobsTable {
   id: string;
   kind: JobKind;

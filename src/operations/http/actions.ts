@@ -1,4 +1,4 @@
-/** Operator actions on one purchase. */
+/** Operator actions on one purchase: what fits, taking one, retrying what can be retried, and approvals. */
 import { z } from 'zod';
 import { mayPerform, OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -9,6 +9,7 @@ import {
   type Data,
   dataAnswer,
   isoTime,
+  listSchema,
   money,
   text,
   yesNo,
@@ -16,14 +17,14 @@ import {
   dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { type Answer, type ErrorAnswer, STATUS_OF } from '../../platform/http/errors.ts';
-import { amountField, choiceField, textField } from '../../platform/http/fields.ts';
+import { amountField, choiceField, idParameter, textField } from '../../platform/http/fields.ts';
 import { toJson } from '../../platform/http/json.ts';
 import {
   MAX_ACTION_KEY_CHARACTERS,
   MAX_MOVED_MINOR,
   MAX_PACKAGE_CODE_CHARACTERS,
 } from '../../platform/http/limits.ts';
-import { operatorRoutes, transactionId } from '../../platform/http/ops-route.ts';
+import { anyId, operatorRoutes, transactionId } from '../../platform/http/ops-route.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
@@ -100,7 +101,7 @@ const actionBody = z
   .meta({ id: 'ActionRequest' });
 
 /** The effect that an action would have now. */
-export const actionEffectSchema = dataObject('ActionEffect', {
+const actionEffectSchema = dataObject('ActionEffect', {
   outcome: z
     .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
     .describe('`done`, `waits-for-approval`: requested before'),
@@ -142,7 +143,7 @@ const actionRefusedSchema = namedObject('ActionRefused', {
   statusCode: z.literal(409),
 });
 
-export const ACTION_RESPONSES = {
+const ACTION_RESPONSES = {
   200: { description: 'Done', schema: actionDoneSchema },
   202: { description: 'It waits for a second person', schema: actionWaitsSchema },
   409: {
@@ -171,7 +172,7 @@ const NO_EFFECT = {
 };
 
 /** The effect that an action would have now. Throws TRANSACTION_NOT_FOUND. */
-export function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
+function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
   const { outcome } = effect;
   switch (outcome) {
     case 'would-do':
@@ -186,11 +187,8 @@ export function presentEffect(effect: EffectPreview): Data<typeof actionEffectSc
   }
 }
 
-/**
- * Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be carried out), and
- * `notFound`.
- */
-export function actionAnswer(
+/** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (outcome unknown), and `notFound`. */
+function actionAnswer(
   outcome: ActionOutcome,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',
 ): Answer | ErrorAnswer {
@@ -223,6 +221,58 @@ function refused(
   const error = { code, message: detail, refusal, fits };
   return { status, code, body: toJson({ success: false, error, statusCode: status }) };
 }
+
+const EVENT_ID = /^event-\d{1,18}$/;
+const replayRoutes = operatorRoutes<OperatorCases>('Actions', {
+  transactionId: anyId,
+  eventId: {
+    description: 'The `event-<number>` of an event, as the stuck list names it',
+    example: 'event-42',
+    isPossible: (text) => EVENT_ID.test(text),
+    notFound: { code: 'NOT_FOUND', message: 'No unmatched gateway event has this id' },
+  },
+});
+
+const replayBody = namedObject('ReplayRequest', {
+  reason,
+  dryRun: flag.default(false).describe('true: changes nothing and answers what would be done'),
+});
+
+const statusWords = text('Status and state; null if it is not a purchase or funding').nullable();
+
+const replaySchema = dataObject('Replay', {
+  transactionId: z.string(),
+  before: statusWords,
+  after: statusWords,
+  steps: z.array(
+    z.object({
+      step: z.string().meta({ example: 'check-gateway' }),
+      outcome: z.enum(['done', 'waits-for-approval', 'refused', 'unknown', 'would-do']),
+      detail: z.string(),
+    }),
+  ),
+});
+
+const dismissBody = namedObject('DismissRequest', { reason });
+
+const approvalRoutes = operatorRoutes<OperatorCases>('Actions', {
+  actionId: idParameter('action', 'The `actionId` of an action that waits for approval', 'No such action'),
+});
+
+const waitingActionsSchema = listSchema(record, 'WaitingActions');
+const actionDecisionBody = namedObject('ActionDecision', { reason: reason.optional() });
+
+const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
+  approvalRoutes.post(`/ops/actions/{actionId}/${verb}`, {
+    permission: 'approve',
+    body: actionDecisionBody,
+    answer: ACTION_RESPONSES,
+    operationId: `${verb}Action`,
+    summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
+    description,
+    handle: async ({ cases, session, params, body }) =>
+      actionAnswer(await cases[`${verb}Action`](session, params.actionId, body.reason), 'NOT_FOUND'),
+  });
 
 export const actionRoutes: readonly Route<OperatorCases>[] = [
   routes.get(`${ONE}/actions`, {
@@ -267,4 +317,55 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
       return presentEffect(await cases.previewAction(session, request, context));
     },
   }),
+  replayRoutes.post(`${ONE}/replay`, {
+    permission: 'replay',
+    body: replayBody,
+    answer: [200, 'What was done', replaySchema],
+    operationId: 'replay',
+    summary: 'Retry every step that can be retried',
+    description:
+      'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
+      'of them has settled it. Takes every id of the stuck list, also events and messages without a transaction.',
+    async handle({ cases, session, params, body }) {
+      const report = await cases.replay(session, params.transactionId, body);
+      noteTransaction(report.transactionId);
+      return report;
+    },
+  }),
+  replayRoutes.post('/ops/events/{eventId}/dismiss', {
+    permission: 'reconcile',
+    body: dismissBody,
+    answer: 'Removed from the list',
+    operationId: 'dismissEvent',
+    summary: 'Ignore an unmatched gateway event',
+    description:
+      'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
+    handle: ({ cases, session, params, body }) => cases.dismissEvent(session, params.eventId, body.reason),
+  }),
+  approvalRoutes.get('/ops/actions/pending', {
+    permission: 'see',
+    answer: [200, 'Oldest first', waitingActionsSchema],
+    operationId: 'listWaitingActions',
+    summary: 'List actions that await a second approval',
+    description:
+      'Anyone with the role may decide, except the requester. An approver must be independent of the requester: within the last 24 hours ' +
+      'neither gave or confirmed the other’s access, and no third person did so for both.',
+    handle: async ({ cases }) => ({ items: (await cases.listWaitingActions()).map(presentActionRecord) }),
+  }),
+  approvalRoutes.get('/ops/actions/{actionId}/preview', {
+    permission: 'approve',
+    answer: [200, 'What it would do now', actionEffectSchema],
+    operationId: 'previewApproval',
+    summary: 'Preview the approval of an action',
+    description: 'As the preview of an action, for one that waits for a second person. Nothing is changed.',
+    handle: async ({ cases, params }) => presentEffect(await cases.previewApproval(params.actionId)),
+  }),
+  decisionRoute(
+    'approve',
+    'The action is then taken at once. The person who asked for it is refused, and that is on record. A `reason` is kept beside the action.',
+  ),
+  decisionRoute(
+    'decline',
+    'The action is not taken and cannot be approved later. It can be asked for again. A `reason` is kept beside the action.',
+  ),
 ];

@@ -19,7 +19,7 @@ import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { BATCH_REPAIR_ACTIONS } from '../batch-repair-rules.ts';
-import { amountOfRow, type BatchRepairs } from '../batch-repairs.ts';
+import { amountOfRow, type readBatchRepair } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { CLASSES, currencyCode, MAX_OLDER_SECONDS, moneyFields, reason, stuckClassField } from './shared.ts';
 
@@ -93,10 +93,7 @@ const rowFields = {
 
 const planSchema = dataObject('BatchRepairPreview', {
   items: z.array(
-    z.object({
-      ...rowFields,
-      isPossible: yesNo('false: it would not be part of the batch repair'),
-    }),
+    z.object({ ...rowFields, isPossible: yesNo('false: it would not be part of the batch repair') }),
   ),
   totals: z.array(total).describe('What would move, for each currency'),
   matches: count('Items that the filter finds, before `maxRows`'),
@@ -159,7 +156,7 @@ const presentBatchRepair = (repair: Job) => ({
   by: repair.by_person,
 });
 
-const presentDetails = ({ repair, rows, totals }: Awaited<ReturnType<BatchRepairs['read']>>) => ({
+const presentDetails = ({ repair, rows, totals }: Awaited<ReturnType<typeof readBatchRepair>>) => ({
   ...presentBatchRepair(repair),
   totals,
   items: rows.map((row) => ({ ...fromRow(row), row: row.row_number, ...moneyFields(amountOfRow(row)) })),
@@ -191,7 +188,7 @@ export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
     summary: 'Try a batch repair out',
     description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
     async handle({ cases, session, body, context }) {
-      const plan = await cases.planBatchRepair(session, body, context);
+      const plan = await cases.previewBatchRepair(session, body, context);
       return { ...plan, items: plan.rows.map((row) => ({ ...row, ...moneyFields(row.amount) })) };
     },
   }),

@@ -3,20 +3,10 @@ import { z } from 'zod';
 import { OPERATOR_ACTIONS } from '../../accounts/operators/action-table.ts';
 import type { Money } from '../../domain/money.ts';
 import { isoTime, money, namedObject } from '../../platform/http/answer-fields.ts';
-import { choiceField, idParameter, reasonField } from '../../platform/http/fields.ts';
-import { operatorRoutes } from '../../platform/http/ops-route.ts';
+import { choiceField, reasonField } from '../../platform/http/fields.ts';
 import type { ActionRecord } from '../actions.ts';
-import type { OperatorCases } from '../operator-use-cases.ts';
 import { ACTION_RECORD_STATUSES } from '../rules.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
-
-export const ACCOUNTS = '/ops/accounts';
-export const ONE_ACCOUNT = `${ACCOUNTS}/{accountId}` as const;
-
-/** Routes about one account. */
-export const accountRoutes = operatorRoutes<OperatorCases>('Accounts', {
-  accountId: idParameter('account', 'The `accountId` of an account', 'No such account'),
-});
 
 export const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 export const MAX_OLDER_SECONDS = 999_999_999;

@@ -1,15 +1,9 @@
-/**
- * Webhook endpoints and messages of an account, for operators. Secrets, bodies, headers, answers and what
- * stands behind a host are not read.
- */
+/** Webhooks of an account, for operators. Secrets, bodies, headers and answers are not read. */
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Of each message: more than one series of attempts makes. */
 export const MAX_ATTEMPTS = 10;
-
-export type FoundEndpoint = Awaited<ReturnType<typeof listEndpointsOf>>[number];
-export type FoundMessages = Awaited<ReturnType<typeof readMessages>>;
 
 /** Those that exist, then deleted ones, each newest first. */
 export function listEndpointsOf(db: WorldDb, accountId: string, limit: number) {
@@ -36,10 +30,7 @@ export async function isOwnMessage(db: WorldDb, accountId: string, id: string): 
   return row !== undefined;
 }
 
-/**
- * One page of those that are not delivered, newest first, with their latest attempts; or the one with this
- * id.
- */
+/** A page of those not delivered, newest first, with their latest attempts; or the one with this id. */
 export async function readMessages(
   db: WorldDb,
   {

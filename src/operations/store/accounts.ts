@@ -1,13 +1,9 @@
 /** What an account has in one environment. */
 import { sql } from 'kysely';
-import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Those without a wallet are left out. */
-export async function readBalances(
-  db: WorldDb,
-  accountIds: readonly string[],
-): Promise<ReadonlyMap<string, Money>> {
+export async function readBalances(db: WorldDb, accountIds: readonly string[]) {
   if (accountIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('wallets')
@@ -19,7 +15,7 @@ export async function readBalances(
   );
 }
 
-export interface OpenOfAccount {
+interface OpenOfAccount {
   readonly endpoints: number;
   readonly openPurchases: number;
   readonly openFundings: number;
@@ -37,11 +33,7 @@ export async function countOpen(db: WorldDb, accountId: string): Promise<OpenOfA
 }
 
 /** Those of these ids of the stuck list that are the account's. */
-export async function findOwn(
-  db: WorldDb,
-  accountId: string,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function findOwn(db: WorldDb, accountId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Set();
   const wanted = sql`any(${[...ids]}::text[])`;
   const { rows } = await sql<{ id: string }>`

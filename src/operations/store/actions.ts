@@ -10,6 +10,7 @@ import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { findEmail } from '../../payments/store/payments.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
@@ -233,10 +234,7 @@ function askedText(request: ActionRequest): string {
 const termsOf = (asked: {
   readonly goodwill?: boolean | undefined;
   readonly evidence?: string | null | undefined;
-}) => ({
-  isGoodwill: asked.goodwill === true,
-  hasEvidence: (asked.evidence ?? '') !== '',
-});
+}) => ({ isGoodwill: asked.goodwill === true, hasEvidence: (asked.evidence ?? '') !== '' });
 
 /** Adds a record. Whether it is new: not the same attempt again, and no other under the same key. */
 async function insertAction(
@@ -402,10 +400,7 @@ export interface ApprovalDecision {
   readonly reason?: string | undefined;
 }
 
-/**
- * The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which
- * ends it.
- */
+/** The decision of a second person. `go`: it may be carried out now. `done`: it was declined. */
 export async function decideApproval(
   db: WorldDb,
   actionId: string,
@@ -461,40 +456,21 @@ export function findApprovable(db: WorldDb, actionId: string, now: Date): Promis
     .executeTakeFirst();
 }
 
-/** Oldest first. */
-export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[]> {
-  return actions(db)
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
-    .where('expires_at', '>', now)
-    .orderBy('created_at')
-    .limit(1_000)
-    .execute();
-}
+/** A second person may still approve them. */
+const pendingApprovals = (db: WorldDb, now: Date) =>
+  db.selectFrom('operator_actions').where('status', '=', 'WAITS_FOR_APPROVAL').where('expires_at', '>', now);
 
-/** How many actions a second person may still approve; `oldestAt` is null where there are none. */
-export async function summarisePendingApprovals(
-  db: WorldDb,
-  now: Date,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await db
-    .selectFrom('operator_actions')
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('created_at').as('oldestAt'),
-    ])
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
-    .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}
+/** Oldest first. */
+export const listPendingApprovals = (db: WorldDb, now: Date): Promise<ActionRow[]> =>
+  pendingApprovals(db, now).selectAll().orderBy('created_at').limit(1_000).execute();
+
+export const summarisePendingApprovals = (db: WorldDb, now: Date) =>
+  pendingApprovals(db, now).select(countAndOldest('created_at')).executeTakeFirstOrThrow();
 
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
-/**
- * Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is
- * written, not even a refusal.
- */
+/** Runs the real effect and rolls it back, so that a preview cannot differ from the action. */
 export async function previewEffect(
   db: WorldDb,
   request: ActionRequest,

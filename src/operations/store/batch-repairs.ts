@@ -1,12 +1,10 @@
-/**
- * Batch repairs and their rows. What people decide is on record beside their other actions, in the same
- * transaction.
- */
+/** Batch repairs and their rows. What people decide is recorded beside their other actions. */
 import { sql } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { closeJob, insertJob, lockJob, updateJob, type JobFields } from '../../jobs/store/jobs.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { BatchRepairAction, BatchRepairFilter } from '../batch-repair-rules.ts';
 import { APPROVAL_WITHIN_MS, REFUSAL_MESSAGES, type ActionRefusal } from '../rules.ts';
@@ -91,10 +89,7 @@ export async function insertBatchRepair(
 }
 
 /** Those of these that an open batch repair works on, with its id. */
-export async function findTaken(
-  db: WorldDb,
-  transactionIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function findTaken(db: WorldDb, transactionIds: readonly string[]) {
   const rows = await db
     .selectFrom('job_rows')
     .select(['transaction_id', 'job_id'])
@@ -107,16 +102,13 @@ export async function findTaken(
 
 export type Decision = 'approve' | 'decline';
 
-/** `decided`: now, or before by the same person. */
-export type DecisionOutcome = 'decided' | 'not-found' | ActionRefusal;
-
-/** The decision of a second person. A refused try is on record. */
-export async function decideBatchRepair(
+/** The decision of a second person. A refused try is on record. `decided`: now, or before by the same person. */
+export async function recordDecision(
   db: WorldDb,
   id: string,
   decision: Decision,
   { by, reason, now }: { readonly by: string; readonly reason: string; readonly now: Date },
-): Promise<DecisionOutcome> {
+): Promise<'decided' | 'not-found' | ActionRefusal> {
   return db.transaction().execute(async (trx) => {
     await expireLate(trx, now);
     const repair = await lockJob(trx, id, 'repair');
@@ -167,36 +159,23 @@ export async function askToStop(
   });
 }
 
-/** They were not approved in time: their rows are free for others. */
-async function expireLate(trx: WorldDb, now: Date): Promise<void> {
-  const late = await trx
+const waitingRepairs = (db: WorldDb) =>
+  db
     .selectFrom('jobs')
-    .select('id')
     .where('kind', '=', 'repair')
     .where('closed_at', 'is', null)
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
-    .where('expires_at', '<=', now)
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-  for (const { id } of late) await closeJob(trx, id, { status: 'EXPIRED' }, now);
+    .where('status', '=', 'WAITS_FOR_APPROVAL');
+
+/** They were not approved in time: their rows are free for others. */
+async function expireLate(trx: WorldDb, now: Date): Promise<void> {
+  const late = waitingRepairs(trx).select('id').where('expires_at', '<=', now);
+  for (const { id } of await late.orderBy('id').forUpdate().execute())
+    await closeJob(trx, id, { status: 'EXPIRED' }, now);
 }
 
 /** Those that can be approved now. */
-export async function summariseWaitingRepairs(
-  db: WorldDb,
-  now: Date,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await db
-    .selectFrom('jobs')
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('created_at').as('oldestAt'),
-    ])
-    .where('kind', '=', 'repair')
-    .where('closed_at', 'is', null)
-    .where('status', '=', 'WAITS_FOR_APPROVAL')
+export const summariseWaitingRepairs = (db: WorldDb, now: Date) =>
+  waitingRepairs(db)
+    .select(countAndOldest('created_at'))
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}

@@ -103,10 +103,7 @@ export async function countSettledBefore(
 
 const REVERSED: DisputeReason = 'PAYMENT_REVERSED';
 
-/**
- * Suspense of a purchase or a funding by currency, where it is below zero: taken back from us. Without open
- * refunds and these open disputes.
- */
+/** Suspense by currency where it is below zero, without open refunds and these open disputes. */
 async function findMissing(
   trx: WorldDb,
   { transactionId, hold }: Pick<ActionSubject, 'transactionId' | 'hold'>,
@@ -138,11 +135,7 @@ async function findMissing(
 const isOnHold = (hold: ActionSubject['hold']): boolean => hold?.status === 'HELD';
 
 /** Creates the account of a currency if there is none. `evidence`, below zero: manual payments. */
-export async function ensureAccount(
-  trx: WorldDb,
-  kind: 'revenue' | 'evidence',
-  currency: string,
-): Promise<void> {
+export async function ensureAccount(trx: WorldDb, kind: 'revenue' | 'evidence', currency: string) {
   await trx
     .insertInto('ledger_accounts')
     .values({ id: `${kind}:${currency}`, kind, currency, account_id: null })
@@ -154,11 +147,7 @@ export const formatMoney = ({ amountMinor, currency }: Money): string =>
   `${currency} ${formatMinor(amountMinor)}`;
 
 /** Clears needs-attention where it has one of these reasons. */
-export function clearAttention(
-  trx: WorldDb,
-  transactionId: string,
-  reasons: readonly string[],
-): Promise<void> {
+export function clearAttention(trx: WorldDb, transactionId: string, reasons: readonly string[]) {
   return setAttention(trx, { transactionId }, reasons, null);
 }
 

@@ -59,10 +59,7 @@ export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'settle-dispute': settleDispute,
 };
 
-/**
- * Delivered, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow has
- * retried.
- */
+/** Delivered, its money still on hold: the hold is posted. Otherwise the workflow has retried. */
 async function settleDelivered(
   trx: WorldDb,
   _action: ActionRow,
@@ -125,10 +122,7 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
 const isPayable = ({ amountMinor, currency }: Money, worthMinor: bigint): boolean =>
   worthMinor > 0n && !(WITHOUT_FRACTION.has(currency) && amountMinor % 100n !== 0n);
 
-/**
- * Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance
- * webhook.
- */
+/** Refunds money that was credited, as far as the wallet still holds it. */
 async function takeFromWallet(
   trx: WorldDb,
   action: ActionRow,
@@ -239,10 +233,7 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 /** Enough of the id to tell this action's refunds from others. */
 const shortId = ({ id }: ActionRow): string => id.slice(-12);
 
-/**
- * A purchase that waits continues to its delivery; what is closed, and a funding, get the money into the
- * wallet.
- */
+/** A purchase that waits is delivered; for all others the money goes into the wallet. */
 async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const payment = payingPayment(subject);
   if (!payment) return { refusal: 'DOES_NOT_FIT' };
@@ -282,11 +273,7 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
 }
 
 /** Returns the endpoints that subscribe to it, and when. */
-async function vouch(
-  trx: WorldDb,
-  payment: PaymentRow,
-  paysHold: boolean,
-): Promise<{ readonly subscribers: string[] | null; readonly at: Date }> {
+async function vouch(trx: WorldDb, payment: PaymentRow, paysHold: boolean) {
   const { rows } = await sql<{ subscribers: string[] | null; at: Date }>`
     update payments set paid_hold = paid_hold or ${paysHold},
            ${assignments({ vouched: payment.charge_minor, credited: paysHold ? 0n : payment.charge_minor })}

@@ -1,7 +1,4 @@
-/**
- * Operators' repairs of gateway events and webhook messages. Each is recorded among the operator actions, in
- * the transaction of its effect.
- */
+/** Operators' repairs of events and messages, each recorded in the transaction of its effect. */
 import { sql } from 'kysely';
 import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { ActionRefusal } from '../rules.ts';
@@ -23,10 +20,7 @@ type RecordedRepair =
   | 'decline-batch-repair'
   | 'stop-batch-repair';
 
-/**
- * Records a repair as done, or as refused with the code. Call it in the transaction of the repair. `about`:
- * what exactly was repaired.
- */
+/** Call it in the transaction of the repair. `about`: what exactly was repaired. */
 export async function recordRepair(
   trx: WorldDb,
   action: RecordedRepair,
@@ -86,7 +80,7 @@ export async function markAppliedByHand(
 }
 
 /** Takes an unmatched event off the stuck list. `false`: it is matched, or was dismissed before. */
-export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
+export async function dismissByHand(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
       .updateTable('gateway_events')
@@ -127,12 +121,7 @@ export async function findUndelivered(
 }
 
 /** To be sent again, under the same id. */
-export async function reopenByHand(
-  db: WorldDb,
-  message: UndeliveredMessage,
-  who: RepairAuthor,
-  now: Date,
-): Promise<void> {
+export async function reopenByHand(db: WorldDb, message: UndeliveredMessage, who: RepairAuthor, now: Date) {
   await db.transaction().execute(async (trx) => {
     await reopenMessage(trx, message.account_id, message.id, now);
     const about = `${message.id}: ${message.event}`;

@@ -8,10 +8,7 @@ export interface Figure {
   readonly value: number;
 }
 
-/**
- * Counts, sums and ages of what is open in one environment, in one statement over small indexes. Lags and
- * ages in seconds. Reads only.
- */
+/** What is open in one environment, in one statement over small indexes. Lags and ages in seconds. */
 export async function readFigures(db: WorldDb): Promise<Figure[]> {
   const { rows } = await sql<Omit<Figure, 'value'> & { readonly value: bigint }>`
     select 'open' as figure, status as label, count(*) as value

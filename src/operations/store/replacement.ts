@@ -1,7 +1,4 @@
-/**
- * Another package than the one that was bought: found when an operator asks for it, and judged again by its
- * cost of then when it is delivered.
- */
+/** Another package than the one that was bought, judged by its cost when asked for and when delivered. */
 import { sql } from 'kysely';
 import { COST_UNITS_PER_CENT } from '../../catalogue/pricing.ts';
 import { snapshotOf } from '../../catalogue/rules.ts';
@@ -80,10 +77,7 @@ export async function findReplacement(
 const inDollars = (costE4: bigint): string =>
   `USD ${formatAmount({ amountMinor: costE4, currency: 'USD4' })}`;
 
-/**
- * Why the package of an action no longer fits; otherwise the package as it is now. An approval may have taken
- * a week.
- */
+/** Why the package no longer fits; otherwise as it is now. An approval may have taken a week. */
 export async function judgeReplacement(
   db: WorldDb,
   { package_code }: Pick<ActionRow, 'package_code'>,

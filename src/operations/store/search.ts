@@ -38,11 +38,7 @@ export interface FoundTransaction extends Money {
 }
 
 /** Newest first, of a batch its first rows; one that is found in several ways is there once. */
-export async function findTransactions(
-  db: WorldDb,
-  text: string,
-  limit: number,
-): Promise<FoundTransaction[]> {
+export async function findTransactions(db: WorldDb, text: string, limit: number) {
   const { rows } = await sql<FoundTransaction>`
     with found as (
       select transaction_id, 'id' as way from purchases where transaction_id = ${text}

@@ -52,10 +52,7 @@ interface Author {
   readonly accountId: string;
 }
 
-/**
- * What the person has moved, and what was moved on the account, without a second person. First the person,
- * then the account (lock-order.ts).
- */
+/** What was moved without a second person. First the person, then the account (lock-order.ts). */
 async function lockUnapprovedTotals(
   trx: WorldDb,
   { personKey: person, accountId }: Author,

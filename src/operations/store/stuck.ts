@@ -44,10 +44,7 @@ export async function findStuckRows(db: WorldDb, query: StuckQuery): Promise<Stu
   return rows;
 }
 
-/**
- * What is open in our rows for longer than `limits.workflowMs`: each should have an open workflow under its
- * id.
- */
+/** Open for longer than `limits.workflowMs`: each should have an open workflow under its id. */
 export async function findOpenRows(db: WorldDb, query: StuckQuery): Promise<StuckRow[]> {
   const before = ago(query, 'workflowMs');
   const { rows } = await sql<StuckRow>`
@@ -75,10 +72,7 @@ export async function findStillOpen(db: WorldDb, transactionIds: readonly string
 
 type Branch = (query: StuckQuery) => RawBuilder<StuckRow>;
 
-/**
- * The moment before which something is too old, typed: Postgres cannot tell by itself what a parameter in a
- * `case` is.
- */
+/** The moment before which something is too old. Typed, since a parameter in a `case` has no type. */
 const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<Date> =>
   sql`${new Date(now.getTime() - limits[limit])}::timestamptz`;
 
@@ -182,10 +176,7 @@ const neverClosed: Branch = (query) => sql<StuckRow>`
    where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'monitorLateMs')}
      and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
-/**
- * Due and not sent, or given up and still recoverable. Not to an endpoint that answered 410, or that its
- * owner disabled or deleted.
- */
+/** Due, or given up and recoverable. Not to an endpoint that answered 410 or that its owner closed. */
 const messages: Branch = (query) => sql<StuckRow>`
   select 'message', coalesce(message.subject, message.id), 'MESSAGE_' || message.status,
          coalesce(message.next_attempt_at, message.closed_at), purchases.price_minor, purchases.currency

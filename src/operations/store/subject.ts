@@ -1,7 +1,4 @@
-/**
- * The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the
- * order of lock-order.ts.
- */
+/** The rows behind the facts that decide on actions. Locks in the order of lock-order.ts. */
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
 import { partInPrice, sendableMinor } from '../../payments/store/account.ts';

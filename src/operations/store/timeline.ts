@@ -28,7 +28,7 @@ async function readRows(db: WorldDb, transactionId: string) {
     esim: purchase && (await readEsim(db, purchase.esim_id)),
     orders: await db
       .selectFrom('supplier_orders')
-      .select(['id', 'state', 'supplier', 'package_code', 'order_no', 'attempts', 'planned_at'])
+      .select(['order_no', 'attempts'])
       .where('transaction_id', '=', transactionId)
       .orderBy('planned_at')
       .execute(),
@@ -49,127 +49,79 @@ async function readRows(db: WorldDb, transactionId: string) {
     refunds: await rowsOf(db, 'refunds', transactionId).orderBy('created_at').execute(),
     gatewayEvents: await readGatewayEvents(db, transactionId),
     entries: await readEntries(db, transactionId),
-    disputes: await readDisputes(db, transactionId),
+    disputes: await db
+      .selectFrom('disputes')
+      .selectAll()
+      .where('transaction_id', '=', transactionId)
+      .orderBy('opened_at')
+      .orderBy('dispute_id')
+      .execute(),
     messages: await readMessages(db, transactionId),
     attempts: await readAttempts(db, transactionId),
   };
 }
 
-function readEsim(db: WorldDb, esimId: string) {
-  return db
+const readEsim = (db: WorldDb, esimId: string) =>
+  db
     .selectFrom('esims')
-    .select(['id', 'status', 'supplier', 'order_no', 'esim_tran_no', 'iccid', 'checked_at'])
+    .select(['status', 'order_no', 'iccid', 'checked_at'])
     .where('id', '=', esimId)
     .executeTakeFirst();
-}
 
 /** How to pay is left out: it names bank accounts and pages that take money. */
-function readPayments(db: WorldDb, transactionId: string) {
-  return db
+const readPayments = (db: WorldDb, transactionId: string) =>
+  db
     .selectFrom('payments')
-    .select([
-      'reference',
-      'attempt',
-      'method',
-      'status',
-      'charge_minor',
-      'charge_currency',
-      'price_minor',
-      'price_currency',
-      'expires_at',
-      'received_minor',
-      'vouched_minor',
-      'used_minor',
-      'credited_minor',
-      'refunding_minor',
-      'refunded_minor',
-      'reversed_minor',
-      'disputed_minor',
-      'other_currency',
-      'has_money',
-      'paid_hold',
-      'gateway_id',
-      'gateway_status',
-      'checked_at',
-      'created_at',
-    ])
+    .select(['reference', 'method', 'status', 'charge_minor', 'charge_currency', 'other_currency'])
+    .select(['received_minor', 'vouched_minor', 'has_money', 'gateway_id', 'gateway_status'])
+    .select(['checked_at', 'expires_at', 'created_at'])
     .where('transaction_id', '=', transactionId)
     .orderBy('attempt')
     .execute();
-}
 
 /** Of a bank's own return there is no reference: its purchase's timeline names the event. */
-function readGatewayEvents(db: WorldDb, transactionId: string) {
-  return db
-    .selectFrom('gateway_events')
+const readGatewayEvents = (db: WorldDb, transactionId: string) =>
+  db
+    .selectFrom('gateway_events as event')
     .innerJoin('payments', (join) =>
       join
-        .onRef('payments.reference', '=', 'gateway_events.reference')
-        .onRef('payments.gateway', '=', 'gateway_events.gateway'),
+        .onRef('payments.reference', '=', 'event.reference')
+        .onRef('payments.gateway', '=', 'event.gateway'),
     )
-    .select(['gateway_events.id', 'type', 'received_at', 'applied_at', 'note'])
+    .select(['event.id', 'type', 'received_at', 'applied_at', 'note'])
     .where('payments.transaction_id', '=', transactionId)
-    .orderBy('gateway_events.id')
+    .orderBy('event.id')
     .execute();
-}
 
-function readEntries(db: WorldDb, transactionId: string) {
-  return db
+const readEntries = (db: WorldDb, transactionId: string) =>
+  db
     .selectFrom('ledger_transactions as booked')
     .innerJoin('ledger_entries as entry', 'entry.ledger_transaction_id', 'booked.id')
-    .select([
-      'operation_key',
-      'kind',
-      'created_at as at',
-      'ledger_account_id as account',
-      'currency',
-      'amount_minor',
-    ])
+    .select(['operation_key', 'kind', 'created_at as at', 'ledger_account_id as account'])
+    .select(['currency', 'amount_minor'])
     .where('booked.transaction_id', '=', transactionId)
     .orderBy('booked.id')
     .orderBy('entry.id')
     .execute();
-}
 
-function readDisputes(db: WorldDb, transactionId: string) {
-  return db
-    .selectFrom('disputes')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('opened_at')
-    .orderBy('dispute_id')
+const readMessages = (db: WorldDb, transactionId: string) =>
+  db
+    .selectFrom('webhook_messages as message')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
+    .select(['message.id', 'message.event', 'message.status', 'message.attempts'])
+    .select(['message.created_at', 'message.closed_at', hostOf(sql.ref('endpoint.url')).as('host')])
+    .where('message.subject', '=', transactionId)
+    .orderBy('message.created_at')
     .execute();
-}
 
-function readMessages(db: WorldDb, transactionId: string) {
-  return db
-    .selectFrom('webhook_messages')
-    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_messages.endpoint_id')
-    .select([
-      'webhook_messages.id',
-      'webhook_messages.event',
-      'webhook_messages.status',
-      'webhook_messages.attempts',
-      'webhook_messages.next_attempt_at',
-      'webhook_messages.created_at',
-      'webhook_messages.closed_at',
-      'webhook_endpoints.id as endpoint_id',
-      hostOf(sql.ref('webhook_endpoints.url')).as('host'),
-    ])
-    .where('webhook_messages.subject', '=', transactionId)
-    .orderBy('webhook_messages.created_at')
+const readAttempts = (db: WorldDb, transactionId: string) =>
+  db
+    .selectFrom('webhook_attempts as attempt')
+    .innerJoin('webhook_messages as message', 'message.id', 'attempt.message_id')
+    .select(['message_id', 'attempt', 'at', 'ms', 'outcome', 'attempt.status'])
+    .where('message.subject', '=', transactionId)
+    .orderBy('attempt.id')
     .execute();
-}
-
-function readAttempts(db: WorldDb, transactionId: string) {
-  return db
-    .selectFrom('webhook_attempts')
-    .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_attempts.message_id')
-    .select(['message_id', 'attempt', 'at', 'ms', 'outcome', 'webhook_attempts.status'])
-    .where('webhook_messages.subject', '=', transactionId)
-    .orderBy('webhook_attempts.id')
-    .execute();
-}
 
 /** The transaction id for the id of a purchase, funding, payment, message or order; undefined: not found. */
 export async function findTransactionId(db: WorldDb, id: string): Promise<string | undefined> {

@@ -38,11 +38,7 @@ export async function entriesSince(trx: WorldDb, transactionId: string, before: 
 }
 
 /** Those that are due now, or were not known before. */
-export async function newRefunds(
-  trx: WorldDb,
-  transactionId: string,
-  known: readonly string[],
-): Promise<Money[]> {
+export async function newRefunds(trx: WorldDb, transactionId: string, known: readonly string[]) {
   return trx
     .selectFrom('refunds')
     .select(['amount_minor as amountMinor', 'currency'])

@@ -1,7 +1,4 @@
-/**
- * The reports for finance, and entries of the ledger. Amounts are numbers with two decimals; of USD4 with
- * four.
- */
+/** The reports for finance, and entries of the ledger. USD4 has four decimals. */
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
 import {

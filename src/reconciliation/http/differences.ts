@@ -113,10 +113,7 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
     description:
       'Between our books, the gateway’s statement and the supplier’s orders and balance, with what each side says.',
     async handle({ cases, query: { id, ...query } }) {
-      const listed = await cases.listDifferences({
-        ...query,
-        id: id === undefined ? undefined : BigInt(id),
-      });
+      const listed = await cases.listDifferences({ ...query, id: id === undefined ? undefined : BigInt(id) });
       return presentPage({
         ...listed,
         items: listed.items.map((difference) => ({ ...difference, id: String(difference.id) })),

@@ -1,7 +1,4 @@
-/**
- * The ledger as finance reads it: balances, sales, money that waits, and entries. Each read sees one moment.
- * Credits are above zero.
- */
+/** The ledger as finance reads it. Each read sees one moment. Credits are above zero. */
 import { sql, type RawBuilder } from 'kysely';
 import {
   balanceOn,
@@ -52,10 +49,7 @@ function kindOf(stored: string): LedgerKind {
 export interface Sales {
   /** UTC, `2026-11-21`; null in sums by account. */
   readonly day: string | null;
-  /**
-   * Whose purchases they are; null in sums by day, and for revenue that was booked without a purchase or
-   * funding.
-   */
+  /** null in sums by day, and for revenue that was booked without a purchase or funding. */
   readonly accountId: string | null;
   readonly email: string | null;
   readonly currency: string;
@@ -210,10 +204,7 @@ export interface LedgerLine {
   readonly reason: string | null;
   readonly debitMinor: bigint;
   readonly creditMinor: bigint;
-  /**
-   * The account's balance after it, above zero on the account's normal side; null where entries of one
-   * transaction are read.
-   */
+  /** After it, above zero on the account's normal side; null for entries of one transaction. */
   readonly balanceMinor: bigint | null;
 }
 
@@ -240,10 +231,7 @@ export async function findLedgerAccounts(db: WorldDb, id: string): Promise<strin
   return rows.map((row) => row.id);
 }
 
-/**
- * The newest entries of some accounts, each with its account's balance then: counted back from the sum of all
- * entries.
- */
+/** The newest entries, each with its account's balance then: counted back from the sum of all. */
 export function readAccounts(db: WorldDb, accounts: readonly string[], limit: number): Promise<LedgerLine[]> {
   return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<StoredLine>`

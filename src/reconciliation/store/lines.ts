@@ -1,7 +1,4 @@
-/**
- * What a run reads of the vendors' lists, kept while it compares, so that its memory stays small however long
- * the lists are.
- */
+/** What a run reads of the vendors' lists, kept so that its memory stays small. */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { ReconciliationLinesTable } from './tables.ts';
@@ -17,10 +14,7 @@ export interface Slice {
 /** A vendor. A payment's reference may also be a purchase's id, so subjects are distinguished by side. */
 export type Side = 'gateway' | 'supplier';
 
-/**
- * A page of our rows: those that the run has no line of, and where the next page begins; undefined: this was
- * the last page.
- */
+/** Rows that the run has no line of, and where the next page begins; undefined: this was the last. */
 export interface Unlisted<Row, Cursor> {
   readonly unlisted: readonly Row[];
   readonly next: Cursor | undefined;

@@ -1,7 +1,4 @@
-/**
- * Purchases as our books have them, for the comparison with the supplier. Reads only, in pages along an
- * index.
- */
+/** Purchases as our books have them, for the comparison with the supplier. Pages along an index. */
 import { sql } from 'kysely';
 import type { PackageType } from '../../domain/states.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -17,10 +14,7 @@ export interface OurOrderRow extends OurOrder {
   readonly listed: Slice;
 }
 
-type StoredOrder = Omit<OurOrderRow, 'listed'> & {
-  readonly listedFrom: Date;
-  readonly listedTo: Date;
-};
+type StoredOrder = Omit<OurOrderRow, 'listed'> & { readonly listedFrom: Date; readonly listedTo: Date };
 
 const ORDER_COLUMNS = sql`
   p.transaction_id as "transactionId", orders.ids as "supplierIds", p.package_type as "packageType", p.status,
@@ -99,15 +93,12 @@ export async function findUnlistedDeliveries(
 }
 
 /** What packages cost at a time, by the catalogue's history; null for a package that was never in it. */
-export async function findListCosts(
-  db: WorldDb,
-  packageCodes: readonly string[],
-): Promise<(packageCode: string, at: Date) => bigint | null> {
+export async function findListCosts(db: WorldDb, packageCodes: readonly string[]) {
   const { rows: prices } = await sql<{ package_code: string; cost_usd_e4: bigint; valid_from: Date }>`
     select package_code, cost_usd_e4, valid_from from package_versions
      where package_code = any(${packageCodes}::text[]) order by valid_from`.execute(db);
   const byCode = Map.groupBy(prices, (price) => price.package_code);
-  return (packageCode, at) => {
+  return (packageCode: string, at: Date): bigint | null => {
     const known = byCode.get(packageCode) ?? [];
     const then = known.findLast((price) => price.valid_from <= at) ?? known[0];
     return then?.cost_usd_e4 ?? null;

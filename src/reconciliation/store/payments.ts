@@ -1,7 +1,4 @@
-/**
- * Payments, refunds and disputes as our books have them, for the comparison with the gateway. Lists are read
- * in pages along an index.
- */
+/** Payments, refunds and disputes as our books have them, in pages along an index. */
 import { sql } from 'kysely';
 import type { DisputedPayment, Moved, OurCharge, OurDispute, OurRefund } from '../payment-rules.ts';
 import { attemptKeys } from '../../payments/store/refunds.ts';
@@ -10,10 +7,7 @@ import { findLines, type Slice, type Unlisted } from './lines.ts';
 
 export type OurChargeRow = OurCharge & { readonly createdAt: Date };
 
-/**
- * Payments as the ledger has them: what moved on the gateway's account under a payment's reference, or under
- * one of its refunds' keys except for the refund itself.
- */
+/** What moved at the gateway under the reference, or a refund's key except for the refund itself. */
 export async function findOurCharges(db: WorldDb, references: readonly string[]): Promise<OurChargeRow[]> {
   const { rows } = await sql<Omit<OurChargeRow, 'moved'> & (Moved | { readonly currency: null })>`
     select y.reference, y.transaction_id as "transactionId", y.charge_minor as "chargeMinor", y.charge_currency as "chargeCurrency",
@@ -126,10 +120,7 @@ export async function findUnlistedRefunds(
   return { unlisted: refunds.filter((refund) => !isListed(refund)), next: rows.at(-1) };
 }
 
-/**
- * References of payments whose disputes may differ: open, settled since, or settled otherwise than the
- * gateway last said.
- */
+/** Open, settled since, or settled otherwise than the gateway last said. */
 export async function findDisputedReferences(db: WorldDb, since: Date): Promise<string[]> {
   const { rows } = await sql<{ reference: string }>`
     select distinct reference from disputes
@@ -139,10 +130,7 @@ export async function findDisputedReferences(db: WorldDb, since: Date): Promise<
 }
 
 /** The payments among these references that are ours, with their disputes. */
-export async function findOurDisputes(
-  db: WorldDb,
-  references: readonly string[],
-): Promise<(DisputedPayment & { readonly openedAt: Date; readonly disputes: readonly OurDispute[] })[]> {
+export async function findOurDisputes(db: WorldDb, references: readonly string[]) {
   const { rows: payments } = await sql<DisputedPayment & { readonly openedAt: Date }>`
     select reference, transaction_id as "transactionId", charge_currency as currency,
            received_minor - reversed_minor as "heldMinor", created_at as "openedAt"

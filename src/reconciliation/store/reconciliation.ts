@@ -6,6 +6,7 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
 import type { Difference, DifferenceKind, ReconcileSummary } from '../payment-rules.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { toJson, type Side, type Slice } from './lines.ts';
 import type { ReconciliationRunsTable } from './tables.ts';
@@ -120,10 +121,7 @@ export async function abandonRuns(db: WorldDb, untouchedSince: Date): Promise<vo
     .execute();
 }
 
-/**
- * Balance and use together as last agreed on: after a run, or by a person who has since closed a difference
- * about it.
- */
+/** As agreed on after the last run, or by a person who has since closed a difference about it. */
 export async function findAgreedSum(db: WorldDb): Promise<AgreedSum | null> {
   const { rows } = await sql<AgreedSum>`
     with run as (
@@ -181,10 +179,7 @@ interface Compared {
   readonly undecided: readonly string[];
 }
 
-/**
- * Opens new differences, updates known ones and closes those that are gone, in one transaction. Safe to
- * repeat.
- */
+/** Opens new differences, updates known ones and closes those that are gone. Safe to repeat. */
 export async function keepCompared(db: WorldDb, compared: Compared): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (compared.found.length > 0) await openDifferences(trx, compared);
@@ -238,10 +233,7 @@ async function closeGone(trx: WorldDb, { runId, now, side, found, decided }: Com
           where f.subject = d.subject and f.kind = d.kind)`.execute(trx);
 }
 
-/**
- * Closes differences that a run of these sides did not find again. `within`: only differences of the time
- * that it covered.
- */
+/** Closes what a run of these sides did not find again, `within` the time that it covered. */
 export async function closeUnseen(
   db: WorldDb,
   run: {
@@ -320,18 +312,8 @@ export async function countOpenDifferences(db: WorldDb): Promise<ReconcileSummar
   return rows.map(({ kind, count }) => ({ kind, count: Number(count) }));
 }
 
-/** `oldestAt` is null where none is open. */
-export async function summariseOpenDifferences(
-  db: WorldDb,
-): Promise<{ readonly count: number; readonly oldestAt: Date | null }> {
-  const { count, oldestAt } = await selectOpen(db)
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as('count'),
-      eb.fn.min<Date | null>('first_seen_at').as('oldestAt'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { count: Number(count), oldestAt };
-}
+export const summariseOpenDifferences = (db: WorldDb) =>
+  selectOpen(db).select(countAndOldest('first_seen_at')).executeTakeFirstOrThrow();
 
 /** Closes a difference on a person's word. */
 export async function closeDifference(

@@ -9,10 +9,7 @@ export interface ReconciliationRunsTable {
   is_regular: boolean;
   from_at: Date;
   to_at: Date;
-  /**
-   * No earlier run has compared the time from here on. Single lookups at a vendor are made for this time
-   * only, so each once.
-   */
+  /** No earlier run has compared the time from here on: single lookups are made only for it. */
   new_from_at: Date;
   settled_before: Date;
   /** The time that vendors' lists are read for: [from, to), ISO 8601. */
@@ -31,10 +28,7 @@ export interface ReconciliationRunsTable {
   finished_at: Date | null;
 }
 
-/**
- * A request by a person, written before its workflow starts. Without a time range: everything since the last
- * regular run.
- */
+/** A person's request, written before its workflow starts. Without a range: since the last run. */
 interface ReconciliationRequestsTable {
   /** The id of the workflow. */
   run_key: string;

@@ -5,7 +5,7 @@ import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { ensureWallet, fundWallet, transfer } from '../../../src/ledger/store/ledger.ts';
 import { askForAction } from '../../../src/operations/store/actions.ts';
-import { decideBatchRepair, insertBatchRepair } from '../../../src/operations/store/batch-repairs.ts';
+import { recordDecision, insertBatchRepair } from '../../../src/operations/store/batch-repairs.ts';
 import { UNMATCHED_EVENT } from '../../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../../src/purchases/store/opening.ts';
 import { settlePurchase } from '../../../src/purchases/store/purchases.ts';
@@ -153,7 +153,7 @@ export async function plantWork({ world, owner }: Books): Promise<void> {
         },
       ],
     });
-  await decideBatchRepair(world, RUNNING_REPAIR, 'approve', {
+  await recordDecision(world, RUNNING_REPAIR, 'approve', {
     ...{ by: 'second@operator.example', reason: 'a test', now },
   });
   await sql`

@@ -1,27 +1,63 @@
-/** Everything that happened to a purchase or a funding. Amounts are numbers with two decimals. */
+/** The stuck list, everything that happened to a purchase or a funding, and finding what an id leads to. */
 import { z } from 'zod';
 import { PAYMENT_PURPOSES } from '../../domain/states.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
-import { type Data, money, text, usd, dataObject } from '../../platform/http/answer-fields.ts';
-import { anyId, operatorRoutes } from '../../platform/http/ops-route.ts';
+import {
+  type Data,
+  money,
+  text,
+  usd,
+  yesNo,
+  dataObject,
+  namedObject,
+} from '../../platform/http/answer-fields.ts';
+import { textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
+import { anyId, environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
+import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
+import { FOUND_BY } from '../store/search.ts';
 import type { Timeline } from '../timeline.ts';
 import {
   amountOf,
   currency,
+  currencyCode,
+  MAX_OLDER_SECONDS,
   ONE,
   presentActionRecord,
   record,
   side,
+  stuckClassField,
   stuckItem,
   time,
   word,
 } from './shared.ts';
 
 const routes = operatorRoutes<OperatorCases>('Purchases', { transactionId: anyId });
+
+const stuckQuery = z.object({
+  ...environmentField,
+  ...pageFields,
+  class: stuckClassField.optional(),
+  olderThanSeconds: wholeNumberField({
+    min: 0,
+    max: MAX_OLDER_SECONDS,
+    fallback: 0,
+    description: 'Only items unchanged for at least this long',
+  }),
+  currency: currencyCode('Only money of this currency'),
+});
+
+const stuckPageSchema = dataObject('StuckPage', {
+  items: z.array(stuckItem),
+  pagination: paginationSchema,
+  isCut: yesNo('true: the list is truncated'),
+  temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
+});
 
 const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
   transactionId: z.string(),
@@ -147,10 +183,24 @@ const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema
   disputes: timeline.disputes.map(fromRow),
   messages: timeline.messages.map((message) => ({ ...fromRow(message), messageId: message.id })),
   actions: timeline.actions.map(presentActionRecord),
-  workflows: timeline.workflows ?? null,
 });
 
-export const purchaseTimelineRoutes: readonly Route<OperatorCases>[] = [
+export const purchaseRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/stuck', {
+    permission: 'see',
+    query: stuckQuery,
+    answer: [200, 'One page, the longest stuck first', stuckPageSchema],
+    operationId: 'listStuck',
+    summary: 'List stuck purchases and payments',
+    description:
+      'One line for each cause, with what to do next. Items within their time limit are not listed.',
+    async handle({ cases, query }) {
+      const { page, limit, class: wanted, olderThanSeconds, currency } = query;
+      const classes = wanted === undefined ? undefined : [wanted];
+      const stuck = await cases.listStuck({ page, limit, olderThanSeconds, classes, currency });
+      return { ...stuck, ...presentPage(stuck) };
+    },
+  }),
   routes.get(ONE, {
     permission: 'see',
     answer: [200, 'Everything that happened', purchaseTimelineSchema],
@@ -164,5 +214,51 @@ export const purchaseTimelineRoutes: readonly Route<OperatorCases>[] = [
       noteTransaction(timeline.transactionId);
       return presentTimeline(timeline);
     },
+  }),
+];
+
+const searchQuery = z.object({
+  ...environmentField,
+  text: textField({
+    max: MAX_EMAIL_CHARACTERS,
+    description: 'Id or text to search for; surrounding blanks are removed',
+    example: '8944300000000000001',
+  })
+    .transform((text) => text.trim())
+    .refine((text) => text !== '', 'must not be empty'),
+});
+
+const found = namedObject('Found', {
+  kind: z.enum(FOUND_KINDS),
+  id: z.string().meta({ example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  title: text('For people', 'Nigeria 1GB 7Days, NGN 3790.40, SUCCESS'),
+  account: z
+    .object({ accountId: z.string(), name: z.string() })
+    .nullable()
+    .describe('Whose it is; null: it belongs to no account'),
+  foundBy: z
+    .enum(FOUND_BY)
+    .meta({ description: 'Which field of the result matched the text', example: 'iccid' }),
+});
+
+const searchSchema = dataObject('SearchResult', {
+  items: z.array(found),
+  isCut: yesNo(`There are more than ${MAX_FOUND}`),
+});
+
+export const operatorSearchRoutes: readonly Route<OperatorCases>[] = [
+  routes.get('/ops/search', {
+    permission: 'see',
+    query: searchQuery,
+    answer: [200, `At most ${MAX_FOUND}`, searchSchema],
+    operationId: 'search',
+    summary: 'Find what an id leads to',
+    description:
+      'Purchases and fundings by their id, a reference or id of the gateway, of a refund or of a dispute there, the supplier’s order number, the id, ' +
+      'number or ICCID of an eSIM, the id of a batch, a quote, a webhook message, an event, an operator action or a request; other webhook ' +
+      'messages, webhook endpoints, batches, quotes, batch repairs, gateway events without a payment, API keys, members and requests by id; ' +
+      'accounts by id or a part of their name or of an e-mail address. For roles that see them: differences by id, people by id or e-mail ' +
+      'address. Ids in full.',
+    handle: ({ cases, session, query }) => cases.search(session, query.text),
   }),
 ];
