@@ -12,17 +12,18 @@ import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
-import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
+import { noAccount } from './manage-accounts.ts';
+import { findAccountRow, listKeys, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
-import { listRequestRows } from './store/request-log.ts';
+import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
 import {
   deleteInvitation,
   deleteInvitationsBy,
   deleteMember,
   findMemberRow,
   listInvitationRows,
-  listMemberRows,
   lockOwners,
+  memberRows,
   MAX_INVITATIONS_A_DAY,
   replaceInvitation,
   takeInvitationTurn,
@@ -51,7 +52,7 @@ const TOKEN_BYTES = 32;
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
-  listMembers: ({ db }: MemberDeps, { account }: Member) => listMemberRows(db, account.id),
+  listMembers: ({ db }: MemberDeps, { account }: Member) => memberRows(db, account.id).execute(),
   changeMember,
   removeMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
@@ -66,17 +67,9 @@ export const memberUseCases = {
 export type MemberCases = Bound<typeof memberUseCases>;
 
 async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member) {
-  const {
-    id: accountId,
-    name,
-    email,
-    currency,
-    plan,
-    requestsPerMinute,
-    websiteUrl,
-    createdAt,
-  } = await readAccountRow(db, account.id);
-  return { accountId, name, email, websiteUrl, currency, plan, requestsPerMinute, createdAt };
+  const found = await findAccountRow(db, account.id);
+  if (!found) throw noAccount(account.id);
+  return { ...found, accountId: found.id };
 }
 
 /** Throws VALIDATION_ERROR. */
@@ -89,9 +82,9 @@ async function changeAccount(
   const { account, email } = member;
   if (changes.websiteUrl !== undefined) await requireWebsite(environment, changes.websiteUrl);
   await db.transaction().execute(async (trx) => {
-    await updateAccount(trx, account.id, changes);
-    const entry = { actor: email, action: 'account.change', subject: account.id, detail: { ...changes } };
-    await writeAudit(trx, entry);
+    await updateAccount(trx, account.id, { name: changes.name, website_url: changes.websiteUrl });
+    const detail = { ...changes };
+    await writeAudit(trx, { actor: email, action: 'account.change', subject: account.id, detail });
   });
   return readOwnAccount({ db }, member);
 }
@@ -110,7 +103,7 @@ async function changeMember(
     const owners = await lockOwners(trx, account.id);
     if (role !== 'OWNER') keepOneOwner(owners, userId);
     const member = await requireMember(trx, account.id, userId);
-    await updateMemberRole(trx, { accountId: account.id, userId, role });
+    await updateMemberRole(trx, account.id, userId, role);
     if (role !== 'OWNER') await deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id, role };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
@@ -126,7 +119,7 @@ async function removeMember({ db }: MemberDeps, { account, email }: Member, user
   await db.transaction().execute(async (trx) => {
     keepOneOwner(await lockOwners(trx, account.id), userId);
     const member = await requireMember(trx, account.id, userId);
-    if (!(await deleteMember(trx, account.id, userId))) throw noMember();
+    await deleteMember(trx, account.id, userId);
     await deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
@@ -138,11 +131,9 @@ function keepOneOwner(owners: readonly string[], userId: string): void {
   refuseField('role', 'the last owner of an account stays one: make another user an owner first');
 }
 
-const noMember = (): DomainError => new DomainError('NOT_FOUND', 'No such member');
-
 async function requireMember(db: AccountsDb, accountId: string, userId: string) {
   const member = await findMemberRow(db, accountId, userId);
-  if (!member) throw noMember();
+  if (!member) throw new DomainError('NOT_FOUND', 'No such member');
   return member;
 }
 
@@ -172,7 +163,7 @@ async function invite(
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
     await lockOwners(trx, account.id);
-    const members = await listMemberRows(trx, account.id);
+    const members = await memberRows(trx, account.id).execute();
     if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');
     const open = await listInvitationRows(trx, account.id, now);
     if (open.filter((one) => one.email !== email).length >= MAX_INVITATIONS)
@@ -228,21 +219,19 @@ async function revokeKey(
   await revoke(db, { keyId }, member.email);
 }
 
-/** The newest first; `before` is the id of the last one seen. */
+/** The newest first. */
 async function listRequests(
   { db }: MemberDeps,
   { account }: Member,
   environment: Environment,
-  {
-    limit,
-    ...which
-  }: {
-    readonly before: bigint | undefined;
-    readonly limit: number;
-    readonly requestId?: string | undefined;
-  },
+  query: RequestsQuery,
 ) {
-  const rows = await listRequestRows(db, { accountId: account.id, environment, ...which, limit: limit + 1 });
+  const { limit } = query;
+  const rows = await listRequestRows(
+    db,
+    { accountId: account.id, environment },
+    { ...query, limit: limit + 1 },
+  );
   const items = rows.slice(0, limit);
   return { items, nextBefore: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }

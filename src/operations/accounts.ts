@@ -1,12 +1,8 @@
 /** Accounts as operators see them: who they are, and what they have in one environment. */
 import type { Session } from '../domain/callers.ts';
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
-import {
-  countAccess,
-  findAccountRow,
-  listAccountRows,
-  type FoundAccount,
-} from '../accounts/store/find-accounts.ts';
+import { findAccountRow, type FoundAccount } from '../accounts/store/accounts.ts';
+import { countAccess, listAccountRows } from '../accounts/store/find-accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';

@@ -14,9 +14,8 @@ import {
   updatePerson,
   type PersonRow,
   type PersonUpdate,
-  type WhichPerson,
 } from '../store/people.ts';
-import { endSessions } from '../store/users.ts';
+import { endSessions, type WhichUser } from '../store/users.ts';
 import { oneTimePassword, type Passwords } from '../users/passwords.ts';
 import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
 import type { Role } from '../../domain/operator-roles.ts';
@@ -129,7 +128,7 @@ async function addPerson(
  */
 export async function changePerson(
   deps: PeopleDeps,
-  which: WhichPerson,
+  which: WhichUser,
   changes: PersonChanges,
   actor: string,
 ): Promise<{ readonly person: PersonView; readonly given: Omit<GivenHalf, 'person'> | undefined }> {
@@ -162,7 +161,7 @@ export async function changePerson(
  * Also ends a lock and every session of the person, who can sign in again once another administrator has
  * confirmed it. Throws NOT_FOUND.
  */
-export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor: string): Promise<GivenHalf> {
+export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string): Promise<GivenHalf> {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const made = await newPassword(deps);
@@ -180,7 +179,7 @@ export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor:
 /** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
 export async function confirmAccess(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
-  which: WhichPerson,
+  which: WhichUser,
   role: Role,
   by: string,
 ) {
@@ -227,7 +226,7 @@ async function newPassword({ clock, passwords }: Pick<PeopleDeps, 'clock' | 'pas
   return { whole, firstHalf, secondHalf, hash: await passwords.hash(whole), oneTimeUntil };
 }
 
-async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRow> {
+async function findOrThrow(db: AccountsDb, which: WhichUser): Promise<PersonRow> {
   const row = await findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
   if (!row) throw new DomainError('NOT_FOUND', 'No such person');
   return row;

@@ -1,13 +1,9 @@
-/**
- * Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors
- * are better-auth's (better-auth.ts).
- */
+/** Signing up and in, and what users do about themselves, by better-auth (better-auth.ts). */
 import type { Bound } from '../../platform/bind.ts';
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { verifyJWT } from 'better-auth/crypto';
 import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
-import type { Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { unavailable } from '../../platform/database/errors.ts';
@@ -33,18 +29,18 @@ import {
   findUser,
   insertMember,
   insertSignUp,
+  isLockedOut,
   markConfirmedUser,
   setPassword,
   takeSignUp,
   type InvitationRow,
-  type Membership,
 } from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
   requirePassword,
   refuseChanged,
-  isLockedOut,
+  refuseOneTime,
   headersOf,
   purposeOf,
   sessionHeaders,
@@ -63,18 +59,15 @@ import {
 } from './second-factors.ts';
 import { cookieLine, cookieNames, cookieValue, NOT_CHANGED, NOT_SIGNED_IN, SESSION_MS } from './sessions.ts';
 
-interface SignUp {
+interface Login {
   readonly email: string;
   readonly password: string;
+}
+
+interface SignUp extends Login {
   readonly name: string;
   readonly companyName: string;
   readonly currency: AccountCurrency;
-}
-
-export interface UserDescription {
-  readonly session: UserSession;
-  readonly memberships: readonly Membership[];
-  readonly environments: readonly Environment[];
 }
 
 const NOT_THE_PASSWORD =
@@ -90,7 +83,10 @@ export const userUseCases = {
   findSession,
   findMember,
   authoriseMember,
-  describe,
+  describe: async ({ db, environments }: UserDeps, { user }: UserSession) => ({
+    memberships: await findMemberships(db, user.userId),
+    environments,
+  }),
   changePassword,
   addSecondFactor,
   confirmSecondFactor,
@@ -112,9 +108,8 @@ async function signUp(
   refuseWeak('password', password, { email, name });
   const { db, auth } = deps;
   await deleteUnconfirmed(db, email);
-  const { mails } = await collectMails(() =>
-    auth.api.signUpEmail({ body: { email, password, name }, headers: headersOf(browser) }),
-  );
+  const call = { body: { email, password, name }, headers: headersOf(browser) };
+  const { mails } = await collectMails(() => auth.api.signUpEmail(call));
   const [mail] = mails;
   if (mail?.kind === 'confirm')
     await insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
@@ -142,22 +137,12 @@ async function confirmUser(
     if (!(await markConfirmedUser(trx, user.id))) refuseLink();
     const signedUp = await takeSignUp(trx, user.id);
     if (!signedUp) return;
-    const { company_name: companyName, currency } = signedUp;
-    const account = {
-      type: 'MERCHANT',
-      plan: 'STANDARD',
-      name: companyName,
-      email: user.email,
-      currency,
-    } as const;
-    const accountId = await insertNewAccount(trx, account, user.email);
-    await insertMember(trx, { account_id: accountId, user_id: user.id, role: 'OWNER' });
-    await writeAudit(trx, {
-      actor: user.email,
-      action: 'user.confirm',
-      subject: user.id,
-      detail: { accountId },
-    });
+    const { company_name: name, currency } = signedUp;
+    const { id, email } = user;
+    const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
+    const accountId = await insertNewAccount(trx, account, email);
+    await insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
+    await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
   });
   return signIn(deps, { email: user.email, password }, browser);
 }
@@ -175,7 +160,7 @@ function refuseLink(cause?: unknown): never {
  */
 export async function signIn(
   deps: UserDeps,
-  { email: given, password }: { readonly email: string; readonly password: string },
+  { email: given, password }: Login,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
@@ -211,13 +196,8 @@ export async function signIn(
 }
 
 /** Whether an operator is disabled, or has a one-time password that has expired. */
-const isOverForOperators = (
-  {
-    disabled_at: disabledAt,
-    one_time_until: until,
-  }: { disabled_at: Date | null; one_time_until: Date | null },
-  now: Date,
-): boolean => disabledAt !== null || (until !== null && until <= now);
+const isOverForOperators = (row: Pick<PersonRow, 'disabled_at' | 'one_time_until'>, now: Date): boolean =>
+  row.disabled_at !== null || (row.one_time_until !== null && row.one_time_until <= now);
 
 /** An address without an owner. */
 const NOBODY = 'nobody@simway.invalid';
@@ -256,12 +236,12 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
     await auth.api.signOut({ headers });
     throw expired();
   }
-  const { id: userId, email, name: userName, twoFactorEnabled } = found.user;
+  const { id: userId, email, name, twoFactorEnabled } = found.user;
   const person = await findPerson(db, { id: userId });
   if (person && !browser.isForOperators)
     throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
   return {
-    user: { userId, email, name: userName, hasSecondFactor: twoFactorEnabled === true },
+    user: { userId, email, name, hasSecondFactor: twoFactorEnabled === true },
     expiresAt,
     operator: person && operatorOf(person, expiresAt, clock.now()),
   };
@@ -270,8 +250,8 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
 /** Throws SESSION_EXPIRED for a person who was disabled, or whose one-time password has expired. */
 function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
   if (isOverForOperators(person, now)) throw expired();
-  const { id: personId, email, name, role, one_time_until: until } = person;
-  return { person: { personId, email, name, role }, mustChangePassword: until !== null, expiresAt };
+  const { id: personId, email, name, role, one_time_until: oneTimeUntil } = person;
+  return { person: { personId, email, name, role }, mustChangePassword: oneTimeUntil !== null, expiresAt };
 }
 
 const expired = (): DomainError =>
@@ -281,12 +261,9 @@ const expired = (): DomainError =>
  * Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account
  * that an operator has disabled.
  */
-async function findMember(
-  { db }: UserDeps,
-  { user, operator }: UserSession,
-  accountId: string,
-): Promise<Member> {
-  if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
+async function findMember({ db }: UserDeps, session: UserSession, accountId: string): Promise<Member> {
+  refuseOneTime(session);
+  const { user } = session;
   const [membership] = await findMemberships(db, user.userId, accountId);
   if (!membership) throw new DomainError('FORBIDDEN', 'You are not a member of this account');
   const { account, role, disabledAt } = membership;
@@ -302,11 +279,6 @@ function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPe
     'FORBIDDEN',
     `Your role ${role} may not ${describeMemberPermission(permission)} (that takes ${needed})`,
   );
-}
-
-async function describe({ db, environments }: UserDeps, session: UserSession): Promise<UserDescription> {
-  const memberships = await findMemberships(db, session.user.userId);
-  return { session, memberships, environments };
 }
 
 /**
@@ -340,12 +312,11 @@ async function requestPasswordReset(
   email: string,
   { requestId, ...browser }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
-  const { mails } = await collectMails(() =>
-    deps.auth.api.requestPasswordReset({
-      body: { email: email.toLowerCase() },
-      headers: headersOf({ ...browser, cookie: undefined }),
-    }),
-  );
+  const call = {
+    body: { email: email.toLowerCase() },
+    headers: headersOf({ ...browser, cookie: undefined }),
+  };
+  const { mails } = await collectMails(() => deps.auth.api.requestPasswordReset(call));
   const [mail] = mails;
   return mail && deps.sendMail(mail, requestId);
 }
@@ -358,14 +329,11 @@ async function resetPassword(
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
   const user = userId === undefined ? undefined : await findUser(db, { id: userId });
-  // An operator gets a new password from two administrators, never by mail: also not by a link from before
-  // they were one.
+  // Two administrators give an operator a new password, never a mail: also not one from before they were one.
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
-  const headers = headersOf({ ...browser, cookie: undefined });
-  await auth.api
-    .resetPassword({ body: { token, newPassword }, headers })
-    .catch((error: unknown) => refuseLink(error));
+  const call = { body: { token, newPassword }, headers: headersOf({ ...browser, cookie: undefined }) };
+  await auth.api.resetPassword(call).catch(refuseLink);
   await deleteLinks(db, user.id);
   await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
 }
@@ -376,11 +344,7 @@ async function resetPassword(
  */
 async function acceptInvitation(
   deps: UserDeps,
-  {
-    token,
-    name,
-    password,
-  }: { readonly token: string; readonly name?: string | undefined; readonly password?: string | undefined },
+  { token, name, password }: { readonly token: string } & Partial<Pick<SignUp, 'name' | 'password'>>,
   browser: BrowserRequest,
 ): Promise<{ accountId: string; isSignedIn: boolean; cookies: string[] }> {
   const { db, clock } = deps;
@@ -397,12 +361,8 @@ async function acceptInvitation(
   refuseWeak('password', password, { email, name });
   await deleteUnconfirmed(db, email);
   // The mail that this would send is not needed: the invitation came by mail.
-  const { result } = await collectMails(() =>
-    deps.auth.api.signUpEmail({
-      body: { email, password, name },
-      headers: headersOf({ ...browser, cookie: undefined }),
-    }),
-  );
+  const call = { body: { email, password, name }, headers: headersOf({ ...browser, cookie: undefined }) };
+  const { result } = await collectMails(() => deps.auth.api.signUpEmail(call));
   // Where another person signed up with the address at this moment, no user has the id.
   const made = await findUser(db, { id: result.user.id });
   if (!made) return refuseLink();
@@ -422,11 +382,7 @@ async function join(db: AccountsDb, invitation: InvitationRow, userId: string): 
   });
 }
 
-function refuseWeak(
-  field: string,
-  password: string,
-  person: { readonly email: string; readonly name: string },
-): void {
+function refuseWeak(field: string, password: string, person: Pick<SignUp, 'email' | 'name'>): void {
   const wanted = weakness(password, person);
   if (wanted !== undefined) refuseField(field, `must ${wanted}`);
 }

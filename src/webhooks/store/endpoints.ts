@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
 import type { DisabledReason } from '../rules.ts';
-import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
+import { enqueueWebhook, subscribers, type PendingMessages } from './messages.ts';
 import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;

@@ -1,8 +1,9 @@
-import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import { type MessageStatus } from '../rules.ts';
+import type { MessageStatus } from '../rules.ts';
 import { webhookBody, type WebhookEvent, type WebhookFacts } from '../events.ts';
 import { callFunction } from '../../platform/database/functions.ts';
+import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
@@ -135,25 +136,6 @@ export async function listMessages(
   if (from !== undefined) matching = matching.where('created_at', '>=', from);
   if (to !== undefined) matching = matching.where('created_at', '<', to);
   return readPage(matching.select(COLUMNS).orderBy('created_at', 'desc').orderBy('id', 'desc'), query);
-}
-
-/** One page of ordered rows, and how many there are. */
-export async function readPage<Tables, Name extends keyof Tables, Row>(
-  rows: SelectQueryBuilder<Tables, Name, Row>,
-  { page, limit }: PageQuery,
-): Promise<Page<Row>> {
-  const count = rows.clearSelect().clearOrderBy();
-  const [items, { total }] = await Promise.all([
-    rows
-      .limit(limit)
-      .offset((page - 1) * limit)
-      .execute(),
-    count
-      .select((eb) => eb.fn.countAll<bigint>().as('total'))
-      .$castTo<{ total: bigint }>()
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { items: items, total: Number(total), page, limit };
 }
 
 export async function findMessage(db: WorldDb, accountId: string, id: string) {
