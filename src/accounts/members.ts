@@ -1,7 +1,4 @@
-/**
- * What members manage: the account, its members and invitations, its keys. Each member was let in by role
- * before (platform/http).
- */
+/** What members manage, each let in by role before (platform/http): the account, its members, its keys. */
 import type { Bound } from '../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
 import type { Member } from '../domain/callers.ts';
@@ -36,9 +33,7 @@ import type { SandboxMail, UserMail } from './users/mails.ts';
 export interface MemberDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
-  /**
-   * Throws VALIDATION_ERROR if no web server answers there, or where the address is inside a private network.
-   */
+  /** Throws VALIDATION_ERROR if no web server answers there, outside private networks. */
   readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
@@ -48,7 +43,6 @@ const MAX_INVITATIONS = 50;
 const INVITATION_MS = 7 * DAY_MS;
 const TOKEN_BYTES = 32;
 
-/** Bound to their dependencies in app/composition. */
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
@@ -111,10 +105,7 @@ async function changeMember(
   return requireMember(db, account.id, userId);
 }
 
-/**
- * Takes effect at once, since every request looks the membership up. Invitations that the member sent become
- * void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner.
- */
+/** At once: every request looks the membership up. Otherwise as changeMember. */
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     keepOneOwner(await lockOwners(trx, account.id), userId);
@@ -137,10 +128,7 @@ async function requireMember(db: AccountsDb, accountId: string, userId: string) 
   return member;
 }
 
-/**
- * In place of an earlier invitation of the same address. Throws VALIDATION_ERROR for a member, and where too
- * many are open.
- */
+/** In place of an earlier one of the same address. Throws VALIDATION_ERROR for a member, and for too many. */
 async function invite(
   { db, clock, sendMail }: MemberDeps,
   { account, email: invitedBy }: Member,
@@ -189,15 +177,9 @@ async function withdrawInvitation({ db }: MemberDeps, { account, email }: Member
   });
 }
 
-function toInvitation({ id, email, role, invited_by, created_at, expires_at }: InvitationRow) {
-  return {
-    invitationId: id,
-    email,
-    role,
-    invitedBy: invited_by,
-    createdAt: created_at,
-    expiresAt: expires_at,
-  };
+function toInvitation({ id: invitationId, email, role, ...row }: InvitationRow) {
+  const { invited_by: invitedBy, created_at: createdAt, expires_at: expiresAt } = row;
+  return { invitationId, email, role, invitedBy, createdAt, expiresAt };
 }
 
 async function listOwnKeys({ db }: Pick<MemberDeps, 'db'>, { account }: Member, environment: Environment) {

@@ -5,6 +5,7 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { unknownSession, type BrowserRequest, type Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
 import {
   approveDeviceLogin,
@@ -12,7 +13,6 @@ import {
   insertDeviceLogin,
   notePoll,
   takeDeviceLogin,
-  type DeviceLoginRow,
 } from '../store/device-logins.ts';
 import { holdSession } from '../store/users.ts';
 import { tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
@@ -26,7 +26,6 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LETTERS = 8;
 const DEVICE_CODE_BYTES = 32;
 
-/** Bound to their dependencies in app/composition. */
 export const deviceLoginUseCases = { ask, preview, approve, redeem };
 
 /** Returns both codes, for the only time. */
@@ -88,30 +87,21 @@ async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | unde
     await notePoll(db, deviceSha256, now);
     return undefined;
   }
-  return openSession(deps, personId, {
-    address,
-    until,
-    take: (trx) => takeDeviceLogin(trx, deviceSha256),
-  }).catch((error: unknown) => {
+  const take = (trx: AccountsDb): Promise<boolean> => takeDeviceLogin(trx, deviceSha256);
+  return openSession(deps, personId, { address, until, take }).catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
   });
 }
 
 /** Who asks with this code. Throws NOT_FOUND. */
-async function preview(
-  { db, clock }: Pick<UserDeps, 'db' | 'clock'>,
-  userCode: string,
-): Promise<DeviceLoginRow> {
+async function preview({ db, clock }: Pick<UserDeps, 'db' | 'clock'>, userCode: string) {
   const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
   const found = await findDeviceLogin(db, { codeSha256: sha256(letters) }, clock.now());
   if (!found) throw unknownCode();
   return found;
 }
 
-const unknownCode = (): DomainError =>
-  new DomainError(
-    'NOT_FOUND',
-    `This code is wrong, was used, or is older than ${DEVICE_CODE_MS / 60_000} minutes: ask for a new one`,
-  );
+const UNKNOWN = `This code is wrong, was used, or is older than ${DEVICE_CODE_MS / 60_000} minutes: ask for a new one`;
+const unknownCode = (): DomainError => new DomainError('NOT_FOUND', UNKNOWN);
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

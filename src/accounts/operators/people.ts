@@ -30,39 +30,26 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/**
- * The first half of the person's one-time password. Another administrator gets the second one: no
- * administrator has both.
- */
-export interface GivenHalf {
-  readonly person: PersonView;
-  readonly firstHalf: string;
-  readonly oneTimeUntil: Date;
-}
+/** The first half of the one-time password. Another administrator gets the second: none has both. */
+const toGiven = ({ firstHalf, oneTimeUntil }: NewPassword) => ({ firstHalf, oneTimeUntil });
 
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
 
-/** For signed-in administrators. */
+/** For signed-in administrators. Throw as the functions below, and FORBIDDEN for changing one's own access. */
 export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>
     createPerson(deps, newPerson, person.email),
-  /** Throws NOT_FOUND; FORBIDDEN for one's own role and for disabling oneself. */
   change: async (deps: PeopleDeps, session: Session, id: string, changes: PersonChanges) => {
     if (changes.role !== undefined || changes.disabled !== undefined)
       refuseOneself(session.person.personId, id);
     return changePerson(deps, { id }, changes, session.person.email);
   },
-  /** Throws NOT_FOUND; FORBIDDEN for one's own. */
   resetPassword: async (deps: PeopleDeps, session: Session, id: string) => {
     refuseOneself(session.person.personId, id);
     return resetPassword(deps, { id }, session.person.email);
   },
-  /**
-   * Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the
-   * person's.
-   */
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
@@ -71,23 +58,18 @@ export const peopleUseCases = {
  * The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail
  * address is taken.
  */
-export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<GivenHalf> {
+export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string) {
   const made = await newPassword(deps);
-  const id = await deps.db
-    .transaction()
-    .execute((trx) => addPerson(deps, trx, { person, actor, made, secondHalf: made.secondHalf }));
-  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
+  const addition = { person, actor, made, secondHalf: made.secondHalf };
+  const id = await deps.db.transaction().execute((trx) => addPerson(deps, trx, addition));
+  return { person: await readView(deps, id), ...toGiven(made) };
 }
 
 /**
  * The one exception: there is no administrator yet who could confirm the first one. Returns the whole
  * one-time password; undefined where a person has the role already. Not for /ops.
  */
-export async function createFirstAdmin(
-  deps: PeopleDeps,
-  person: Omit<NewPerson, 'role'>,
-  actor: string,
-): Promise<{ person: PersonView; oneTimePassword: string; oneTimeUntil: Date } | undefined> {
+export async function createFirstAdmin(deps: PeopleDeps, person: Omit<NewPerson, 'role'>, actor: string) {
   const made = await newPassword(deps);
   const id = await deps.db.transaction().execute(async (trx) => {
     if (await hasAdmin(trx)) return undefined;
@@ -116,7 +98,8 @@ async function addPerson(
     const details = 'email: another person has it already';
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
   }
-  await record(trx, { id, ...detail }, { actor, now: clock.now(), secondHalf });
+  const access = { given_by: actor, given_at: clock.now(), second_half: secondHalf };
+  await recordAccess(trx, { id, ...detail }, access);
   await writeAudit(trx, { actor, action: 'person.create', subject: id, detail });
   return id;
 }
@@ -131,7 +114,7 @@ export async function changePerson(
   which: WhichUser,
   changes: PersonChanges,
   actor: string,
-): Promise<{ readonly person: PersonView; readonly given: Omit<GivenHalf, 'person'> | undefined }> {
+) {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
@@ -146,22 +129,19 @@ export async function changePerson(
     await updatePerson(trx, id, { name, role, disabledAt, password });
     if (disabled !== undefined || role !== undefined) await endSessions(trx, id);
     if (disabled === true) await voidWaiting(trx, id);
-    if (password)
-      await record(trx, { ...row, role: after.role }, { actor, now, secondHalf: password.secondHalf });
+    const access = { given_by: actor, given_at: now, second_half: password?.secondHalf };
+    if (password) await recordAccess(trx, { ...row, role: after.role }, access);
     await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
     return password;
   });
-  return {
-    person: await readView(deps, id),
-    given: given && { firstHalf: given.firstHalf, oneTimeUntil: given.oneTimeUntil },
-  };
+  return { person: await readView(deps, id), given: given && toGiven(given) };
 }
 
 /**
  * Also ends a lock and every session of the person, who can sign in again once another administrator has
  * confirmed it. Throws NOT_FOUND.
  */
-export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string): Promise<GivenHalf> {
+export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string) {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const made = await newPassword(deps);
@@ -170,10 +150,10 @@ export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: s
     // Before the sessions: one that is being opened with the old password waits for this.
     await updatePerson(trx, id, { password: made });
     await endSessions(trx, id);
-    await record(trx, row, { actor, now, secondHalf: made.secondHalf });
+    await recordAccess(trx, row, { given_by: actor, given_at: now, second_half: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
   });
-  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
+  return { person: await readView(deps, id), ...toGiven(made) };
 }
 
 /** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
@@ -192,7 +172,7 @@ export async function confirmAccess(
     if (!waiting || oneTimeUntil <= now)
       throw new DomainError('NOT_FOUND', 'There is nothing to confirm for this person, or it has expired');
     refuseConfirmation({ givenBy: waiting.given_by, role: row.role }, { by, role });
-    await markConfirmed(trx, waiting, by, now);
+    await markConfirmed(trx, waiting.id, by, now);
     const detail = { role, givenBy: waiting.given_by };
     await writeAudit(trx, { actor: by, action: 'person.confirm', subject: id, detail });
     return { secondHalf: waiting.second_half, oneTimeUntil };
@@ -207,13 +187,6 @@ export async function listPeople(
   const page = await readPeople(db, which);
   return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
-
-const record = (
-  trx: AccountsDb,
-  { id: user_id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
-  { actor, now, secondHalf }: { actor: string; now: Date; secondHalf: string | null },
-): Promise<void> =>
-  recordAccess(trx, { user_id, email, role, given_by: actor, given_at: now, second_half: secondHalf });
 
 type NewPassword = Awaited<ReturnType<typeof newPassword>>;
 

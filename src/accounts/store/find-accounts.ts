@@ -56,7 +56,7 @@ export async function readAccountNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Members with their last sign-ins, by the audit log: sessions are deleted once they end. The oldest first. */
+/** Members with their last sign-ins, by the audit log, which outlives sessions. The oldest first. */
 export async function listMemberSignIns(db: AccountsDb, accountId: string) {
   return memberRows(db, accountId)
     .select(

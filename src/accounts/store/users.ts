@@ -333,7 +333,7 @@ export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, no
 
 export type MailKind = 'sign-up' | 'reset' | 'invitation';
 
-/** Counts an invitation, whatever becomes of it. False: the account has sent as many as it may within a day. */
+/** Counts an invitation, whatever becomes of it. False: the account may send no more within a day. */
 export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
   takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
 

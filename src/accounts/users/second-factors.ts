@@ -86,7 +86,7 @@ async function recordWrongCode(
   if (lockedOut && why === 'INVALID_CODE') events.personLockedOut({ personId: user.id, address });
 }
 
-/** In use once a code of it is confirmed. UNAUTHORIZED for a wrong password; VALIDATION_ERROR where there is one. */
+/** In use once confirmed. UNAUTHORIZED for a wrong password; VALIDATION_ERROR where there is one. */
 export async function addSecondFactor(
   deps: UserDeps,
   session: UserSession,

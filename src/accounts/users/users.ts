@@ -73,7 +73,6 @@ interface SignUp extends Login {
 const NOT_THE_PASSWORD =
   'This is not the password that was chosen when signing up. If it was not you, sign up again';
 
-/** Bound to their dependencies in app/composition. */
 export const userUseCases = {
   signUp,
   confirmUser,
@@ -281,6 +280,11 @@ function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPe
   );
 }
 
+export interface PasswordChange {
+  readonly currentPassword: string;
+  readonly newPassword: string;
+}
+
 /**
  * Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one,
  * UNAUTHORIZED where the current one is wrong.
@@ -288,7 +292,7 @@ function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPe
 export async function changePassword(
   deps: UserDeps,
   { user: { userId, email, name } }: SignedIn,
-  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  { currentPassword, newPassword }: PasswordChange,
   browser: BrowserRequest,
 ): Promise<void> {
   const { auth, db, publicUrl } = deps;
