@@ -24,7 +24,6 @@ import { forFile } from '../support/world/for-file.ts';
 
 const books = await forFile(openBooks({ maxConnections: 20 }));
 
-const MAX = 4;
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
 
 const made = (text = 'a'): Promise<Endpoint> =>
@@ -34,7 +33,6 @@ const rotate = ({ accountId, id }: Endpoint, text: string, previousUntil = inMs(
   rotateSecret(books.world, accountId, id, {
     secretSealed: Buffer.from(text),
     previousUntil,
-    maxPrevious: MAX,
     now: new Date(),
   });
 
@@ -158,7 +156,6 @@ describe('an expired secret', () => {
       await rotateSecret(books.world, endpoint.accountId, endpoint.id, {
         secretSealed: seal(text),
         previousUntil: until,
-        maxPrevious: MAX,
         now: new Date(),
       });
     }

@@ -6,6 +6,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
 import {
   dataSchema,
+  type Data,
   isoTime,
   listSchema,
   text,
@@ -164,7 +165,7 @@ type AccountCases = MemberCases & {
     member: Member,
     environment: Environment,
     key: z.output<typeof createKeyBody>,
-  ): Promise<z.output<typeof newKeySchema>['data']>;
+  ): Promise<Data<typeof newKeySchema>>;
 };
 
 const MEMBERS = '/account/members';

@@ -36,7 +36,7 @@ const toGiven = ({ firstHalf, oneTimeUntil }: NewPassword) => ({ firstHalf, oneT
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
 
-/** For signed-in administrators. Throw as the functions below, and FORBIDDEN for changing one's own access. */
+/** For signed-in administrators: as the functions below, and FORBIDDEN for changing one's own access. */
 export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>

@@ -110,10 +110,8 @@ export const endpointRoutes: readonly Route<WebhookCases>[] = [
     description:
       'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
       'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
-    async handle({ cases, principal, body, idempotency }) {
-      const made = await cases.createEndpoint(principal, { ...body, idempotency });
-      return { ...made.endpoint, secret: made.secret };
-    },
+    handle: ({ cases, principal, body, idempotency }) =>
+      cases.createEndpoint(principal, { ...body, idempotency }),
   }),
   routes.get(ENDPOINTS, {
     query: pageQuery,
@@ -161,10 +159,8 @@ export const endpointRoutes: readonly Route<WebhookCases>[] = [
     description:
       'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
       `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
-    async handle({ cases, principal, params, idempotency }) {
-      const made = await cases.rotateEndpointSecret(principal, params.endpointId, idempotency);
-      return { ...made.endpoint, secret: made.secret };
-    },
+    handle: ({ cases, principal, params, idempotency }) =>
+      cases.rotateEndpointSecret(principal, params.endpointId, idempotency),
   }),
   routes.post(`${ENDPOINT}/sample`, {
     ...SENDING,

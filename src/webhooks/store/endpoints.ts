@@ -4,7 +4,7 @@ import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
-import type { DisabledReason } from '../rules.ts';
+import { MAX_PREVIOUS_SECRETS, type DisabledReason } from '../rules.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from './messages.ts';
 import { writeNotice } from './notices.ts';
 
@@ -25,24 +25,15 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
   const { accountId, now } = endpoint;
   return inTransaction(db, async (trx) => {
     await lockEndpointsOf(trx, accountId);
-    const { count } = await trx
-      .selectFrom('webhook_endpoints')
+    const { count } = await selectOwned(trx, accountId)
       .select((eb) => eb.fn.countAll<bigint>().as('count'))
-      .where('account_id', '=', accountId)
-      .where('deleted_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (count >= BigInt(endpoint.maxPerAccount)) return 'too-many';
+    const { id, url, events, secretSealed: secret_sealed } = endpoint;
+    const columns = { id, account_id: accountId, url, events: [...events], secret_sealed };
     await trx
       .insertInto('webhook_endpoints')
-      .values({
-        id: endpoint.id,
-        account_id: accountId,
-        url: endpoint.url,
-        events: [...endpoint.events],
-        secret_sealed: endpoint.secretSealed,
-        created_at: now,
-        updated_at: now,
-      })
+      .values({ ...columns, created_at: now, updated_at: now })
       .execute();
     return 'created';
   });
@@ -66,25 +57,15 @@ export async function findOrCreateEndpoint(
   return row ?? createEndpoint(trx, endpoint);
 }
 
-async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(
-    trx,
-  );
-}
+const lockEndpointsOf = (trx: WorldDb, accountId: string) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(trx);
 
-export async function findEndpoint(db: WorldDb, accountId: string, id: string) {
-  return selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
-}
+export const findEndpoint = (db: WorldDb, accountId: string, id: string) =>
+  selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
 
 /** Oldest first. */
-export async function listEndpoints(
-  db: WorldDb,
-  accountId: string,
-  query: PageQuery,
-): Promise<Page<Endpoint>> {
-  const rows = selectOwned(db, accountId).select(COLUMNS).orderBy('created_at').orderBy('id');
-  return readPage(rows, query);
-}
+export const listEndpoints = (db: WorldDb, accountId: string, query: PageQuery): Promise<Page<Endpoint>> =>
+  readPage(selectOwned(db, accountId).select(COLUMNS).orderBy('created_at').orderBy('id'), query);
 
 export interface EndpointChange {
   readonly url?: string | undefined;
@@ -106,7 +87,7 @@ export async function updateEndpoint(
       .set({
         url,
         events: events && [...events],
-        ...(enabled === undefined ? {} : enabled ? ENABLED : disabledByOwner(now)),
+        ...(enabled !== undefined && (enabled ? ENABLED : disabledByOwner(now))),
         updated_at: now,
       })
       .returning(COLUMNS)
@@ -128,28 +109,18 @@ function disabledByOwner(now: Date) {
 }
 
 /** Keeps the row, since messages refer to it. Pending messages fail. */
-export async function deleteEndpoint(
-  db: WorldDb,
-  accountId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    const { numUpdatedRows } = await updateOwned(trx, accountId, id)
-      .set({ deleted_at: now, updated_at: now })
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) await failPending(trx, id);
-    return numUpdatedRows > 0n;
+export const deleteEndpoint = (db: WorldDb, accountId: string, id: string, now: Date): Promise<boolean> =>
+  inTransaction(db, async (trx) => {
+    const deleted = updateOwned(trx, accountId, id).set({ deleted_at: now, updated_at: now });
+    const isFound = (await deleted.executeTakeFirst()).numUpdatedRows > 0n;
+    if (isFound) await failPending(trx, id);
+    return isFound;
   });
-}
 
 /** Fast enough for the statement timeout. Any further messages fail at their own next attempt. */
 const CLOSE_AT_ONCE = 5_000;
 
-/**
- * Fails an endpoint's pending messages; they can be recovered. Skips rows that an attempt is recording right
- * now.
- */
+/** They can be recovered. Skips rows that an attempt is recording right now. */
 async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
   await sql`
     update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now(), updated_at = now()
@@ -170,20 +141,13 @@ const COLUMNS = [
   'updated_at as updatedAt',
 ] as const;
 
-function selectOwned(db: WorldDb, accountId: string) {
-  return db
-    .selectFrom('webhook_endpoints')
-    .where('account_id', '=', accountId)
-    .where('deleted_at', 'is', null);
-}
+const isOwned = (accountId: string) => sql<boolean>`account_id = ${accountId} and deleted_at is null`;
 
-function updateOwned(db: WorldDb, accountId: string, id: string) {
-  return db
-    .updateTable('webhook_endpoints')
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
-    .where('deleted_at', 'is', null);
-}
+const selectOwned = (db: WorldDb, accountId: string) =>
+  db.selectFrom('webhook_endpoints').where(isOwned(accountId));
+
+const updateOwned = (db: WorldDb, accountId: string, id: string) =>
+  db.updateTable('webhook_endpoints').where('id', '=', id).where(isOwned(accountId));
 
 /** Why we disable an endpoint. */
 export type DisablingReason = Exclude<DisabledReason, 'BY_OWNER'>;
@@ -273,8 +237,8 @@ export async function listFailing(
 const OLDER = 'webhook_older_secrets';
 
 /**
- * For the select list of a query over `webhook_endpoints` (or its alias): every sealed secret that signs now,
- * newest first. The previous secret is in the endpoint's row, older ones in their own table.
+ * Every sealed secret that signs now, newest first, for the select list of a query over `webhook_endpoints` or
+ * its alias.
  */
 export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffer[]> {
   const row = sql.table(endpoint);
@@ -286,23 +250,15 @@ export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffe
 }
 
 /** Newest first. Empty: the account has no such endpoint. */
-export async function findSigningSecrets(
-  db: WorldDb,
-  accountId: string,
-  endpointId: string,
-): Promise<Buffer[]> {
-  const row = await selectOwned(db, accountId)
-    .select(signingSecrets().as('sealed'))
-    .where('id', '=', endpointId)
-    .executeTakeFirst();
-  return row?.sealed ?? [];
+export async function findSigningSecrets(db: WorldDb, accountId: string, id: string): Promise<Buffer[]> {
+  const secrets = selectOwned(db, accountId).select(signingSecrets().as('sealed')).where('id', '=', id);
+  return (await secrets.executeTakeFirst())?.sealed ?? [];
 }
 
 export interface NextSecret {
   readonly secretSealed: Buffer;
   /** Until when the replaced secret still signs. */
   readonly previousUntil: Date;
-  readonly maxPrevious: number;
   readonly now: Date;
 }
 
@@ -317,23 +273,16 @@ export async function rotateSecret(
   next: NextSecret,
 ): Promise<Endpoint | { readonly firstEndsAt: Date } | undefined> {
   return inTransaction(db, async (trx) => {
-    const endpoint = await selectOwned(trx, accountId)
-      .select('id')
-      .where('id', '=', endpointId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!endpoint) return undefined;
+    const endpoint = selectOwned(trx, accountId).select('id').where('id', '=', endpointId).forUpdate();
+    if (!(await endpoint.executeTakeFirst())) return undefined;
     const { count, firstEndsAt } = await countPreviousSecrets(trx, endpointId);
-    if (firstEndsAt !== null && count >= next.maxPrevious) return { firstEndsAt };
+    if (firstEndsAt !== null && count >= MAX_PREVIOUS_SECRETS) return { firstEndsAt };
     await replaceSecret(trx, endpointId, next);
     return findEndpoint(trx, accountId, endpointId);
   });
 }
 
-async function countPreviousSecrets(
-  trx: WorldDb,
-  endpointId: string,
-): Promise<{ readonly count: number; readonly firstEndsAt: Date | null }> {
+async function countPreviousSecrets(trx: WorldDb, endpointId: string) {
   const { rows } = await sql<{ count: number; firstEndsAt: Date | null }>`
     select count(*)::int as count, min(until) as "firstEndsAt" from (
       select previous_until as until from webhook_endpoints where id = ${endpointId}
