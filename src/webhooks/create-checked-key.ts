@@ -1,5 +1,6 @@
 import type { Member } from '../domain/callers.ts';
 import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
+import { noAccount } from '../accounts/manage-accounts.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
@@ -22,9 +23,8 @@ type KeyAndEndpoint = Awaited<ReturnType<typeof createKey>> & {
 };
 
 /**
- * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be
- * allowed. An existing endpoint with this URL is reused: with two, every event would arrive twice. Throws
- * DomainError, and then nothing is made.
+ * The website must answer, and the webhook URL must be allowed. An existing endpoint with this URL is reused:
+ * with two, every event would arrive twice. Throws DomainError, and then nothing is made.
  */
 export async function createCheckedKey(
   deps: CheckedKeyDeps,
@@ -33,8 +33,7 @@ export async function createCheckedKey(
 ): Promise<KeyAndEndpoint> {
   const { accounts, db, urlGuard } = deps;
   const { accountId, webhookUrl } = request;
-  if (!(await findAccount(accounts, accountId)))
-    throw new DomainError('NOT_FOUND', `no account ${accountId}`);
+  if (!(await findAccount(accounts, accountId))) throw noAccount(accountId);
   requireAllowed('websiteUrl', 'the website', await urlGuard.reach(request.websiteUrl));
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
   requireAllowed('webhookUrl', 'the webhook URL', await urlGuard.check(webhookUrl));

@@ -146,13 +146,11 @@ function requireFound<T>(found: T | undefined): T {
 }
 
 /** Expiring the oldest early instead would make receivers refuse genuine messages. */
-function tooManySecrets(firstEndsAt: Date): DomainError {
-  return new DomainError(
+const tooManySecrets = (firstEndsAt: Date): DomainError =>
+  new DomainError(
     'WEBHOOK_SECRET_LIMIT',
     `${MAX_PREVIOUS_SECRETS} earlier secrets of this endpoint still sign; the first of them ends at ${firstEndsAt.toISOString()}`,
   );
-}
 
-function notFound(): DomainError {
-  return new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
-}
+const notFound = (): DomainError =>
+  new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');

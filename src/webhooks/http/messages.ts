@@ -124,12 +124,7 @@ export const messageRoutes: readonly Route<WebhookCases>[] = [
     description: 'When each began, how long it took, and what your endpoint answered.',
     async handle({ cases, principal, params, query }) {
       const found = await cases.listAttempts(principal, params.messageId, query);
-      const items = found.items.map(({ ms, answerStart, request, ...attempt }) => ({
-        ...attempt,
-        milliseconds: ms,
-        answer: answerStart,
-        request: { method: 'POST' as const, ...request },
-      }));
+      const items = found.items.map((one) => ({ ...one, milliseconds: one.ms, answer: one.answerStart }));
       return presentPage({ ...found, items });
     },
   }),

@@ -149,7 +149,6 @@ const selectOwned = (db: WorldDb, accountId: string) =>
 const updateOwned = (db: WorldDb, accountId: string, id: string) =>
   db.updateTable('webhook_endpoints').where('id', '=', id).where(isOwned(accountId));
 
-/** Why we disable an endpoint. */
 export type DisablingReason = Exclude<DisabledReason, 'BY_OWNER'>;
 
 export interface ToDisable {
@@ -160,9 +159,8 @@ export interface ToDisable {
 }
 
 /**
- * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other
- * endpoints, in one transaction (the caller's, if there is one). `false`: it was disabled or deleted before,
- * or has recovered.
+ * Fails its pending messages, e-mails the owner and notifies the account's other endpoints, in one
+ * transaction. `false`: it was disabled or deleted before, or has recovered.
  */
 export async function disableEndpoint(
   db: WorldDb,
@@ -182,27 +180,13 @@ export async function disableEndpoint(
     if (!disabled) return false;
     const { url, failing_since: since } = disabled;
     await failPending(trx, id);
-    await enqueueWebhook(
-      trx,
-      {
-        event: 'endpoint.disabled',
-        key: `${id}:${at.getTime()}`,
-        subject: null,
-        accountId,
-        subscribers: disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null,
-        facts: { endpointId: id, url, reason },
-        at,
-      },
-      pending,
-    );
-    const facts = {
-      endpointId: id,
-      host: URL.parse(url)?.host ?? '',
-      reason,
-      failingSince: since?.toISOString() ?? null,
-      disabledAt: at.toISOString(),
-    };
-    await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts }, at);
+    const others = disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null;
+    const event = { event: 'endpoint.disabled', key: `${id}:${at.getTime()}`, subject: null } as const;
+    const facts = { endpointId: id, url, reason };
+    await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at }, pending);
+    const times = { failingSince: since?.toISOString() ?? null, disabledAt: at.toISOString() };
+    const notice = { endpointId: id, host: URL.parse(url)?.host ?? '', reason, ...times };
+    await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts: notice }, at);
     return true;
   });
 }
@@ -214,8 +198,8 @@ export interface FailingEndpoint extends ToDisable {
 }
 
 /**
- * Enabled endpoints that have failed since `since` or longer and have no pending message; pages by id. Where
- * a message is pending, its own attempts decide: after an outage of ours the endpoint may answer again.
+ * Enabled ones that have failed since `since` or longer; pages by id. Where a message is pending, its own
+ * attempts decide: after an outage of ours the endpoint may answer again.
  */
 export async function listFailing(
   db: WorldDb,
@@ -236,10 +220,7 @@ export async function listFailing(
 
 const OLDER = 'webhook_older_secrets';
 
-/**
- * Every sealed secret that signs now, newest first, for the select list of a query over `webhook_endpoints` or
- * its alias.
- */
+/** Every sealed secret that signs now, newest first: for a query over `webhook_endpoints` or its alias. */
 export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffer[]> {
   const row = sql.table(endpoint);
   return sql<Buffer[]>`
