@@ -151,7 +151,7 @@ export function noticeWaitMs(attempts: number): number {
   return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
 }
 
-/** An e-mail to an account's owner. Its facts must hold nothing that may be secret: of a URL only its host. */
+/** An e-mail to an account's owner. Its facts hold nothing that may be secret: of a URL only its host. */
 export interface Notice {
   readonly kind: 'endpoint-disabled';
   readonly facts: {

@@ -22,18 +22,12 @@ const TRUST_MEMORY_MS = 4_500;
 /** A change becomes visible at its commit, a little after its `changed_at`. */
 const POLL_OVERLAP_MS = 10_000;
 const MAX_KEYS = 20_000;
-/**
- * Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were
- * keys once or not.
- */
+/** Refused keys rarely cost a query, and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/**
- * Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key
- * was made a moment ago.
- */
+/** Called before Postgres is asked about a guess. What it throws ends the request, unless the key is new. */
 export type BeforeKeyLookup = () => Promise<void>;
 
 interface AuthenticatorDeps {
@@ -48,8 +42,8 @@ interface AuthenticatorDeps {
 }
 
 /**
- * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process
- * within 5 s (promise A7). While that poll has failed for too long, every request asks Postgres.
+ * Answers known keys from memory. A poll makes revocations reach this process within 5 s (promise A7). While
+ * it has failed for too long, every request asks Postgres.
  */
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { db, pollDb, clock, brand, onError } = deps;
@@ -72,7 +66,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     memory.trustFrom(startedAtMs);
   };
 
-  const issued = createIssuedKeys({ poll, onError });
+  const issued = createIssuedKeys(poll, onError);
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
   const authenticate = async (rawKey: string, beforeKeyLookup: BeforeKeyLookup): Promise<Principal> => {
@@ -109,7 +103,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 }
 
-/** Keys by their hash in hexadecimal, and which of them were refused. */
+/** By their hash in hexadecimal. */
 function createKeyMemory(clock: Clock) {
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
@@ -151,31 +145,19 @@ function createKeyMemory(clock: Clock) {
 
 const noLimit: BeforeKeyLookup = () => Promise.resolve();
 
-function isValid({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
-}
+const isValid = ({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 
-export function invalidToken(): DomainError {
-  return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
-}
+export const invalidToken = (): DomainError => new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 
-/**
- * How often unknown keys, from addresses with too many failures, make us poll for keys that were made since
- * the last poll.
- */
+/** How often unknown keys, from addresses with too many failures, make us poll for new keys. */
 const NEW_KEYS_POLL_MS = 250;
 
 /**
- * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address
- * lock out no neighbour behind it. `poll` reads what changed, and calls `note`.
+ * Tells valid keys that this process has not met yet from guesses, so that guesses from an address lock out
+ * no neighbour behind it. `poll` reads what changed, and calls `note`.
  */
-function createIssuedKeys({
-  poll,
-  onError,
-}: {
-  readonly poll: () => Promise<void>;
-  readonly onError: (error: unknown) => void;
-}) {
+function createIssuedKeys(poll: () => Promise<void>, onError: AuthenticatorDeps['onError']) {
   /** SHA-256 of every valid key, about 100 bytes each. */
   const valid = new Set<string>();
   let soon: Promise<void> | undefined;
@@ -188,10 +170,8 @@ function createIssuedKeys({
     return soon;
   };
   return {
-    note: (sha256Hex: string, isValid: boolean): void => {
-      if (isValid) valid.add(sha256Hex);
-      else valid.delete(sha256Hex);
-    },
+    note: (sha256Hex: string, isValid: boolean): unknown =>
+      isValid ? valid.add(sha256Hex) : valid.delete(sha256Hex),
     /** Counts what may be a guess. A valid key is never counted. */
     admit: async (sha256Hex: string, beforeKeyLookup: BeforeKeyLookup): Promise<void> => {
       if (valid.has(sha256Hex)) return;
@@ -209,11 +189,7 @@ function createIssuedKeys({
 const WRITE_INTERVAL_MS = 5 * 60_000;
 
 /** When each key was last used, for people who search for unused keys. Requests only note it in memory. */
-function createKeyUses({
-  db,
-  onError,
-  writeUsesEveryMs = WRITE_INTERVAL_MS,
-}: Pick<AuthenticatorDeps, 'db' | 'onError' | 'writeUsesEveryMs'>) {
+function createKeyUses({ db, onError, writeUsesEveryMs = WRITE_INTERVAL_MS }: AuthenticatorDeps) {
   let used = new Set<string>();
   let poller: Poller | undefined;
 
@@ -231,9 +207,7 @@ function createKeyUses({
   };
 
   return {
-    note: (keyId: string): void => {
-      used.add(keyId);
-    },
+    note: (keyId: string): void => void used.add(keyId),
     start: (): void => {
       poller = startPoller(write, writeUsesEveryMs, onError);
     },

@@ -11,6 +11,7 @@ import {
   lockAccountRow,
   revokeKeys,
   type NewApiKey,
+  type WhichKeys,
 } from '../store/accounts.ts';
 import { writeAudit } from '../store/audit.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
@@ -22,15 +23,8 @@ export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'las
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
 export const MAX_WORKING_KEYS = 50;
 
-/**
- * Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check
- * the company's website.
- */
-export async function createKey(
-  db: AccountsDb,
-  request: CreateKey,
-  actor: string,
-): Promise<{ keyId: string; apiKey: string }> {
+/** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. */
+export async function createKey(db: AccountsDb, request: CreateKey, actor: string) {
   const { brand, accountId, environment, scopes } = request;
   const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
@@ -55,11 +49,7 @@ export async function createKey(
 }
 
 /** Revokes one key or all of an account's; returns how many were still valid. */
-export async function revoke(
-  db: AccountsDb,
-  which: { readonly keyId: string } | { readonly accountId: string },
-  actor: string,
-): Promise<number> {
+export function revoke(db: AccountsDb, which: WhichKeys, actor: string): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const revoked = await revokeKeys(trx, which);
     const subject = 'keyId' in which ? which.keyId : which.accountId;

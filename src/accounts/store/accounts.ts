@@ -27,12 +27,9 @@ export interface NewApiKey extends Pick<
 }
 
 export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {
-  const { id, type, name, email, currency, plan } = account;
-  const enterprise = { enterprise_requests_per_minute: account.enterpriseRequestsPerMinute };
-  await db
-    .insertInto('accounts')
-    .values({ id, type, name, email, currency, plan, ...enterprise })
-    .execute();
+  const { id, type, name, email, currency, plan, enterpriseRequestsPerMinute: own } = account;
+  const row = { id, type, name, email, currency, plan, enterprise_requests_per_minute: own };
+  await db.insertInto('accounts').values(row).execute();
 }
 
 const oneAccount = (db: AccountsDb, id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id);
@@ -67,13 +64,8 @@ export const lockAccountRow = (trx: AccountsDb, id: string) =>
 
 /** Several accounts may share an e-mail address. */
 export async function findAccountsByEmail(db: AccountsDb, email: string): Promise<Account[]> {
-  const rows = await db
-    .selectFrom('accounts')
-    .selectAll()
-    .where('email', '=', email)
-    .orderBy('created_at')
-    .execute();
-  return rows.map(toAccount);
+  const found = db.selectFrom('accounts').selectAll().where('email', '=', email);
+  return (await found.orderBy('created_at').execute()).map(toAccount);
 }
 
 export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void> {
@@ -115,11 +107,10 @@ export async function countWorkingKeys(
   return Number(count);
 }
 
-/** Revokes one key, or all of an account's; returns how many were still valid. */
-export async function revokeKeys(
-  db: AccountsDb,
-  which: { keyId: string } | { accountId: string },
-): Promise<number> {
+export type WhichKeys = { readonly keyId: string } | { readonly accountId: string };
+
+/** Returns how many were still valid. */
+export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<number> {
   const result = await db
     .updateTable('api_keys')
     .set((eb) => ({ revoked_at: eb.fn<Date>('now'), changed_at: eb.fn<Date>('clock_timestamp') }))
@@ -129,10 +120,7 @@ export async function revokeKeys(
   return Number(result.numUpdatedRows);
 }
 
-/**
- * Other processes write the same keys: one write in five minutes is enough for all of them, and none waits
- * for another or for a revocation.
- */
+/** One write in five minutes is enough for all processes, and none waits for another or for a revocation. */
 export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = now()
