@@ -1,6 +1,6 @@
 // Requests with the session cookie: only our own pages may send them, and operators sign in on the same
 // routes as users.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addSecondFactor,
   codeOf,
@@ -17,13 +17,10 @@ import {
   USER_PASSWORD,
 } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, signIn as programSignIn } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ env: SIGN_IN_ENV });
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
 
 describe('protection against cross-site requests', () => {
   it.each([
