@@ -15,8 +15,7 @@ import { FIXTURE_PACE, pauseSweeps } from '../support/money/stuck-fixture.ts';
 import { until } from '../support/time/until.ts';
 import { forFile } from '../support/world/for-file.ts';
 
-// A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves beyond
-// $3 in a day.
+// A second person is needed for a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
 const limits = { SIMWAY_APPROVAL_LIMIT: 'USD=2.00', SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00' };
 const timings = { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) };
 const stack = await forFile(startStack({ env: { ...SIGN_IN_ENV, ...timings, ...limits } }));

@@ -1,8 +1,9 @@
 // A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a
 // real mail server.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { startMailServer, type ReceivedMail } from '../support/people/mail-server.ts';
+import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { answerStatus, startReceiver, type Listener } from '../support/people/webhook-receiver.ts';
@@ -12,19 +13,11 @@ const SPEED = 500;
 const FIVE_DAYS_MS = (5 * 86_400_000) / SPEED;
 const FROM = 'notices@simway.example';
 
-const [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
-const stack = await startStack({
-  env: {
-    SIMWAY_SMTP_URL: mail.url,
-    SIMWAY_MAIL_FROM: FROM,
-    SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED),
-    SIMWAY_SWEEP_WEBHOOKS_MS: '1000',
-  },
-});
-afterAll(async () => {
-  await stack.close();
-  await Promise.all([receiver.close(), mail.close()]);
-});
+const [mail, receiver] = [await forFile(startMailServer()), await forFile(startReceiver())];
+const times = { SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED), SIMWAY_SWEEP_WEBHOOKS_MS: '1000' };
+const stack = await forFile(
+  startStack({ env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: FROM, ...times } }),
+);
 
 const rowOf = ({ endpointId }: Listener) =>
   stack.owner

@@ -88,7 +88,7 @@ const secret = text(
 
 export const endpointSchema = namedObject('WebhookEndpoint', endpoint);
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
-const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
+export const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
 
 const deletedSchema = namedObject('DeletedWebhookEndpoint', { id: z.string(), deleted: z.literal(true) });
 

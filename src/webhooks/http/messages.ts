@@ -60,7 +60,7 @@ const messagesQuery = z.object({
 
 const messagePageSchema = pageSchema(messageSchema, 'WebhookMessagePage');
 
-const messageDetailSchema = namedObject('WebhookMessageDetail', {
+export const messageDetailSchema = namedObject('WebhookMessageDetail', {
   ...message,
   body: text('The body, byte for byte as it is signed and sent'),
 });
