@@ -212,9 +212,4 @@ describe('operators', () => {
     for (const path of ['/auth/me', '/ops/me'])
       expect(codeOf(await browser.call('GET', path, away))).toBe('IP_NOT_WHITELISTED');
   });
-
-  it('do not include merchants’ users: a user’s session is refused under /ops', async () => {
-    const { browser } = await signedUp(stack);
-    expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
-  });
 });

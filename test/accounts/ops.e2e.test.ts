@@ -7,7 +7,6 @@ import type { Role } from '../../src/domain/operator-roles.ts';
 import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { runCommand } from '../support/world/commands.ts';
 import { allInstallSecrets } from '../support/vendors/install-data.ts';
-import { buyThroughGateway } from '../support/money/payments.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
 import { startStack, type Answer } from '../support/world/stack.ts';
@@ -241,39 +240,6 @@ describe('money', () => {
     expect(records).toContainEqual(['credit-wallet', finance.email, 'REFUSED', 'SAME_PERSON', null]);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
   });
-
-  it('is not moved when a second person rejects it', async () => {
-    const id = await delivered();
-    const before = await buyer.balanceMinor();
-    const asked = await ask(finance, id, { action: 'credit-wallet', goodwill: true });
-    expect(await decide(secondFinance, asked, 'decline')).toEqual([200]);
-    expect(await decide(secondFinance, asked)).toEqual(NOT_WAITING);
-    expect(await buyer.balanceMinor()).toBe(before);
-  });
-
-  it('is not moved by an action that is not allowed: the refusal gives the reason and the allowed actions, and is recorded', async () => {
-    const closed = await delivered();
-    const open = (await buyThroughGateway(stack, buyer.account)).transactionId;
-    const refusals: readonly (readonly [string, { action: string; [more: string]: unknown }, string])[] = [
-      [closed, { action: 'cancel' }, 'ALREADY_DELIVERED'],
-      [closed, { action: 'credit-wallet', goodwill: true, amount: 2.31, currency: 'USD' }, 'AMOUNT_TOO_HIGH'],
-      [closed, { action: 'credit-wallet', goodwill: true, amount: 1, currency: 'NGN' }, 'OTHER_CURRENCY'],
-      [closed, { action: 'credit-wallet' }, 'ALREADY_DELIVERED'],
-      [open, { action: 'mark-paid' }, 'EVIDENCE_NEEDED'],
-      [open, { action: 'refund-to-source' }, 'DOES_NOT_FIT'],
-    ];
-    for (const [id, action, refusal] of refusals) {
-      const answer = await ask(finance, id, action);
-      expect(endOf(answer), JSON.stringify(action)).toEqual([409, 'ACTION_REFUSED', refusal]);
-      expect((answer.body.error as unknown as { fits: unknown[] }).fits.length).toBeGreaterThan(0);
-    }
-    for (const id of [closed, open]) {
-      const expected = refusals.filter(([one]) => one === id);
-      expect(await recordsOf(id)).toEqual(
-        expected.map(([, { action }, refusal]) => [action, finance.email, 'REFUSED', refusal, null]),
-      );
-    }
-  });
 });
 
 describe('one administrator alone', () => {
@@ -345,40 +311,11 @@ const textsOf = (data: Record<string, unknown>): string[] =>
       : Object.values((value ?? {}) as Record<string, unknown>).filter((one) => typeof one === 'string'),
   );
 
-describe('reconciliation and the books', () => {
-  it('a run finds no differences, and the books net to zero', async () => {
-    const ran = await until(
-      () => finance.call('POST', '/ops/reconciliations', {}),
-      ({ status }) => status === 200,
-      { what: 'a run that ends while we wait' },
-    );
-    expect(dataOf(ran)).toMatchObject({ status: 'done', run: { opened: 0 } });
-    expect(dataOf(await finance.call('GET', '/ops/differences'))['items']).toEqual([]);
-    const { lines, totals } = dataOf(await finance.call('GET', '/ops/books/trial-balance')) as {
-      lines: unknown[];
-      totals: { isBalanced: boolean }[];
-    };
-    expect(lines.length).toBeGreaterThan(3);
-    expect(totals.every((total) => total.isBalanced)).toBe(true);
-    const today = new Date().toISOString().slice(0, 10);
-    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-    const daily = `/ops/books/daily?from=${today}&to=${tomorrow}`;
-    expect(dataOf(await finance.call('GET', daily))['lines']).toMatchObject([
-      { day: today, currency: 'USD', packageType: 'BASE' },
-    ]);
-    const csv = await finance.call('GET', daily, undefined, { Accept: 'text/csv' });
-    expect(csv.text.split('\r\n')[0]).toBe(
-      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent',
-    );
-    expect(endOf(await operations.call('GET', daily))).toEqual(REFUSED);
-  });
-});
-
 describe('secrets', () => {
   it('no answer contains what installs an eSIM, a key, a password or a token', async () => {
     const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
     expect(secrets.length).toBeGreaterThan(3);
-    expect(answerTexts.length).toBeGreaterThan(40);
+    expect(answerTexts.length).toBeGreaterThan(30);
     const all = answerTexts.join('\n');
     const tokens = [support, operations, finance, admin].map(({ token }) => token);
     const unsayable = [...secrets, ...tokens, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'];

@@ -137,51 +137,23 @@ describe('sending again', () => {
   });
 });
 
-describe('endpoints', () => {
-  it('that are deleted get no waiting message, their log can be read, and nothing can be started', async () => {
-    shop.inbox.answerWith({ status: 500 });
-    const endpoint = await shop.add('/deleted');
-    const { id } = await shop.sample(endpoint);
-    await shop.untilMessage(id, ({ attempts }) => attempts >= 1);
-    expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).body).toEqual({
-      id: endpoint.id,
-      deleted: true,
-    });
-    expect(await shop.readMessage(id)).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
-    expect((await shop.attemptsAt(id)).length).toBe(1);
-    const resend = await shop.ask('POST', `${MESSAGES}/${id}/resend`);
-    expect([resend.status, resend.body]).toMatchObject([
-      404,
-      { error: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND' } },
-    ]);
-    expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).status).toBe(404);
+it('endpoints that are deleted get no waiting message, their log can be read, and nothing can be started', async () => {
+  shop.inbox.answerWith({ status: 500 });
+  const endpoint = await shop.add('/deleted');
+  const { id } = await shop.sample(endpoint);
+  await shop.untilMessage(id, ({ attempts }) => attempts >= 1);
+  expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).body).toEqual({
+    id: endpoint.id,
+    deleted: true,
   });
-
-  it('that subscribe get one low balance event when a purchase crosses the threshold', async () => {
-    const path = '/api/wallet/low-balance';
-    const endpoint = await shop.add('/low', ['wallet.low_balance']);
-    const balance = (await stack.call('GET', '/api/wallet/balance', { key: shop.account.apiKey })).body.data
-      .balance;
-    expect((await shop.ask('PUT', path, { amount: balance })).body).toEqual({
-      amount: balance,
-      currency: 'USD',
-    });
-    expect((await shop.ask('GET', path)).body).toEqual({ amount: balance, currency: 'USD' });
-    const buy = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
-    for (let n = 0; n < 2; n += 1)
-      expect(
-        (await stack.call('POST', '/api/esim/buy', { key: shop.account.apiKey, body: buy })).status,
-      ).toBe(201);
-    const [letter] = await shop.inbox.untilAt('/low', 1);
-    expect(isSigned(letter!, endpoint.secret)).toBe(true);
-    expect(JSON.parse(letter!.body)).toMatchObject({
-      event: 'wallet.low_balance',
-      data: { threshold: balance },
-    });
-    const lowBalance = await shop.ask<List<Message>>('GET', `${MESSAGES}?event=wallet.low_balance`);
-    expect(lowBalance.body.data.pagination.totalItems).toBe(1);
-    expect((await shop.ask('PUT', path, { amount: null })).body).toEqual({ amount: null, currency: 'USD' });
-  });
+  expect(await shop.readMessage(id)).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
+  expect((await shop.attemptsAt(id)).length).toBe(1);
+  const resend = await shop.ask('POST', `${MESSAGES}/${id}/resend`);
+  expect([resend.status, resend.body]).toMatchObject([
+    404,
+    { error: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND' } },
+  ]);
+  expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).status).toBe(404);
 });
 
 describe('secrets', () => {

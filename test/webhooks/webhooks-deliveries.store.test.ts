@@ -44,11 +44,6 @@ import {
 const books = await forFile(openBooks({ maxConnections: 20 }));
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
 
-async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
-  const disabling = { reason, pending: newPendingMessages() };
-  await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
-}
-
 const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
   (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
 
@@ -240,20 +235,16 @@ describe('an endpoint that is disabled', () => {
     expect(watcher.enabled).toBe(true);
   });
 
-  it('starts with a clean record when it is enabled', async () => {
+  it.each([
+    ['starts with a clean record when it is enabled', true, null],
+    ['keeps our reason when its owner disables it as well', false, 'GONE'],
+  ])('%s', async (_what, enabled, disabledReason) => {
     const one = await waiting();
-    await disableBy(one.messageId, 'GONE');
+    const disabling = { reason: 'GONE', pending: newPendingMessages() } as const;
+    await recordAttempt(books.world, await load(one.messageId), refused, AGAIN, disabling);
     const { accountId, id } = one.endpoint;
-    const enabled = await updateEndpoint(books.world, accountId, id, { enabled: true, now: NOW });
-    expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null });
-  });
-
-  it('keeps our reason when its owner disables it as well', async () => {
-    const one = await waiting();
-    await disableBy(one.messageId, 'GONE');
-    const { accountId, id } = one.endpoint;
-    const off = await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
-    expect(off).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    const changed = await updateEndpoint(books.world, accountId, id, { enabled, now: NOW });
+    expect(changed).toMatchObject({ enabled, disabledReason, ...(enabled && { failingSince: null }) });
   });
 
   it('by its owner ends waiting messages', async () => {
