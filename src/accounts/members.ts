@@ -13,20 +13,8 @@ import { noAccount } from './manage-accounts.ts';
 import { findAccountRow, listKeys, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
-import {
-  deleteInvitation,
-  deleteInvitationsBy,
-  deleteMember,
-  findMemberRow,
-  listInvitationRows,
-  lockOwners,
-  memberRows,
-  MAX_INVITATIONS_A_DAY,
-  replaceInvitation,
-  takeInvitationTurn,
-  updateMemberRole,
-  type InvitationRow,
-} from './store/users.ts';
+import * as store from './store/users.ts';
+import type { InvitationRow } from './store/users.ts';
 import { refuseField } from './users/better-auth-calls.ts';
 import type { SandboxMail, UserMail } from './users/mails.ts';
 
@@ -46,11 +34,11 @@ const TOKEN_BYTES = 32;
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
-  listMembers: ({ db }: MemberDeps, { account }: Member) => memberRows(db, account.id).execute(),
+  listMembers: ({ db }: MemberDeps, { account }: Member) => store.memberRows(db, account.id).execute(),
   changeMember,
   removeMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
-    (await listInvitationRows(db, account.id, clock.now())).map(toInvitation),
+    (await store.listInvitationRows(db, account.id, clock.now())).map(toInvitation),
   invite,
   withdrawInvitation,
   listKeys: listOwnKeys,
@@ -94,11 +82,11 @@ async function changeMember(
   role: MemberRole,
 ) {
   await db.transaction().execute(async (trx) => {
-    const owners = await lockOwners(trx, account.id);
+    const owners = await store.lockOwners(trx, account.id);
     if (role !== 'OWNER') keepOneOwner(owners, userId);
     const member = await requireMember(trx, account.id, userId);
-    await updateMemberRole(trx, account.id, userId, role);
-    if (role !== 'OWNER') await deleteInvitationsBy(trx, account.id, member.email);
+    await store.updateMemberRole(trx, account.id, userId, role);
+    if (role !== 'OWNER') await store.deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id, role };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
   });
@@ -108,10 +96,10 @@ async function changeMember(
 /** At once: every request looks the membership up. Otherwise as changeMember. */
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    keepOneOwner(await lockOwners(trx, account.id), userId);
+    keepOneOwner(await store.lockOwners(trx, account.id), userId);
     const member = await requireMember(trx, account.id, userId);
-    await deleteMember(trx, account.id, userId);
-    await deleteInvitationsBy(trx, account.id, member.email);
+    await store.deleteMember(trx, account.id, userId);
+    await store.deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
@@ -123,7 +111,7 @@ function keepOneOwner(owners: readonly string[], userId: string): void {
 }
 
 async function requireMember(db: AccountsDb, accountId: string, userId: string) {
-  const member = await findMemberRow(db, accountId, userId);
+  const member = await store.findMemberRow(db, accountId, userId);
   if (!member) throw new DomainError('NOT_FOUND', 'No such member');
   return member;
 }
@@ -150,16 +138,16 @@ async function invite(
   };
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
-    await lockOwners(trx, account.id);
-    const members = await memberRows(trx, account.id).execute();
+    await store.lockOwners(trx, account.id);
+    const members = await store.memberRows(trx, account.id).execute();
     if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');
-    const open = await listInvitationRows(trx, account.id, now);
+    const open = await store.listInvitationRows(trx, account.id, now);
     if (open.filter((one) => one.email !== email).length >= MAX_INVITATIONS)
       refuseField('email', `at most ${MAX_INVITATIONS} invitations may be open`);
     // Withdrawn ones count too: each has sent a mail.
-    if (!(await takeInvitationTurn(trx, account.id, now)))
-      refuseField('email', `at most ${MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);
-    await replaceInvitation(trx, row);
+    if (!(await store.takeInvitationTurn(trx, account.id, now)))
+      refuseField('email', `at most ${store.MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);
+    await store.replaceInvitation(trx, row);
     const detail = { accountId: account.id, email, role: request.role };
     await writeAudit(trx, { actor: invitedBy, action: 'member.invite', subject: row.id, detail });
   });
@@ -170,7 +158,7 @@ async function invite(
 /** Throws NOT_FOUND. */
 async function withdrawInvitation({ db }: MemberDeps, { account, email }: Member, id: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteInvitation(trx, account.id, id)))
+    if (!(await store.deleteInvitation(trx, account.id, id)))
       throw new DomainError('NOT_FOUND', 'No such invitation');
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.withdraw-invitation', subject: id, detail });

@@ -6,14 +6,8 @@ import { DomainError } from '../../domain/errors.ts';
 import { rethrow } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { startPoller, type Poller } from '../../platform/poller.ts';
-import {
-  findKey,
-  findKeysChangedSince,
-  findValidKeyHashes,
-  readDatabaseTime,
-  writeLastUses,
-  type StoredKey,
-} from '../store/accounts.ts';
+import * as store from '../store/accounts.ts';
+import type { StoredKey } from '../store/accounts.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
@@ -55,10 +49,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
   const poll = async (): Promise<void> => {
     const startedAtMs = clock.now().getTime();
-    const databaseTime = await readDatabaseTime(pollDb);
-    if (!changesReadUpTo) for (const hex of await findValidKeyHashes(pollDb)) issued.note(hex, true);
+    const databaseTime = await store.readDatabaseTime(pollDb);
+    if (!changesReadUpTo) for (const hex of await store.findValidKeyHashes(pollDb)) issued.note(hex, true);
     const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
-    for (const key of await findKeysChangedSince(pollDb, since)) {
+    for (const key of await store.findKeysChangedSince(pollDb, since)) {
       issued.note(key.sha256Hex, isValid(key, clock.now().getTime()));
       memory.update(key);
     }
@@ -77,7 +71,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
     if (!memory.has(hex)) await issued.admit(hex, beforeKeyLookup);
-    const found = await findKey(db, Buffer.from(hex, 'hex'));
+    const found = await store.findKey(db, Buffer.from(hex, 'hex'));
     const key = memory.remember(hex, found?.environment === environment ? found : undefined);
     if (!key) throw invalidToken();
     return principalOf(key);
@@ -199,7 +193,7 @@ function createKeyUses({ db, onError, writeUsesEveryMs = WRITE_INTERVAL_MS }: Au
     const written = used;
     used = new Set();
     try {
-      await writeLastUses(db, [...written]);
+      await store.writeLastUses(db, [...written]);
     } catch (error) {
       for (const keyId of written) used.add(keyId);
       throw error;

@@ -3,16 +3,8 @@ import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { noAccount } from '../manage-accounts.ts';
-import {
-  countWorkingKeys,
-  findAccount,
-  insertApiKey,
-  listKeys,
-  lockAccountRow,
-  revokeKeys,
-  type NewApiKey,
-  type WhichKeys,
-} from '../store/accounts.ts';
+import * as store from '../store/accounts.ts';
+import type { NewApiKey, WhichKeys } from '../store/accounts.ts';
 import { writeAudit } from '../store/audit.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 
@@ -30,12 +22,12 @@ export async function createKey(db: AccountsDb, request: CreateKey, actor: strin
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
-    if (!(await lockAccountRow(trx, accountId))) throw noAccount(accountId);
-    if ((await countWorkingKeys(trx, accountId, environment)) >= MAX_WORKING_KEYS)
+    if (!(await store.lockAccountRow(trx, accountId))) throw noAccount(accountId);
+    if ((await store.countWorkingKeys(trx, accountId, environment)) >= MAX_WORKING_KEYS)
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
         details: `an account has at most ${MAX_WORKING_KEYS} working keys in an environment: revoke one first`,
       });
-    await insertApiKey(trx, {
+    await store.insertApiKey(trx, {
       ...request,
       id: keyId,
       sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
@@ -51,7 +43,7 @@ export async function createKey(db: AccountsDb, request: CreateKey, actor: strin
 /** Revokes one key or all of an account's; returns how many were still valid. */
 export function revoke(db: AccountsDb, which: WhichKeys, actor: string): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const revoked = await revokeKeys(trx, which);
+    const revoked = await store.revokeKeys(trx, which);
     const subject = 'keyId' in which ? which.keyId : which.accountId;
     await writeAudit(trx, { actor, action: 'key.revoke', subject, detail: { revoked } });
     return revoked;
@@ -60,6 +52,6 @@ export function revoke(db: AccountsDb, which: WhichKeys, actor: string): Promise
 
 /** All keys of an account, without anything that would help to use one. Throws NOT_FOUND. */
 export async function showKeys(db: AccountsDb, accountId: string) {
-  if (!(await findAccount(db, accountId))) throw noAccount(accountId);
-  return listKeys(db, accountId);
+  if (!(await store.findAccount(db, accountId))) throw noAccount(accountId);
+  return store.listKeys(db, accountId);
 }

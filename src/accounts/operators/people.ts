@@ -5,16 +5,8 @@ import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { findWaiting, markConfirmed, recordAccess, voidWaiting } from '../store/access.ts';
 import { writeAudit } from '../store/audit.ts';
-import {
-  findPerson,
-  hasAdmin,
-  insertPerson,
-  lockPerson,
-  readPeople,
-  updatePerson,
-  type PersonRow,
-  type PersonUpdate,
-} from '../store/people.ts';
+import * as store from '../store/people.ts';
+import type { PersonRow, PersonUpdate } from '../store/people.ts';
 import { endSessions, type WhichUser } from '../store/users.ts';
 import { oneTimePassword, type Passwords } from '../users/passwords.ts';
 import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
@@ -72,7 +64,7 @@ export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: s
 export async function createFirstAdmin(deps: PeopleDeps, person: Omit<NewPerson, 'role'>, actor: string) {
   const made = await newPassword(deps);
   const id = await deps.db.transaction().execute(async (trx) => {
-    if (await hasAdmin(trx)) return undefined;
+    if (await store.hasAdmin(trx)) return undefined;
     return addPerson(deps, trx, { person: { ...person, role: 'ADMIN' }, actor, made, secondHalf: null });
   });
   if (id === undefined) return undefined;
@@ -93,7 +85,7 @@ async function addPerson(
 ): Promise<string> {
   const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
   const { hash: passwordHash, oneTimeUntil } = made;
-  const id = await insertPerson(trx, { ...detail, passwordHash, oneTimeUntil });
+  const id = await store.insertPerson(trx, { ...detail, passwordHash, oneTimeUntil });
   if (id === undefined) {
     const details = 'email: another person has it already';
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
@@ -122,11 +114,11 @@ export async function changePerson(
   // Hashing takes too long for a transaction.
   const made = role !== undefined || disabled === false ? await newPassword(deps) : undefined;
   const given = await deps.db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     const before = { role: row.role, isDisabled: row.disabled_at !== null };
     const after = { role: role ?? before.role, isDisabled: disabled ?? before.isDisabled };
     const password = givesAccess(before, after) ? made : undefined;
-    await updatePerson(trx, id, { name, role, disabledAt, password });
+    await store.updatePerson(trx, id, { name, role, disabledAt, password });
     if (disabled !== undefined || role !== undefined) await endSessions(trx, id);
     if (disabled === true) await voidWaiting(trx, id);
     const access = { given_by: actor, given_at: now, second_half: password?.secondHalf };
@@ -146,9 +138,9 @@ export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: s
   const now = deps.clock.now();
   const made = await newPassword(deps);
   await deps.db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     // Before the sessions: one that is being opened with the old password waits for this.
-    await updatePerson(trx, id, { password: made });
+    await store.updatePerson(trx, id, { password: made });
     await endSessions(trx, id);
     await recordAccess(trx, row, { given_by: actor, given_at: now, second_half: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
@@ -166,7 +158,7 @@ export async function confirmAccess(
   const { id } = await findOrThrow(db, which);
   const now = clock.now();
   const confirmed = await db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     const waiting = await findWaiting(trx, id);
     const oneTimeUntil = row.one_time_until ?? now;
     if (!waiting || oneTimeUntil <= now)
@@ -184,7 +176,7 @@ export async function listPeople(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
   which: PageQuery,
 ): Promise<Page<PersonView>> {
-  const page = await readPeople(db, which);
+  const page = await store.readPeople(db, which);
   return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
 
@@ -200,7 +192,7 @@ async function newPassword({ clock, passwords }: Pick<PeopleDeps, 'clock' | 'pas
 }
 
 async function findOrThrow(db: AccountsDb, which: WhichUser): Promise<PersonRow> {
-  const row = await findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
+  const row = await store.findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
   if (!row) throw new DomainError('NOT_FOUND', 'No such person');
   return row;
 }

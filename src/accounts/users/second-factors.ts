@@ -3,14 +3,7 @@ import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { writeAudit } from '../store/audit.ts';
-import {
-  dropSession,
-  endSessions,
-  findPasswordHash,
-  findUser,
-  isSecondFactorLocked,
-  takeCode,
-} from '../store/users.ts';
+import * as store from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -52,12 +45,12 @@ export async function sendSecondFactor(
   const step = cookieValue(browser.cookie, cookieNames(publicUrl).secondStep);
   const userId = step === undefined ? undefined : await findVerificationUser(deps.auth, unsigned(step));
   const attempt = { userId, address: browser.clientAddress };
-  const hash = await findPasswordHash(db, userId ?? '');
+  const hash = await store.findPasswordHash(db, userId ?? '');
   try {
     const done = await verifyCode(deps, code, headers);
     const { user, token } = done.response as { user: { id: string; email: string }; token: string };
-    if (!(await takeCode(db, user.id, code, clock.now()))) {
-      await dropSession(db, token);
+    if (!(await store.takeCode(db, user.id, code, clock.now()))) {
+      await store.dropSession(db, token);
       await recordWrongCode(deps, attempt);
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
@@ -77,9 +70,9 @@ async function recordWrongCode(
   { db, clock, events }: Pick<UserDeps, 'db' | 'clock' | 'events'>,
   { userId, address, why }: { userId: string | undefined; address: string; why?: string | undefined },
 ): Promise<void> {
-  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
+  const user = userId === undefined ? undefined : await store.findUser(db, { id: userId });
   if (!user) return;
-  const lockedOut = await isSecondFactorLocked(db, user.id, clock.now());
+  const lockedOut = await store.isSecondFactorLocked(db, user.id, clock.now());
   const detail = { address, secondFactor: true, lockedOut };
   await writeAudit(db, { actor: user.email, action: 'session.refuse', subject: user.id, detail });
   // The word for a code that was compared: not again for each code during the lock.
@@ -119,9 +112,9 @@ export async function confirmSecondFactor(
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
     .catch(refuseWith(`code: ${NOTHING_TO_CONFIRM}`));
   // Someone who saw it being typed must not sign in with it.
-  await takeCode(db, user.userId, code, clock.now());
+  await store.takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
+  await store.endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
   await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
   return { cookies };
 }
@@ -158,7 +151,7 @@ async function requireOwnCode(
   const { db, clock, publicUrl } = deps;
   try {
     await verifyCode(deps, code, sessionHeaders(browser, publicUrl));
-    if (await takeCode(db, userId, code, clock.now())) return;
+    if (await store.takeCode(db, userId, code, clock.now())) return;
   } catch (error) {
     if (!isAPIError(error)) throw error;
   }

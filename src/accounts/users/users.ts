@@ -17,24 +17,8 @@ import {
 } from '../../domain/member-roles.ts';
 import { writeAudit } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
-import {
-  deleteUnconfirmed,
-  deleteInvitation,
-  deleteLinks,
-  endSessions,
-  findInvitation,
-  findMemberships,
-  findPasswordHash,
-  findSignIn,
-  findUser,
-  insertMember,
-  insertSignUp,
-  isLockedOut,
-  markConfirmedUser,
-  setPassword,
-  takeSignUp,
-  type InvitationRow,
-} from '../store/users.ts';
+import * as store from '../store/users.ts';
+import type { InvitationRow } from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -83,7 +67,7 @@ export const userUseCases = {
   findMember,
   authoriseMember,
   describe: async ({ db, environments }: UserDeps, { user }: UserSession) => ({
-    memberships: await findMemberships(db, user.userId),
+    memberships: await store.findMemberships(db, user.userId),
     environments,
   }),
   changePassword,
@@ -106,12 +90,12 @@ async function signUp(
   const email = given.toLowerCase();
   refuseWeak('password', password, { email, name });
   const { db, auth } = deps;
-  await deleteUnconfirmed(db, email);
+  await store.deleteUnconfirmed(db, email);
   const call = { body: { email, password, name }, headers: headersOf(browser) };
   const { mails } = await collectMails(() => auth.api.signUpEmail(call));
   const [mail] = mails;
   if (mail?.kind === 'confirm')
-    await insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
+    await store.insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
   return mail && deps.sendMail(mail, requestId);
 }
 
@@ -128,19 +112,19 @@ async function confirmUser(
   const { db, auth } = deps;
   const { secret } = await auth.$context;
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
-  const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
+  const user = typeof link?.userId === 'string' ? await store.findUser(db, { id: link.userId }) : undefined;
   if (!user || user.email_verified) return refuseLink();
   await requirePassword(deps, user, { password, otherwise: NOT_THE_PASSWORD }, browser);
   await db.transaction().execute(async (trx) => {
     // By its id: a later sign-up with the same address is another user.
-    if (!(await markConfirmedUser(trx, user.id))) refuseLink();
-    const signedUp = await takeSignUp(trx, user.id);
+    if (!(await store.markConfirmedUser(trx, user.id))) refuseLink();
+    const signedUp = await store.takeSignUp(trx, user.id);
     if (!signedUp) return;
     const { company_name: name, currency } = signedUp;
     const { id, email } = user;
     const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
     const accountId = await insertNewAccount(trx, account, email);
-    await insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
+    await store.insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
     await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
   });
   return signIn(deps, { email: user.email, password }, browser);
@@ -164,15 +148,15 @@ export async function signIn(
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
   const email = given.toLowerCase();
-  const found = await findSignIn(db, email);
+  const found = await store.findSignIn(db, email);
   const isOperator = found?.role != null;
   const isVisible = isOperator ? browser.isForOperators : !browser.isProgram;
   const user = isVisible ? found : undefined;
   // The right password must then take as long as a wrong one.
-  const mayTry = user && !isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
+  const mayTry = user && !store.isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
   try {
     // better-auth reads the password of a user whom it knows.
-    if (!mayTry) await findPasswordHash(db, NOBODY);
+    if (!mayTry) await store.findPasswordHash(db, NOBODY);
     const { headers, response } = await auth.api.signInEmail({
       body: { email: mayTry ? email : NOBODY, password },
       headers: headersOf({ ...browser, cookie: undefined }),
@@ -263,7 +247,7 @@ const expired = (): DomainError =>
 async function findMember({ db }: UserDeps, session: UserSession, accountId: string): Promise<Member> {
   refuseOneTime(session);
   const { user } = session;
-  const [membership] = await findMemberships(db, user.userId, accountId);
+  const [membership] = await store.findMemberships(db, user.userId, accountId);
   if (!membership) throw new DomainError('FORBIDDEN', 'You are not a member of this account');
   const { account, role, disabledAt } = membership;
   if (disabledAt) throw new DomainError('FORBIDDEN', 'This account is disabled. Ask us why');
@@ -303,9 +287,10 @@ export async function changePassword(
   const hash = await password.hash(newPassword);
   await db.transaction().execute(async (trx) => {
     // False where it was reset while the new one was hashed.
-    if (!(await setPassword(trx, userId, hash, replaces))) throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
+    if (!(await store.setPassword(trx, userId, hash, replaces)))
+      throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
     await endOneTime(trx, userId);
-    await endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
+    await store.endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
     await writeAudit(trx, { actor: email, action: 'user.change-password', subject: userId });
   });
 }
@@ -332,13 +317,13 @@ async function resetPassword(
   browser: BrowserRequest,
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
-  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
+  const user = userId === undefined ? undefined : await store.findUser(db, { id: userId });
   // Two administrators give an operator a new password, never a mail: also not one from before they were one.
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const call = { body: { token, newPassword }, headers: headersOf({ ...browser, cookie: undefined }) };
   await auth.api.resetPassword(call).catch(refuseLink);
-  await deleteLinks(db, user.id);
+  await store.deleteLinks(db, user.id);
   await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
 }
 
@@ -352,10 +337,10 @@ async function acceptInvitation(
   browser: BrowserRequest,
 ): Promise<{ accountId: string; isSignedIn: boolean; cookies: string[] }> {
   const { db, clock } = deps;
-  const invitation = await findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
+  const invitation = await store.findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
   if (!invitation) return refuseLink();
   const { account_id: accountId, email } = invitation;
-  const known = await findUser(db, { email });
+  const known = await store.findUser(db, { email });
   if (known?.email_verified) {
     await join(db, invitation, known.id);
     return { accountId, isSignedIn: false, cookies: [] };
@@ -363,12 +348,12 @@ async function acceptInvitation(
   if (name === undefined || password === undefined)
     return refuseField(name === undefined ? 'name' : 'password', 'is required');
   refuseWeak('password', password, { email, name });
-  await deleteUnconfirmed(db, email);
+  await store.deleteUnconfirmed(db, email);
   // The mail that this would send is not needed: the invitation came by mail.
   const call = { body: { email, password, name }, headers: headersOf({ ...browser, cookie: undefined }) };
   const { result } = await collectMails(() => deps.auth.api.signUpEmail(call));
   // Where another person signed up with the address at this moment, no user has the id.
-  const made = await findUser(db, { id: result.user.id });
+  const made = await store.findUser(db, { id: result.user.id });
   if (!made) return refuseLink();
   await join(db, invitation, made.id);
   const { cookies } = await signIn(deps, { email, password }, browser);
@@ -378,9 +363,9 @@ async function acceptInvitation(
 async function join(db: AccountsDb, invitation: InvitationRow, userId: string): Promise<void> {
   const { account_id: accountId, email, role, invited_by: invitedBy } = invitation;
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteInvitation(trx, accountId, invitation.id))) refuseLink();
-    await markConfirmedUser(trx, userId);
-    await insertMember(trx, { account_id: accountId, user_id: userId, role });
+    if (!(await store.deleteInvitation(trx, accountId, invitation.id))) refuseLink();
+    await store.markConfirmedUser(trx, userId);
+    await store.insertMember(trx, { account_id: accountId, user_id: userId, role });
     const detail = { accountId, role, invitedBy };
     await writeAudit(trx, { actor: email, action: 'member.join', subject: userId, detail });
   });
