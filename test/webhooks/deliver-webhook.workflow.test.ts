@@ -16,6 +16,7 @@ import {
 } from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness } from './deliver-webhook.support.ts';
 import { forFile } from '../support/world/for-file.ts';
+import { setMessage } from './webhooks.support.ts';
 
 const SPEED = 50_000;
 const WAITS_MS = ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / SPEED));
@@ -272,11 +273,7 @@ describe('the sweep', () => {
   it('starts messages without a workflow', async () => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.write(account, listener);
-    await stack.owner
-      .updateTable('webhook_messages')
-      .set({ next_attempt_at: new Date(Date.now() - 60_000) })
-      .where('id', '=', id)
-      .execute();
+    await setMessage(stack.owner, id, { next_attempt_at: new Date(Date.now() - 60_000) });
     await harness.untilState(account, id, 'DELIVERED');
     expect(listener.received).toHaveLength(1);
   });

@@ -18,6 +18,7 @@ import {
   type Shop,
 } from './webhook-api.support.ts';
 import { forFile } from '../support/world/for-file.ts';
+import { rowOfEndpoint, setEndpoint } from './webhooks.support.ts';
 let shop: Shop;
 
 const stack = await forFile(startStack());
@@ -157,15 +158,9 @@ it('endpoints that are deleted get no waiting message, their log can be read, an
 });
 
 describe('secrets', () => {
-  const rowOf = ({ id }: Endpoint) =>
-    stack.owner.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   /** As if the day of the last replaced secret were over. */
   const endPrevious = ({ id }: Endpoint): Promise<unknown> =>
-    stack.owner
-      .updateTable('webhook_endpoints')
-      .set({ previous_until: new Date(Date.now() - 1_000) })
-      .where('id', '=', id)
-      .execute();
+    setEndpoint(stack.owner, id, { previous_until: new Date(Date.now() - 1_000) });
 
   it('both secrets sign for a day after a rotation; a rotation repeated with its key is one', async () => {
     const endpoint = await shop.add('/rotated');
@@ -179,7 +174,7 @@ describe('secrets', () => {
     const [letter] = await shop.inbox.untilAt('/rotated', 1);
     for (const secret of [endpoint.secret, rotated.body.secret]) expect(isSigned(letter!, secret)).toBe(true);
 
-    const { previous_until: until, updated_at: at } = await rowOf(endpoint);
+    const { previous_until: until, updated_at: at } = await rowOfEndpoint(stack.owner, endpoint.id);
     expect(until!.getTime() - at.getTime()).toBe(24 * 3_600_000);
     expect(Math.abs(Date.now() - at.getTime())).toBeLessThan(60_000);
     await endPrevious(endpoint);

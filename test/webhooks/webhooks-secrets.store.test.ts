@@ -19,7 +19,7 @@ import {
 } from '../../src/webhooks/store/endpoints.ts';
 import { openBooks } from '../support/world/books.ts';
 import { installDataWith } from '../support/vendors/install-data.ts';
-import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+import { newAccountId, newEndpoint, newMessage, rowOfEndpoint } from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const books = await forFile(openBooks({ maxConnections: 20 }));
@@ -105,12 +105,8 @@ describe('a replaced secret', () => {
       .where('id', '=', endpoint.id)
       .execute();
     expect((await signing(endpoint)).split(' ')).toEqual(['d', 'c', 'a']);
-    const { secret_sealed: newest, previous_secret_sealed: previous } = await books.owner
-      .selectFrom('webhook_endpoints')
-      .selectAll()
-      .where('id', '=', endpoint.id)
-      .executeTakeFirstOrThrow();
-    expect([newest, previous].map(String)).toEqual(['d', 'c']);
+    const row = await rowOfEndpoint(books.owner, endpoint.id);
+    expect([row.secret_sealed, row.previous_secret_sealed].map(String)).toEqual(['d', 'c']);
   });
 
   it('is replaced by its owner only, and not on a deleted endpoint', async () => {

@@ -24,7 +24,7 @@ import { openBooks } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { placeHold } from '../support/money/holds.ts';
-import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
+import { messagesOf, newAccountId, newEndpoint, NOW, setEndpoint } from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const OPEN = { now: NOW, keepRefusal: () => false };
@@ -217,11 +217,8 @@ describe('recipients', () => {
   it('include an endpoint that we disabled for failing, whose messages can be recovered', async () => {
     const accountId = await buyer();
     const failing = await newEndpoint(books.world, accountId);
-    await books.owner
-      .updateTable('webhook_endpoints')
-      .set({ enabled: false, disabled_reason: 'FAILING', disabled_at: NOW })
-      .where('id', '=', failing.id)
-      .execute();
+    const disabled = { enabled: false, disabled_reason: 'FAILING', disabled_at: NOW } as const;
+    await setEndpoint(books.owner, failing.id, disabled);
     const { transactionId } = await opened(accountId);
     const pending = newPendingMessages();
     await settlePurchase(books.world, transactionId, undefined, pending);

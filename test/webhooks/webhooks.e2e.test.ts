@@ -15,6 +15,7 @@ import { until } from '../support/time/until.ts';
 import { startReceiver, type Listener, type Received } from '../support/people/webhook-receiver.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
+import { messagesAt } from './webhooks.support.ts';
 
 const stack = await soundStack({
   env: {
@@ -250,12 +251,7 @@ it('an attempt shows its merchant the request and the answer, without secrets', 
   });
   await buyer.buy('SIM-OK');
   const [message] = await until(
-    () =>
-      stack.owner
-        .selectFrom('webhook_messages')
-        .selectAll()
-        .where('endpoint_id', '=', listener.endpointId)
-        .execute(),
+    () => messagesAt(stack.owner, listener.endpointId),
     (messages) => messages[0]?.attempts === 1,
     { what: 'a message that was tried' },
   );
