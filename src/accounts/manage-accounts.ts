@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { insertAccount, lockAccountRow, updateAccountTerms, type NewAccount } from './store/accounts.ts';
+import { insertAccount, lockAccountRow, updateAccount, type NewAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 
 export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute'> & {
@@ -62,24 +62,18 @@ export async function changeAccountTerms(
       requestsPerMinute: plan === undefined ? before.requestsPerMinute : (requestsPerMinute ?? null),
       disabled: disabled ?? before.disabled,
     };
-    const changes = Object.entries(wanted).filter(
-      ([name, value]) => before[name as keyof typeof before] !== value,
+    const names = (Object.keys(before) as (keyof typeof before)[]).filter(
+      (name) => before[name] !== wanted[name],
     );
-    if (changes.length === 0) return;
-    const disabledAt = wanted.disabled ? (row.disabled_at ?? clock.now()) : null;
-    await updateAccountTerms(trx, accountId, { ...wanted, disabledAt });
-    const detail = Object.fromEntries(
-      changes.map(([name, value]) => [
-        name,
-        `${String(before[name as keyof typeof before] ?? 'none')} → ${String(value ?? 'none')}`,
-      ]),
-    );
-    await writeAudit(trx, {
-      actor,
-      action: 'account.change',
-      subject: accountId,
-      detail: { ...detail, reason },
+    if (names.length === 0) return;
+    await updateAccount(trx, accountId, {
+      plan: wanted.plan,
+      enterprise_requests_per_minute: wanted.requestsPerMinute,
+      disabled_at: wanted.disabled ? (row.disabled_at ?? clock.now()) : null,
     });
+    const detail: Record<string, unknown> = { reason };
+    for (const name of names) detail[name] = `${before[name] ?? 'none'} → ${wanted[name] ?? 'none'}`;
+    await writeAudit(trx, { actor, action: 'account.change', subject: accountId, detail });
   });
 }
 

@@ -1,7 +1,4 @@
-/**
- * What members manage: the account, its members and invitations, its keys. Each member was let in by role
- * before (platform/http).
- */
+/** What members manage, each let in by role before (platform/http): the account, its members, its keys. */
 import type { Bound } from '../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
 import type { Member } from '../domain/callers.ts';
@@ -12,32 +9,19 @@ import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
-import { listKeys, readAccountRow, updateAccount } from './store/accounts.ts';
+import { noAccount } from './manage-accounts.ts';
+import { findAccountRow, listKeys, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
-import { listRequestRows } from './store/request-log.ts';
-import {
-  deleteInvitation,
-  deleteInvitationsBy,
-  deleteMember,
-  findMemberRow,
-  listInvitationRows,
-  listMemberRows,
-  lockOwners,
-  MAX_INVITATIONS_A_DAY,
-  replaceInvitation,
-  takeInvitationTurn,
-  updateMemberRole,
-  type InvitationRow,
-} from './store/users.ts';
+import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
+import * as store from './store/users.ts';
+import type { InvitationRow } from './store/users.ts';
 import { refuseField } from './users/better-auth-calls.ts';
 import type { SandboxMail, UserMail } from './users/mails.ts';
 
 export interface MemberDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
-  /**
-   * Throws VALIDATION_ERROR if no web server answers there, or where the address is inside a private network.
-   */
+  /** Throws VALIDATION_ERROR if no web server answers there, outside private networks. */
   readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
@@ -47,15 +31,14 @@ const MAX_INVITATIONS = 50;
 const INVITATION_MS = 7 * DAY_MS;
 const TOKEN_BYTES = 32;
 
-/** Bound to their dependencies in app/composition. */
 export const memberUseCases = {
   read: readOwnAccount,
   change: changeAccount,
-  listMembers: ({ db }: MemberDeps, { account }: Member) => listMemberRows(db, account.id),
+  listMembers: ({ db }: MemberDeps, { account }: Member) => store.memberRows(db, account.id).execute(),
   changeMember,
   removeMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
-    (await listInvitationRows(db, account.id, clock.now())).map(toInvitation),
+    (await store.listInvitationRows(db, account.id, clock.now())).map(toInvitation),
   invite,
   withdrawInvitation,
   listKeys: listOwnKeys,
@@ -66,17 +49,9 @@ export const memberUseCases = {
 export type MemberCases = Bound<typeof memberUseCases>;
 
 async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member) {
-  const {
-    id: accountId,
-    name,
-    email,
-    currency,
-    plan,
-    requestsPerMinute,
-    websiteUrl,
-    createdAt,
-  } = await readAccountRow(db, account.id);
-  return { accountId, name, email, websiteUrl, currency, plan, requestsPerMinute, createdAt };
+  const found = await findAccountRow(db, account.id);
+  if (!found) throw noAccount(account.id);
+  return { ...found, accountId: found.id };
 }
 
 /** Throws VALIDATION_ERROR. */
@@ -89,9 +64,9 @@ async function changeAccount(
   const { account, email } = member;
   if (changes.websiteUrl !== undefined) await requireWebsite(environment, changes.websiteUrl);
   await db.transaction().execute(async (trx) => {
-    await updateAccount(trx, account.id, changes);
-    const entry = { actor: email, action: 'account.change', subject: account.id, detail: { ...changes } };
-    await writeAudit(trx, entry);
+    await updateAccount(trx, account.id, { name: changes.name, website_url: changes.websiteUrl });
+    const detail = { ...changes };
+    await writeAudit(trx, { actor: email, action: 'account.change', subject: account.id, detail });
   });
   return readOwnAccount({ db }, member);
 }
@@ -107,27 +82,24 @@ async function changeMember(
   role: MemberRole,
 ) {
   await db.transaction().execute(async (trx) => {
-    const owners = await lockOwners(trx, account.id);
+    const owners = await store.lockOwners(trx, account.id);
     if (role !== 'OWNER') keepOneOwner(owners, userId);
     const member = await requireMember(trx, account.id, userId);
-    await updateMemberRole(trx, { accountId: account.id, userId, role });
-    if (role !== 'OWNER') await deleteInvitationsBy(trx, account.id, member.email);
+    await store.updateMemberRole(trx, account.id, userId, role);
+    if (role !== 'OWNER') await store.deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id, role };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
   });
   return requireMember(db, account.id, userId);
 }
 
-/**
- * Takes effect at once, since every request looks the membership up. Invitations that the member sent become
- * void. Throws NOT_FOUND; VALIDATION_ERROR for the last owner.
- */
+/** At once: every request looks the membership up. Otherwise as changeMember. */
 async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    keepOneOwner(await lockOwners(trx, account.id), userId);
+    keepOneOwner(await store.lockOwners(trx, account.id), userId);
     const member = await requireMember(trx, account.id, userId);
-    if (!(await deleteMember(trx, account.id, userId))) throw noMember();
-    await deleteInvitationsBy(trx, account.id, member.email);
+    await store.deleteMember(trx, account.id, userId);
+    await store.deleteInvitationsBy(trx, account.id, member.email);
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
@@ -138,18 +110,13 @@ function keepOneOwner(owners: readonly string[], userId: string): void {
   refuseField('role', 'the last owner of an account stays one: make another user an owner first');
 }
 
-const noMember = (): DomainError => new DomainError('NOT_FOUND', 'No such member');
-
 async function requireMember(db: AccountsDb, accountId: string, userId: string) {
-  const member = await findMemberRow(db, accountId, userId);
-  if (!member) throw noMember();
+  const member = await store.findMemberRow(db, accountId, userId);
+  if (!member) throw new DomainError('NOT_FOUND', 'No such member');
   return member;
 }
 
-/**
- * In place of an earlier invitation of the same address. Throws VALIDATION_ERROR for a member, and where too
- * many are open.
- */
+/** In place of an earlier one of the same address. Throws VALIDATION_ERROR for a member, and for too many. */
 async function invite(
   { db, clock, sendMail }: MemberDeps,
   { account, email: invitedBy }: Member,
@@ -171,16 +138,16 @@ async function invite(
   };
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
-    await lockOwners(trx, account.id);
-    const members = await listMemberRows(trx, account.id);
+    await store.lockOwners(trx, account.id);
+    const members = await store.memberRows(trx, account.id).execute();
     if (members.some((one) => one.email === email)) refuseField('email', 'is a member already');
-    const open = await listInvitationRows(trx, account.id, now);
+    const open = await store.listInvitationRows(trx, account.id, now);
     if (open.filter((one) => one.email !== email).length >= MAX_INVITATIONS)
       refuseField('email', `at most ${MAX_INVITATIONS} invitations may be open`);
     // Withdrawn ones count too: each has sent a mail.
-    if (!(await takeInvitationTurn(trx, account.id, now)))
-      refuseField('email', `at most ${MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);
-    await replaceInvitation(trx, row);
+    if (!(await store.takeInvitationTurn(trx, account.id, now)))
+      refuseField('email', `at most ${store.MAX_INVITATIONS_A_DAY} invitations may be sent within 24 hours`);
+    await store.replaceInvitation(trx, row);
     const detail = { accountId: account.id, email, role: request.role };
     await writeAudit(trx, { actor: invitedBy, action: 'member.invite', subject: row.id, detail });
   });
@@ -191,22 +158,16 @@ async function invite(
 /** Throws NOT_FOUND. */
 async function withdrawInvitation({ db }: MemberDeps, { account, email }: Member, id: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteInvitation(trx, account.id, id)))
+    if (!(await store.deleteInvitation(trx, account.id, id)))
       throw new DomainError('NOT_FOUND', 'No such invitation');
     const detail = { accountId: account.id };
     await writeAudit(trx, { actor: email, action: 'member.withdraw-invitation', subject: id, detail });
   });
 }
 
-function toInvitation({ id, email, role, invited_by, created_at, expires_at }: InvitationRow) {
-  return {
-    invitationId: id,
-    email,
-    role,
-    invitedBy: invited_by,
-    createdAt: created_at,
-    expiresAt: expires_at,
-  };
+function toInvitation({ id: invitationId, email, role, ...row }: InvitationRow) {
+  const { invited_by: invitedBy, created_at: createdAt, expires_at: expiresAt } = row;
+  return { invitationId, email, role, invitedBy, createdAt, expiresAt };
 }
 
 async function listOwnKeys({ db }: Pick<MemberDeps, 'db'>, { account }: Member, environment: Environment) {
@@ -228,21 +189,19 @@ async function revokeKey(
   await revoke(db, { keyId }, member.email);
 }
 
-/** The newest first; `before` is the id of the last one seen. */
+/** The newest first. */
 async function listRequests(
   { db }: MemberDeps,
   { account }: Member,
   environment: Environment,
-  {
-    limit,
-    ...which
-  }: {
-    readonly before: bigint | undefined;
-    readonly limit: number;
-    readonly requestId?: string | undefined;
-  },
+  query: RequestsQuery,
 ) {
-  const rows = await listRequestRows(db, { accountId: account.id, environment, ...which, limit: limit + 1 });
+  const { limit } = query;
+  const rows = await listRequestRows(
+    db,
+    { accountId: account.id, environment },
+    { ...query, limit: limit + 1 },
+  );
   const items = rows.slice(0, limit);
   return { items, nextBefore: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { attemptPageSchema } from '../webhooks/http/messages.ts';
 import type { endpointSchema } from '../webhooks/http/endpoints.ts';
-import type { messageSchema } from '../webhooks/http/shared.ts';
+import type { attemptPageSchema, messageSchema } from '../webhooks/http/messages.ts';
 import { OperatorMistake } from '../platform/command.ts';
 
 export type EndpointJson = z.output<typeof endpointSchema>;

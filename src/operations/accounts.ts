@@ -1,12 +1,7 @@
 /** Accounts as operators see them: who they are, what they have in one environment, their keys and webhooks. */
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
-import { listKeys } from '../accounts/store/accounts.ts';
-import {
-  countAccess,
-  findAccountRow,
-  listAccountRows,
-  listMemberSignIns,
-} from '../accounts/store/find-accounts.ts';
+import { findAccountRow, listKeys } from '../accounts/store/accounts.ts';
+import { countAccess, listAccountRows, listMemberSignIns } from '../accounts/store/find-accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';

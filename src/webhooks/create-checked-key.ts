@@ -1,17 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import type { Member } from '../domain/callers.ts';
 import { createKey, type CreateKey } from '../accounts/keys/manage-keys.ts';
+import { noAccount } from '../accounts/manage-accounts.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
-import { makeId } from '../domain/ids.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
-import { newEndpointSecret } from './endpoint-secrets.ts';
-import { DEFAULT_EVENTS } from './events.ts';
-import { MAX_ENDPOINTS } from './rules.ts';
+import { prepareEndpoint, tooManyEndpoints } from './endpoints.ts';
 import { findOrCreateEndpoint } from './store/endpoints.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
@@ -26,9 +23,8 @@ type KeyAndEndpoint = Awaited<ReturnType<typeof createKey>> & {
 };
 
 /**
- * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be
- * allowed. An existing endpoint with this URL is reused: with two, every event would arrive twice. Throws
- * DomainError, and then nothing is made.
+ * The website must answer, and the webhook URL must be allowed. An existing endpoint with this URL is reused:
+ * with two, every event would arrive twice. Throws DomainError, and then nothing is made.
  */
 export async function createCheckedKey(
   deps: CheckedKeyDeps,
@@ -37,8 +33,7 @@ export async function createCheckedKey(
 ): Promise<KeyAndEndpoint> {
   const { accounts, db, urlGuard } = deps;
   const { accountId, webhookUrl } = request;
-  if (!(await findAccount(accounts, accountId)))
-    throw new DomainError('NOT_FOUND', `no account ${accountId}`);
+  if (!(await findAccount(accounts, accountId))) throw noAccount(accountId);
   requireAllowed('websiteUrl', 'the website', await urlGuard.reach(request.websiteUrl));
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
   requireAllowed('webhookUrl', 'the webhook URL', await urlGuard.check(webhookUrl));
@@ -50,26 +45,11 @@ export async function createCheckedKey(
   });
 }
 
-async function endpointAt(
-  { secretBox, clock }: CheckedKeyDeps,
-  trx: WorldDb,
-  accountId: string,
-  url: string,
-) {
-  const endpointId = makeId('endpoint', randomBytes(16).toString('hex'));
-  const secret = newEndpointSecret();
-  const found = await findOrCreateEndpoint(trx, {
-    id: endpointId,
-    accountId,
-    url,
-    events: DEFAULT_EVENTS,
-    secretSealed: secretBox.seal(secret, endpointId),
-    now: clock.now(),
-    maxPerAccount: MAX_ENDPOINTS,
-  });
-  if (found === 'created') return { endpointId, url, secret };
-  if (found === 'too-many')
-    throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
+async function endpointAt(deps: CheckedKeyDeps, trx: WorldDb, accountId: string, url: string) {
+  const { row, secret } = prepareEndpoint(deps, { accountId, url });
+  const found = await findOrCreateEndpoint(trx, row);
+  if (found === 'created') return { endpointId: row.id, url, secret };
+  if (found === 'too-many') throw tooManyEndpoints();
   const { id, enabled, events } = found;
   return { endpointId: id, url: found.url, reused: true as const, enabled, events };
 }
@@ -97,10 +77,7 @@ type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 
   readonly expiresAt?: Date | undefined;
 };
 
-/**
- * A key for a member's account. Throws VALIDATION_ERROR for a website that does not answer, and for addresses
- * inside private networks.
- */
+/** A key for a member's account. */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
   { account, email }: Member,
@@ -113,21 +90,7 @@ export async function createMemberKey(
       details: 'expiresAt: must be in the future',
     });
   const expiresAt = wanted ?? (lifeDays === undefined ? null : new Date(now.getTime() + lifeDays * DAY_MS));
-  const { keyId, apiKey, webhook } = await createCheckedKey(
-    { ...worldOf(environment), accounts, clock },
-    { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt },
-    email,
-  );
-  return {
-    keyId,
-    apiKey,
-    expiresAt: expiresAt?.toISOString() ?? null,
-    webhook: webhook
-      ? {
-          endpointId: webhook.endpointId,
-          url: webhook.url,
-          secret: 'secret' in webhook ? webhook.secret : undefined,
-        }
-      : null,
-  };
+  const request = { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt };
+  const made = await createCheckedKey({ ...worldOf(environment), accounts, clock }, request, email);
+  return { ...made, expiresAt, webhook: made.webhook ?? null };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import type { Page, PageQuery } from '../domain/page.ts';
+import type { PageQuery } from '../domain/page.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
@@ -12,17 +12,30 @@ import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.
 import * as store from './store/endpoints.ts';
 import type { Endpoint } from './store/endpoints.ts';
 
-export interface CreateEndpointCommand {
+interface CreateEndpointCommand {
   readonly url: string;
-  /** Default: DEFAULT_EVENTS. */
   readonly events?: readonly WebhookEvent[] | undefined;
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
 /** The only result that holds a secret in clear. */
-export interface EndpointWithSecret {
-  readonly endpoint: Endpoint;
-  readonly secret: string;
+type EndpointWithSecret = Endpoint & { readonly secret: string };
+
+/** A new endpoint as it is stored, with its secret in clear. */
+export function prepareEndpoint(
+  { secretBox, clock }: Pick<WebhookDeps, 'secretBox' | 'clock'>,
+  {
+    accountId,
+    url,
+    events = DEFAULT_EVENTS,
+  }: Pick<CreateEndpointCommand, 'url' | 'events'> & {
+    readonly accountId: string;
+  },
+) {
+  const id = makeId('endpoint', randomBytes(16).toString('hex'));
+  const secret = newEndpointSecret();
+  const row = { id, accountId, url, events, secretSealed: secretBox.seal(secret, id), now: clock.now() };
+  return { row: { ...row, maxPerAccount: MAX_ENDPOINTS }, secret };
 }
 
 /**
@@ -32,38 +45,24 @@ export interface EndpointWithSecret {
 export async function createEndpoint(
   deps: WebhookDeps,
   principal: Principal,
-  { url, events = DEFAULT_EVENTS, idempotency }: CreateEndpointCommand,
+  { url, events, idempotency }: CreateEndpointCommand,
 ): Promise<EndpointWithSecret> {
   await requireCallable(deps, url);
-  const id = makeId('endpoint', randomBytes(16).toString('hex'));
-  const secret = newEndpointSecret();
+  const { row, secret } = prepareEndpoint(deps, { accountId: principal.account.id, url, events });
   return writeOnce(deps, principal, idempotency, {
     write: async (trx) => {
-      const outcome = await store.createEndpoint(trx, {
-        id,
-        accountId: principal.account.id,
-        url,
-        events,
-        secretSealed: deps.secretBox.seal(secret, id),
-        now: deps.clock.now(),
-        maxPerAccount: MAX_ENDPOINTS,
-      });
-      if (outcome === 'too-many') {
-        throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
-      }
-      return { resultId: id, value: { endpoint: await getEndpoint({ db: trx }, principal, id), secret } };
+      if ((await store.createEndpoint(trx, row)) === 'too-many') throw tooManyEndpoints();
+      return { resultId: row.id, value: { ...(await getEndpoint({ db: trx }, principal, row.id)), secret } };
     },
     readEarlier: (endpointId) => withSecret(deps, principal, endpointId),
   });
 }
 
-export async function listEndpoints(
-  deps: WithDb,
-  principal: Principal,
-  query: PageQuery,
-): Promise<Page<Endpoint>> {
-  return store.listEndpoints(deps.db, principal.account.id, query);
-}
+export const tooManyEndpoints = (): DomainError =>
+  new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
+
+export const listEndpoints = ({ db }: WithDb, { account }: Principal, query: PageQuery) =>
+  store.listEndpoints(db, account.id, query);
 
 /** WEBHOOK_ENDPOINT_NOT_FOUND, also for another account's. */
 export async function getEndpoint(deps: WithDb, principal: Principal, endpointId: string): Promise<Endpoint> {
@@ -93,8 +92,8 @@ export async function deleteEndpoint(
   principal: Principal,
   endpointId: string,
 ): Promise<void> {
-  const isGone = await store.deleteEndpoint(deps.db, principal.account.id, endpointId, deps.clock.now());
-  if (!isGone) throw notFound();
+  if (!(await store.deleteEndpoint(deps.db, principal.account.id, endpointId, deps.clock.now())))
+    throw notFound();
 }
 
 /**
@@ -114,12 +113,11 @@ export async function rotateEndpointSecret(
       const rotated = await store.rotateSecret(trx, principal.account.id, endpointId, {
         secretSealed: deps.secretBox.seal(secret, endpointId),
         previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
-        maxPrevious: MAX_PREVIOUS_SECRETS,
         now,
       });
       const endpoint = requireFound(rotated);
       if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
-      return { resultId: endpointId, value: { endpoint, secret } };
+      return { resultId: endpointId, value: { ...endpoint, secret } };
     },
     readEarlier: (resultId) => withSecret(deps, principal, resultId),
   });
@@ -133,7 +131,7 @@ async function withSecret(
   const endpoint = await getEndpoint(deps, principal, endpointId);
   const [current] = await store.findSigningSecrets(deps.db, principal.account.id, endpointId);
   if (!current) throw notFound();
-  return { endpoint, secret: deps.secretBox.open(current, endpointId) };
+  return { ...endpoint, secret: deps.secretBox.open(current, endpointId) };
 }
 
 async function requireCallable({ urlGuard }: Pick<WebhookDeps, 'urlGuard'>, url: string): Promise<void> {
@@ -148,13 +146,11 @@ function requireFound<T>(found: T | undefined): T {
 }
 
 /** Expiring the oldest early instead would make receivers refuse genuine messages. */
-function tooManySecrets(firstEndsAt: Date): DomainError {
-  return new DomainError(
+const tooManySecrets = (firstEndsAt: Date): DomainError =>
+  new DomainError(
     'WEBHOOK_SECRET_LIMIT',
     `${MAX_PREVIOUS_SECRETS} earlier secrets of this endpoint still sign; the first of them ends at ${firstEndsAt.toISOString()}`,
   );
-}
 
-function notFound(): DomainError {
-  return new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
-}
+const notFound = (): DomainError =>
+  new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');

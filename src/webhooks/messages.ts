@@ -9,22 +9,24 @@ import { getEndpoint } from './endpoints.ts';
 import type { PurchaseEventStatus } from './event-rules.ts';
 import { sampleBody } from './event-samples.ts';
 import type { WebhookEvent } from './events.ts';
-import { MAX_RECOVER_MS, type Header } from './rules.ts';
+import { MAX_RECOVER_MS } from './rules.ts';
 import * as store from './store/messages.ts';
-import type { Message, MessageQuery, StoredAttempt } from './store/messages.ts';
+import type { Message, MessageQuery } from './store/messages.ts';
 
-export interface SampleCommand {
-  readonly event: WebhookEvent;
-  /** Only for `esim.purchased`; default: SUCCESS. */
-  readonly status?: PurchaseEventStatus | undefined;
+interface Command {
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
-export interface RecoverCommand {
+interface SampleCommand extends Command {
+  readonly event: WebhookEvent;
+  /** Only for `esim.purchased`. */
+  readonly status?: PurchaseEventStatus | undefined;
+}
+
+interface RecoverCommand extends Command {
   readonly from: Date;
   /** Default: now. */
   readonly to?: Date | undefined;
-  readonly idempotency?: IdempotencyContext | undefined;
 }
 
 /** For requests that were exactly 14 days back when they were sent. */
@@ -45,12 +47,10 @@ export async function listMessages(
   return store.listMessages(deps.db, principal.account.id, query);
 }
 
+type ReadDeps = Pick<WebhookDeps, 'db' | 'completeBodies'>;
+
 /** With its body as it is sent. */
-export async function getMessage(
-  deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
-  principal: Principal,
-  messageId: string,
-): Promise<Message> {
+export async function getMessage(deps: ReadDeps, principal: Principal, messageId: string): Promise<Message> {
   const message = await findMessage(deps, principal, messageId);
   const [body = message.body] = await deps.completeBodies([message.body]);
   return { ...message, body };
@@ -60,37 +60,23 @@ async function findMessage({ db }: WithDb, { account }: Principal, messageId: st
   return requireFound(await store.findMessage(db, account.id, messageId));
 }
 
-export interface Attempt extends Omit<StoredAttempt, 'url' | 'requestHeaders'> {
-  readonly request: {
-    readonly url: string;
-    /** Empty: no connection came about, so nothing was sent. */
-    readonly headers: readonly Header[];
-    readonly body: string;
-  };
-}
-
-/** Each with what was sent, and what was answered. */
+/** Each with what was sent, and what was answered. No headers: no connection came about. */
 export async function listAttempts(
-  deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
+  deps: ReadDeps,
   principal: Principal,
   messageId: string,
   query: PageQuery,
-): Promise<Page<Attempt>> {
+) {
   const { id, body } = await getMessage(deps, principal, messageId);
   const { items, ...page } = await store.listAttempts(deps.db, id, query);
-  return {
-    ...page,
-    items: items.map(({ url, requestHeaders, ...attempt }) => ({
-      ...attempt,
-      request: { url, headers: requestHeaders ?? [], body },
-    })),
-  };
+  const attempts = items.map(({ url, requestHeaders, ...attempt }) => ({
+    ...attempt,
+    request: { method: 'POST' as const, url, headers: requestHeaders ?? [], body },
+  }));
+  return { ...page, items: attempts };
 }
 
-/**
- * Stores a sample as a message and starts its delivery. WEBHOOK_ENDPOINT_NOT_FOUND,
- * WEBHOOK_ENDPOINT_DISABLED.
- */
+/** As a message that is delivered. WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED. */
 export async function sendSample(
   deps: WebhookDeps,
   principal: Principal,
@@ -158,7 +144,6 @@ export async function recoverMessages(
   return count;
 }
 
-/** Throws WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_DISABLED. */
 async function requireEnabled(deps: WithDb, principal: Principal, endpointId: string): Promise<void> {
   if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
   throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
@@ -166,15 +151,12 @@ async function requireEnabled(deps: WithDb, principal: Principal, endpointId: st
 
 function requireRange({ from, to }: RecoverCommand, now: Date): { readonly from: Date; readonly to: Date } {
   const end = to ?? now;
-  const isTooOld = from.getTime() < now.getTime() - MAX_RECOVER_MS - RANGE_SLACK_MS;
-  const problems = [
-    ...(isTooOld ? ['from: must be at most 14 days ago'] : []),
-    ...(from < end ? [] : [to ? 'to: must be after from' : 'from: must be in the past']),
-  ];
-  if (problems.length > 0) {
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
-  }
-  return { from, to: end };
+  const problems: string[] = [];
+  if (from.getTime() < now.getTime() - MAX_RECOVER_MS - RANGE_SLACK_MS)
+    problems.push('from: must be at most 14 days ago');
+  if (from >= end) problems.push(to ? 'to: must be after from' : 'from: must be in the past');
+  if (problems.length === 0) return { from, to: end };
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
 }
 
 function requireFound<T>(found: T | undefined): T {

@@ -3,10 +3,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/clock.ts';
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;
-/**
- * How long a replaced secret signs messages together with the new one, so that receivers can change without
- * losing one.
- */
+/** How long a replaced secret signs together with the new one, so that receivers lose no message. */
 export const SECRET_OVERLAP_MS = 24 * HOUR_MS;
 /** Replaced secrets that sign at a time: each adds a signature to the header of every message. */
 export const MAX_PREVIOUS_SECRETS = 4;
@@ -19,9 +16,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 export const DISABLED_REASONS = ['BY_OWNER', 'GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/**
- * The wait before each attempt after the previous one; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md.
- */
+/** The wait before each attempt; 75 h 35 min 5 s in all. Published in docs/WEBHOOKS.md. */
 export const ATTEMPT_WAITS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -69,17 +64,13 @@ export function nextAttempt(
 export interface EndpointFailures {
   /** The first failure since the last success, in epoch milliseconds. */
   readonly failingSinceMs: number;
-  /**
-   * Of the current message, including the last failure; without one, of the message with the most attempts
-   * since then.
-   */
+  /** Of the current message; without one, of the message with the most since then. */
   readonly attempts: number;
 }
 
 /**
- * Whether to disable the endpoint: only failures for five days. One message must have failed several times
- * too; otherwise a single failure would disable an endpoint that was not called since, for example after an
- * outage of ours. Checked at every failed attempt, and by the sweep for endpoints without pending messages.
+ * Only failures for five days, and several of one message: otherwise a single failure would disable an
+ * endpoint that was not called since, such as after an outage of ours.
  */
 export function shouldDisable(
   { failingSinceMs, attempts }: EndpointFailures,
@@ -89,17 +80,11 @@ export function shouldDisable(
   return attempts >= MIN_FAILED_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
 }
 
-/**
- * What is kept of a delivery attempt for its merchant: the start of the answer and headers, without secrets.
- */
 const QR_CODE_URL = /(?<="qrCodeUrl":)"(?:[^"\\]|\\.)+"/;
 
 const LEFT_OUT = '(left out: it repeats the address of the QR code)';
 
-/**
- * The start of an answer as it is kept. A receiver that sends a message back must not put the address of a QR
- * code into our rows.
- */
+/** A receiver that sends a message back must not put the address of a QR code into our rows. */
 export function keptAnswer(answerStart: string, body: string): string {
   const [address = '""'] = QR_CODE_URL.exec(body) ?? [];
   const host = URL.parse(JSON.parse(address) as string)?.host;
@@ -112,31 +97,26 @@ export interface Header {
   readonly value: string;
 }
 
-/** Enough headers of an answer for its merchant to recognise the server that answered. */
+/** Enough of an answer for its merchant to recognise the server that answered. */
 export const MAX_KEPT_HEADERS = 20;
-
 const MAX_HEADER_NAME = 64;
-
 const MAX_HEADER_VALUE = 200;
-
 /** Of all kept headers together. */
 const MAX_KEPT_CHARACTERS = 2_048;
 
-/** These let anyone who has them act as another person. */
 const SECRET_HEADERS =
   /^(set-cookie2?|cookie|(proxy-)?authorization|www-authenticate|authentication-info)$|token|secret|api-?key/;
 
-/**
- * The headers of an answer as they are kept: without secrets, cut, and without the address of a QR code that
- * a receiver sends back.
- */
+/** Without secrets, cut, and without the address of a QR code that a receiver sends back. */
 export function keptAnswerHeaders(headers: readonly Header[], body: string): Header[] {
   const kept: Header[] = [];
   let characters = 0;
   for (const { name, value } of headers) {
     const header = {
       name: cut(name, MAX_HEADER_NAME),
-      value: SECRET_HEADERS.test(name) ? HIDDEN : cut(keptAnswer(storable(value), body), MAX_HEADER_VALUE),
+      value: SECRET_HEADERS.test(name)
+        ? '(hidden)'
+        : cut(keptAnswer(storable(value), body), MAX_HEADER_VALUE),
     };
     characters += header.name.length + header.value.length;
     if (kept.length === MAX_KEPT_HEADERS || characters > MAX_KEPT_CHARACTERS) break;
@@ -145,9 +125,7 @@ export function keptAnswerHeaders(headers: readonly Header[], body: string): Hea
   return kept;
 }
 
-const HIDDEN = '(hidden)';
-
-/** The headers of an attempt as they are kept. A whole signature is not needed to see that there was one. */
+/** A whole signature is not needed to see that there was one. */
 export function keptRequestHeaders(headers: readonly Header[]): Header[] {
   return headers.map(({ name, value }) => ({
     name,
@@ -163,10 +141,7 @@ const cut = (text: string, most: number): string =>
 /** Postgres refuses NUL and half a surrogate pair in JSON. */
 const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
 
-/**
- * The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working
- * again.
- */
+/** The last one repeats: a notice is sent within an hour of mail working again. */
 const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
 
 /** Sent or not; as long as messages to endpoints. */
@@ -176,10 +151,7 @@ export function noticeWaitMs(attempts: number): number {
   return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
 }
 
-/**
- * An e-mail to an account's owner; times are ISO 8601. The facts must hold no secret and nothing that may
- * contain one: of a URL only its host.
- */
+/** An e-mail to an account's owner. Its facts hold nothing that may be secret: of a URL only its host. */
 export interface Notice {
   readonly kind: 'endpoint-disabled';
   readonly facts: {
@@ -192,7 +164,6 @@ export interface Notice {
   };
 }
 
-/** The e-mail that says why an endpoint was disabled. */
 export function noticeText({ facts }: Notice, environment: Environment): { subject: string; text: string } {
   const { endpointId, host, reason, failingSince, disabledAt } = facts;
   const path = `/api/webhooks/endpoints/${endpointId}`;

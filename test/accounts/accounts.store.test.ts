@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import {
@@ -17,15 +17,15 @@ import {
   type NewAccount,
   type NewApiKey,
 } from '../../src/accounts/store/accounts.ts';
-import { auditBooks, openBooks, refusalOf, untilStatementWaits, type Books } from '../support/world/books.ts';
+import { auditBooks, openBooks, refusalOf, untilStatementWaits } from '../support/world/books.ts';
 import { makeAccount, makeKey } from '../support/people/keys.ts';
 import { until } from '../support/time/until.ts';
 import { newAccount } from '../support/money/facts.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { fundWallet } from '../../src/ledger/store/ledger.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 
 const hex = (): string => randomBytes(16).toString('hex');
 const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });

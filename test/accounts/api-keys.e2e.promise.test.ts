@@ -4,15 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { openWorld } from '../../src/app/composition/context.ts';
 import { readConfig } from '../../src/app/config/config.ts';
-import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { startApiProcesses, type ApiProcesses } from '../support/world/processes.ts';
+import { startApiProcesses } from '../support/world/processes.ts';
 import { makeKey } from '../support/people/keys.ts';
 import { size } from '../support/time/size.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
@@ -20,21 +19,16 @@ const PROCESSES = 2;
 const REVOCATIONS = size({ ci: 2, prove: 40 });
 const REVOKED_WITHIN_MS = 5_000;
 
-let stack: Stack;
+const stack = await startStack();
+const env = {
+  ...stack.env,
+  SIMWAY_LIVE_SUPPLIER_URL: stack.supplierUrl,
+  SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
+};
 /** Both environments are switched on in these. */
-let apis: ApiProcesses;
-let live: WorldDb;
-beforeAll(async () => {
-  stack = await startStack();
-  const env = {
-    ...stack.env,
-    SIMWAY_LIVE_SUPPLIER_URL: stack.supplierUrl,
-    SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
-  };
-  apis = await startApiProcesses(env, PROCESSES);
-  const { config, secrets } = readConfig(env);
-  live = openWorld({ ...stack.context, config, secrets }, config.worlds.live!);
-});
+const apis = await startApiProcesses(env, PROCESSES);
+const { config, secrets } = readConfig(env);
+const live = openWorld({ ...stack.context, config, secrets }, config.worlds.live!);
 afterAll(async () => {
   await live.destroy();
   await apis.stop();

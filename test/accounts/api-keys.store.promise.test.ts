@@ -5,18 +5,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { environmentOfKey, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
 import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { revokeKeys } from '../../src/accounts/store/accounts.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { until } from '../support/time/until.ts';
 import { compareTimes } from '../support/time/welch.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const JUNK = 100_000;
 const TIMED = size({ ci: 20_000, prove: 100_000 });
@@ -27,16 +28,10 @@ const REVOKED_WITHIN_MS = 5_000;
 /** The threshold of leakage tests: one in a hundred thousand by chance. */
 const TELLING_T = 4.5;
 
-const books: Books = await openBooks();
-let accountId: string;
-beforeAll(async () => {
-  accountId = await makeAccount(books.accounts);
-});
+const books = await forFile(openBooks());
+const accountId = await makeAccount(books.accounts);
 const running: Authenticator[] = [];
-afterAll(async () => {
-  await Promise.all(running.map((authenticator) => authenticator.stop()));
-  await books.close();
-});
+afterAll(() => Promise.all(running.map((authenticator) => authenticator.stop())));
 
 const makeKey = (given: { expiresAt?: Date; environment?: 'live'; accountId?: string } = {}) =>
   makeKeyOf(books.accounts, accountId, given);

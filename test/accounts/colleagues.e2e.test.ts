@@ -1,6 +1,6 @@
 // Members of an account are invited by mail, get a role, and are removed. On the whole service.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MemberRole } from '../../src/domain/member-roles.ts';
 import {
   colleague,
@@ -17,18 +17,12 @@ import {
   type User,
 } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-let inbox: Inbox;
-beforeAll(async () => {
-  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
-});
-afterAll(async () => {
-  await stack.close();
-  await inbox.close();
-});
+const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
+const inbox = await forFile(startInbox());
 
 const PERSON = { name: 'Guest', password: USER_PASSWORD };
 

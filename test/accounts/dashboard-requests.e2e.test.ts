@@ -1,6 +1,6 @@
 // Requests with the session cookie: only our own pages may send them, and operators sign in on the same
 // routes as users.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addSecondFactor,
   codeOf,
@@ -17,13 +17,10 @@ import {
   USER_PASSWORD,
 } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, signIn as programSignIn } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ env: SIGN_IN_ENV });
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
 
 describe('protection against cross-site requests', () => {
   it.each([
@@ -214,10 +211,5 @@ describe('operators', () => {
     await signIn(browser, person.email, PASSWORD);
     for (const path of ['/auth/me', '/ops/me'])
       expect(codeOf(await browser.call('GET', path, away))).toBe('IP_NOT_WHITELISTED');
-  });
-
-  it('do not include merchants’ users: a user’s session is refused under /ops', async () => {
-    const { browser } = await signedUp(stack);
-    expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
   });
 });

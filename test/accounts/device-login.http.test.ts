@@ -1,34 +1,27 @@
 // A command signs in as a person who lets it in, over HTTP: with a code that is right, wrong, old, foreign or
 // used, by a person without rights, too fast, and after the person lost what they let in.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DEVICE_CODE_MS, DEVICE_POLL_SECONDS } from '../../src/accounts/operators/device-logins.ts';
 import { SESSION_MS } from '../../src/accounts/users/sessions.ts';
 import { LOGINS_PER_MINUTE } from '../../src/platform/http/limits.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { startApi, type Reply, type TestApi } from '../support/http/api.ts';
-import { openOperators, personOf, tokenOf, type TestOperators } from '../support/http/operators.ts';
+import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const PATH = '/ops/device-logins';
 
-let books: Books;
-let ops: TestOperators;
+const books = await forFile(openBooks());
+const ops = openOperators(books);
 let api: TestApi;
-beforeAll(async () => {
-  books = await openBooks();
-  ops = openOperators(books);
-});
 beforeEach(async () => {
   await ops.reset();
   // A new one counts from nothing.
-  await (api as TestApi | undefined)?.close();
   api = await startApi({ ops });
 });
-afterAll(async () => {
-  await api.close();
-  await books.close();
-});
+afterEach(() => api.close());
 
 const send = (path: string, body: object, token?: string): Promise<Reply> =>
   api.ask(`${PATH}${path}`, {

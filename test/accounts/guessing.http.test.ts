@@ -2,34 +2,28 @@
 // behind the same address are not locked out.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { createAuthenticator } from '../../src/accounts/keys/authenticate.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
-import { openOperators, tokenOf, type TestOperators } from '../support/http/operators.ts';
+import { openOperators, tokenOf } from '../support/http/operators.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const LIMIT = 20;
 const GUESSES = 200;
 
-const books: Books = await openBooks();
+const books = await forFile(openBooks());
 let statements = 0;
 const db = new Kysely<AccountsDatabase>({
   dialect: new PostgresDialect({ pool: openAccountsPool(books.url, 4) }),
   log: () => void (statements += 1),
 });
-let accountId: string;
-let ops: TestOperators;
-beforeAll(async () => {
-  accountId = await makeAccount(books.accounts);
-  ops = openOperators(books);
-});
-afterAll(async () => {
-  await db.destroy();
-  await books.close();
-});
+afterAll(() => db.destroy());
+const accountId = await makeAccount(books.accounts);
+const ops = openOperators(books);
 
 let api: TestApi;
 async function unusable(): Promise<typeof db> {

@@ -1,24 +1,18 @@
 // Keys made by an operator are shown once. The company's website must answer, and its webhook URL must be one
 // that we may call.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/app/composition/webhooks.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { SECRETS_KEY, startOperator, type Operator } from '../support/people/operator-commands.ts';
+import { SECRETS_KEY, startOperator } from '../support/people/operator-commands.ts';
 import { startSecureWebsite } from '../support/world/secure-website.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let operator: Operator;
-let ngn: string;
-let usd: string;
-beforeAll(async () => {
-  operator = await startOperator();
-  ngn = await operator.makeAccount('NGN');
-  usd = await operator.makeAccount('USD');
-});
-afterAll(() => operator.close());
+const operator = await forFile(startOperator());
+const [ngn, usd] = [await operator.makeAccount('NGN'), await operator.makeAccount('USD')];
 
 describe('key create', () => {
   it('shows a key once and keeps its hash, with both scopes and no expiry by default', async () => {

@@ -2,36 +2,28 @@
 // otherwise.
 import { setTimeout } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createAuthenticator, type Authenticator } from '../../src/accounts/keys/authenticate.ts';
 import { writeLastUses } from '../../src/accounts/store/accounts.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { makeAccount, makeKey as makeKeyOf, openAccountsPool } from '../support/people/keys.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
+const books = await forFile(openBooks());
 /** With one connection, which a test may hold. */
 const narrow = new Kysely<AccountsDatabase>({
   dialect: new PostgresDialect({ pool: openAccountsPool(books.url, 1) }),
 });
-let accountId: string;
-beforeAll(async () => {
-  accountId = await makeAccount(books.accounts);
-});
-afterAll(async () => {
-  await narrow.destroy();
-  await books.close();
-});
+afterAll(() => narrow.destroy());
+const accountId = await makeAccount(books.accounts);
 
-let running: Authenticator[] = [];
-beforeEach(() => {
-  running = [];
-});
-afterEach(() => Promise.all(running.map((one) => one.stop())));
+const running: Authenticator[] = [];
+afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
 
 function start(
-  given: { db?: Books['accounts']; writeUsesEveryMs?: number; errors?: unknown[] } = {},
+  given: { db?: typeof narrow; writeUsesEveryMs?: number; errors?: unknown[] } = {},
 ): Authenticator {
   const { errors = [], db = books.accounts, writeUsesEveryMs } = given;
   const authenticator = createAuthenticator({

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   deleteEndedSignIns,
   MAX_INVITATIONS_A_DAY,
@@ -8,9 +8,9 @@ import {
 } from '../../src/accounts/store/users.ts';
 import { HOUR_MS } from '../../src/domain/clock.ts';
 import { openBooks } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const later = (ms: number): Date => new Date(NOW.getTime() + ms);

@@ -2,7 +2,7 @@
 // session, another site, an operator. The routes come from the route table, so a new route is tested here as
 // well.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   memberMay,
   MEMBER_ROLES,
@@ -16,7 +16,8 @@ import type { Route } from '../../src/platform/http/route.ts';
 import { codeOf, colleague, data, openBrowser, signedUp, type User } from '../support/people/dashboard.ts';
 import { makeKey } from '../support/people/keys.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const routes = createRouteTable({ version: '1', brand: 'simway' });
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
@@ -44,21 +45,13 @@ const ID_PREFIX: Readonly<Record<string, string>> = {
 const targetOf = ({ path }: Route): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${ID_PREFIX[name] ?? 'x'}-${'0'.repeat(32)}`);
 
-let stack: Stack;
-let owner: User;
-let outsider: User;
-const members = new Map<MemberRole, User>();
-beforeAll(async () => {
-  stack = await startStack({ env: { ...SIGN_IN_ENV, SIMWAY_LOG_LEVEL: 'error' } });
-  [owner, outsider] = [await signedUp(stack), await signedUp(stack)];
-  members.set('OWNER', owner);
-  await sql`update accounts.accounts set plan = 'ENTERPRISE', enterprise_requests_per_minute = 100000`.execute(
-    stack.owner,
-  );
-  for (const role of MEMBER_ROLES)
-    if (role !== 'OWNER') members.set(role, await colleague(stack, owner, role));
-});
-afterAll(() => stack.close());
+const stack = await forFile(startStack({ env: { ...SIGN_IN_ENV, SIMWAY_LOG_LEVEL: 'error' } }));
+const [owner, outsider] = [await signedUp(stack), await signedUp(stack)];
+await sql`update accounts.accounts set plan = 'ENTERPRISE', enterprise_requests_per_minute = 100000`.execute(
+  stack.owner,
+);
+const members = new Map<MemberRole, User>([['OWNER', owner]]);
+for (const role of MEMBER_ROLES) if (role !== 'OWNER') members.set(role, await colleague(stack, owner, role));
 
 const bodyOf = ({ method }: Route) => (method === 'GET' || method === 'DELETE' ? {} : { body: {} });
 

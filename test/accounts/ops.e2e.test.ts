@@ -2,57 +2,38 @@
 // second person. Each repairs what their role allows. A refused action is recorded, and nothing that installs
 // an eSIM is ever shown.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { runCommand, type CommandResult } from '../support/world/commands.ts';
+import { describe, expect, it } from 'vitest';
+import type { Role } from '../../src/domain/operator-roles.ts';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
+import { runCommand } from '../support/world/commands.ts';
 import { allInstallSecrets } from '../support/vendors/install-data.ts';
-import { buyThroughGateway } from '../support/money/payments.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
 import { FIXTURE_PACE, pauseSweeps } from '../support/money/stuck-fixture.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-let buyer: Buyer;
+// A second person is needed for a sandbox package, $2.30, and for what one person moves beyond $3 in a day.
+const limits = { SIMWAY_APPROVAL_LIMIT: 'USD=2.00', SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00' };
+const timings = { SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE) };
+const stack = await forFile(startStack({ env: { ...SIGN_IN_ENV, ...timings, ...limits } }));
+await pauseSweeps(stack);
+const buyer = await newBuyer(stack);
 /** The command that made the first administrator, before any other operator existed. */
-let shell: CommandResult;
-let support: Person;
-let operations: Person;
-let finance: Person;
-let secondFinance: Person;
-let admin: Person;
+const shell = await runCommand(
+  ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],
+  stack.env,
+);
 /** All answers to operators. */
 const answerTexts: string[] = [];
-beforeAll(async () => {
-  stack = await startStack({
-    // A second person is needed for every amount of a sandbox package, $2.30, and for what one person moves
-    // beyond $3 in a day.
-    env: {
-      ...SIGN_IN_ENV,
-      SIMWAY_TEST_TIMINGS: JSON.stringify(FIXTURE_PACE),
-      SIMWAY_APPROVAL_LIMIT: 'USD=2.00',
-      SIMWAY_APPROVAL_LIMIT_PERSON_DAY: 'USD=3.00',
-    },
-  });
-  await pauseSweeps(stack);
-  buyer = await newBuyer(stack);
-  shell = await runCommand(
-    ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],
-    stack.env,
-  );
-  [support, operations, finance, secondFinance, admin] = await Promise.all([
-    hearing(signedIn(stack, 'SUPPORT')),
-    hearing(signedIn(stack, 'OPERATIONS')),
-    hearing(signedIn(stack, 'FINANCE')),
-    hearing(signedIn(stack, 'FINANCE')),
-    hearing(signedIn(stack, 'ADMIN')),
-  ]);
-});
-afterAll(() => stack.close());
+let support = await hearing('SUPPORT');
+const [operations, finance, secondFinance, admin] = (await Promise.all(
+  (['OPERATIONS', 'FINANCE', 'FINANCE', 'ADMIN'] as const).map(hearing),
+)) as [Person, Person, Person, Person];
 
-async function hearing(coming: Promise<Person>): Promise<Person> {
-  const person = await coming;
+async function hearing(role: Role): Promise<Person> {
+  const person = await signedIn(stack, role);
   return {
     ...person,
     call: async (...given) => {
@@ -68,6 +49,11 @@ const NEVER_COMES = { evidence: 'the supplier writes that it never delivers this
 const actionsPath = (transactionId: string): string => `/ops/purchases/${transactionId}/actions`;
 const ask = (who: Person, transactionId: string, action: object): Promise<Answer> =>
   who.call('POST', actionsPath(transactionId), { ...REASON, ...action });
+
+const REFUSED = [403, 'FORBIDDEN'];
+const NOT_WAITING = [409, 'ACTION_REFUSED', 'NOT_WAITING'];
+const decide = async (who: Person, asked: Answer, how: 'approve' | 'decline' = 'approve') =>
+  endOf(await who.call('POST', `/ops/actions/${String(dataOf(asked)['actionId'])}/${how}`));
 
 /** The status of an answer, and the refusal's code if there is one. */
 function endOf({ status, body }: Answer): unknown[] {
@@ -108,24 +94,25 @@ const auditOf = (actor: string) =>
     .execute();
 
 describe('the first administrator', () => {
+  /** Calls in a session of this person. */
+  async function opened(email: string, password: string) {
+    const { token } = dataOf(await signIn(stack, { email, password }));
+    return (method: string, path: string, body?: unknown): Promise<Answer> =>
+      stack.call(method, path, { body, headers: { Authorization: `Bearer ${String(token)}` } });
+  }
+
   it('is made by command, chooses a password, and makes the others', async () => {
     expect({ code: shell.code, stderr: shell.stderr }).toEqual({ code: 0, stderr: '' });
     const made = JSON.parse(shell.stdout) as Record<string, string>;
     expect(made).toMatchObject({ email: 'first@operator.example', role: 'ADMIN', mustChangePassword: true });
     const password = made['oneTimePassword'] ?? '';
-    const token = dataOf(await signIn(stack, { email: 'first@operator.example', password }))[
-      'token'
-    ] as string;
-    const first = (method: string, path: string, body?: unknown): Promise<Answer> =>
-      stack.call(method, path, { body, headers: { Authorization: `Bearer ${token}` } });
-    expect(endOf(await first('GET', '/ops/people'))).toEqual([403, 'FORBIDDEN']);
+    const first = await opened('first@operator.example', password);
+    expect(endOf(await first('GET', '/ops/people'))).toEqual(REFUSED);
     const change = { currentPassword: password, newPassword: 'a password of my own' };
     expect(endOf(await first('POST', '/ops/me/password', change))).toEqual([200]);
     expect(endOf(await first('GET', '/ops/people'))).toEqual([200]);
-    expect(endOf(await signIn(stack, { email: 'first@operator.example', password }))).toEqual([
-      401,
-      'UNAUTHORIZED',
-    ]);
+    const again = await signIn(stack, { email: 'first@operator.example', password });
+    expect(endOf(again)).toEqual([401, 'UNAUTHORIZED']);
 
     const bo = await first('POST', '/ops/people', {
       email: 'bo@operator.example',
@@ -135,22 +122,14 @@ describe('the first administrator', () => {
     expect(bo.status).toBe(201);
     const { person, firstHalf } = dataOf(bo) as { person: { personId: string }; firstHalf: string };
     const confirm = { path: `/ops/people/${person.personId}/confirm`, body: { role: 'SUPPORT' } };
-    expect(endOf(await first('POST', confirm.path, confirm.body))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await first('POST', confirm.path, confirm.body))).toEqual(REFUSED);
     const { secondHalf } = dataOf(await admin.call('POST', confirm.path, confirm.body));
-    const bosPassword = `${firstHalf}-${String(secondHalf)}`;
-    const bosToken = dataOf(await signIn(stack, { email: 'bo@operator.example', password: bosPassword }))[
-      'token'
-    ];
-    const asBo = () =>
-      stack.call('GET', '/ops/me', { headers: { Authorization: `Bearer ${String(bosToken)}` } });
-    expect(endOf(await asBo())).toEqual([200]);
+    const asBo = await opened('bo@operator.example', `${firstHalf}-${String(secondHalf)}`);
+    expect(endOf(await asBo('GET', '/ops/me'))).toEqual([200]);
     expect(endOf(await first('PATCH', `/ops/people/${person.personId}`, { disabled: true }))).toEqual([200]);
-    expect(endOf(await asBo())).toEqual([401, 'INVALID_TOKEN']);
+    expect(endOf(await asBo('GET', '/ops/me'))).toEqual([401, 'INVALID_TOKEN']);
     for (const body of [{ role: 'SUPPORT' }, { disabled: true }])
-      expect(endOf(await first('PATCH', `/ops/people/${made['personId']}`, body))).toEqual([
-        403,
-        'FORBIDDEN',
-      ]);
+      expect(endOf(await first('PATCH', `/ops/people/${made['personId']}`, body))).toEqual(REFUSED);
     expect((await auditOf('first@operator.example')).map(({ action }) => action)).toEqual([
       'session.open',
       'user.change-password',
@@ -195,22 +174,16 @@ describe('a purchase that is stuck', () => {
       yours: ['check-supplier'],
     });
 
-    expect(endOf(await ask(support, id, { action: 'cancel' }))).toEqual([403, 'FORBIDDEN']);
-    expect(endOf(await support.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
-      403,
-      'FORBIDDEN',
-    ]);
-    expect(endOf(await ask(operations, id, { action: 'credit-wallet' }))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await ask(support, id, { action: 'cancel' }))).toEqual(REFUSED);
+    expect(endOf(await support.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual(REFUSED);
+    expect(endOf(await ask(operations, id, { action: 'credit-wallet' }))).toEqual(REFUSED);
     expect(await recordsOf(id)).toEqual([]);
     expect(await auditOf(support.email)).toMatchObject([
       { action: 'session.open' },
       {
         action: 'ops.refuse',
         subject: id,
-        detail: {
-          role: 'SUPPORT',
-          wanted: 'perform cancel (requires OPERATIONS or FINANCE)',
-        },
+        detail: { role: 'SUPPORT', wanted: 'perform cancel (requires OPERATIONS or FINANCE)' },
       },
       { action: 'ops.refuse', subject: `POST /ops/purchases/${id}/replay` },
     ]);
@@ -236,13 +209,9 @@ describe('a purchase that is stuck', () => {
     // $2.30 is above the limit, so nothing is refunded before a second person approves.
     expect(both.map(endOf)).toEqual([[202], [202]]);
     expect(await buyer.balanceMinor()).toBe(before);
-    const actionId = String(dataOf(both[0])['actionId']);
-    expect(dataOf(both[1])['actionId']).toBe(actionId);
-    expect(endOf(await operations.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([
-      403,
-      'FORBIDDEN',
-    ]);
-    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([200]);
+    expect(dataOf(both[1])['actionId']).toBe(dataOf(both[0])['actionId']);
+    expect(await decide(operations, both[0])).toEqual(REFUSED);
+    expect(await decide(finance, both[0])).toEqual([200]);
     expect(await buyer.balanceMinor()).toBe(before + 230n);
     expect(dataOf(await support.call('GET', `/ops/purchases/${id}`))['status']).toBe('FAILED');
     expect(await recordsOf(id)).toEqual([['cancel', operations.email, 'DONE', null, finance.email]]);
@@ -256,70 +225,20 @@ describe('money', () => {
     const gift = { action: 'credit-wallet', goodwill: true, amount: 2.1, currency: 'USD' };
     const asked = await ask(finance, id, gift);
     expect(endOf(asked)).toEqual([202]);
-    const actionId = String(dataOf(asked)['actionId']);
+    const { actionId } = dataOf(asked);
     const waiting = dataOf(await support.call('GET', '/ops/actions/pending'))['items'];
     expect(waiting).toMatchObject([{ actionId, by: finance.email, amount: 2.1, currency: 'USD' }]);
 
-    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([403, 'FORBIDDEN']);
-    expect(endOf(await admin.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    for (const who of [finance, admin]) expect(await decide(who, asked)).toEqual(REFUSED);
     expect(await buyer.balanceMinor()).toBe(before);
-    const approve = () => secondFinance.call('POST', `/ops/actions/${actionId}/approve`);
-    expect((await Promise.all([approve(), approve()])).map(({ status }) => status)).toContain(200);
+    const approve = () => decide(secondFinance, asked);
+    expect(await Promise.all([approve(), approve()])).toContainEqual([200]);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
-    expect(endOf(await finance.call('POST', `/ops/actions/${actionId}/decline`))).toEqual([
-      409,
-      'ACTION_REFUSED',
-      'NOT_WAITING',
-    ]);
+    expect(await decide(finance, asked, 'decline')).toEqual(NOT_WAITING);
     const records = await recordsOf(id);
     expect(records).toContainEqual(['credit-wallet', finance.email, 'DONE', null, secondFinance.email]);
     expect(records).toContainEqual(['credit-wallet', finance.email, 'REFUSED', 'SAME_PERSON', null]);
     expect(await buyer.balanceMinor()).toBe(before + 210n);
-  });
-
-  it('is not moved when a second person rejects it', async () => {
-    const id = await delivered();
-    const before = await buyer.balanceMinor();
-    const asked = await ask(finance, id, { action: 'credit-wallet', goodwill: true });
-    const actionId = String(dataOf(asked)['actionId']);
-    expect(endOf(await secondFinance.call('POST', `/ops/actions/${actionId}/decline`))).toEqual([200]);
-    expect(endOf(await secondFinance.call('POST', `/ops/actions/${actionId}/approve`))).toEqual([
-      409,
-      'ACTION_REFUSED',
-      'NOT_WAITING',
-    ]);
-    expect(await buyer.balanceMinor()).toBe(before);
-  });
-
-  it('is not moved by an action that is not allowed: the refusal gives the reason and the allowed actions, and is recorded', async () => {
-    const closed = await delivered();
-    const open = (await buyThroughGateway(stack, buyer.account)).transactionId;
-    const refusals: readonly (readonly [string, object, string])[] = [
-      [closed, { action: 'cancel' }, 'ALREADY_DELIVERED'],
-      [closed, { action: 'credit-wallet', goodwill: true, amount: 2.31, currency: 'USD' }, 'AMOUNT_TOO_HIGH'],
-      [closed, { action: 'credit-wallet', goodwill: true, amount: 1, currency: 'NGN' }, 'OTHER_CURRENCY'],
-      [closed, { action: 'credit-wallet' }, 'ALREADY_DELIVERED'],
-      [open, { action: 'mark-paid' }, 'EVIDENCE_NEEDED'],
-      [open, { action: 'refund-to-source' }, 'DOES_NOT_FIT'],
-    ];
-    for (const [id, action, refusal] of refusals) {
-      const answer = await ask(finance, id, action);
-      expect(endOf(answer), JSON.stringify(action)).toEqual([409, 'ACTION_REFUSED', refusal]);
-      expect((answer.body.error as unknown as { fits: unknown[] }).fits.length).toBeGreaterThan(0);
-    }
-    for (const id of [closed, open]) {
-      const expected = refusals.filter(([one]) => one === id);
-      const records = await recordsOf(id);
-      expect(records).toEqual(
-        expected.map(([, action, refusal]) => [
-          (action as { action: string }).action,
-          finance.email,
-          'REFUSED',
-          refusal,
-          null,
-        ]),
-      );
-    }
   });
 });
 
@@ -328,11 +247,8 @@ describe('one administrator alone', () => {
     const id = await delivered();
     const before = await buyer.balanceMinor();
     const gift = { action: 'credit-wallet', goodwill: true };
-    expect(endOf(await ask(admin, id, gift))).toEqual([403, 'FORBIDDEN']);
-    expect(endOf(await admin.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
-      403,
-      'FORBIDDEN',
-    ]);
+    expect(endOf(await ask(admin, id, gift))).toEqual(REFUSED);
+    expect(endOf(await admin.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual(REFUSED);
     const puppet = { email: 'puppet@operator.example', name: 'Puppet', role: 'FINANCE' };
     const made = dataOf(await admin.call('POST', '/ops/people', puppet));
     const reset = dataOf(await admin.call('POST', `/ops/people/${support.personId}/reset-password`));
@@ -351,15 +267,15 @@ describe('one administrator alone', () => {
         expect((await signIn(stack, { email, password })).status, email).toBe(401);
     const { personId } = made['person'] as { personId: string };
     const confirm = () => admin.call('POST', `/ops/people/${personId}/confirm`, { role: 'FINANCE' });
-    expect(endOf(await confirm())).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await confirm())).toEqual(REFUSED);
     expect(await buyer.balanceMinor()).toBe(before);
-    support = await hearing(signedIn(stack, 'SUPPORT'));
+    support = await hearing('SUPPORT');
   });
 });
 
 describe('one person of finance alone', () => {
   it('can split a refund into small ones up to the daily limit, and then needs a second person', async () => {
-    const splitter = await hearing(signedIn(stack, 'FINANCE'));
+    const splitter = await hearing('FINANCE');
     const [one, other] = [await delivered(), await delivered()];
     const before = await buyer.balanceMinor();
     const part = (id: string, amount: number) =>
@@ -371,28 +287,19 @@ describe('one person of finance alone', () => {
     expect(await buyer.balanceMinor()).toBeLessThanOrEqual(before + 300n);
     const waits = await part(await delivered(), 1.3);
     expect(endOf(waits)).toEqual([202]);
-    const approve = `/ops/actions/${String(dataOf(waits)['actionId'])}/approve`;
-    expect(endOf(await finance.call('POST', approve))).toEqual([200]);
+    expect(await decide(finance, waits)).toEqual([200]);
   });
 
   it('gets no approval from a person whose access they gave today', async () => {
     const [asker, fresh] = await Promise.all([signedIn(stack, 'FINANCE'), signedIn(stack, 'FINANCE')]);
     const id = await delivered();
     const asked = await ask(asker, id, { action: 'credit-wallet', goodwill: true });
-    for (const { personId } of [asker, fresh])
-      await stack.accounts
-        .insertInto('access_grants')
-        .values({
-          user_id: personId,
-          email: personId === fresh.personId ? fresh.email : asker.email,
-          role: 'FINANCE',
-          given_by: admin.email,
-          given_at: new Date(),
-        })
-        .execute();
-    const approve = `/ops/actions/${String(dataOf(asked)['actionId'])}/approve`;
-    expect(endOf(await fresh.call('POST', approve))).toEqual([409, 'ACTION_REFUSED', 'NOT_INDEPENDENT']);
-    expect(endOf(await finance.call('POST', approve))).toEqual([200]);
+    for (const { personId: user_id, email } of [asker, fresh]) {
+      const grant = { user_id, email, role: 'FINANCE', given_by: admin.email, given_at: new Date() } as const;
+      await stack.accounts.insertInto('access_grants').values(grant).execute();
+    }
+    expect(await decide(fresh, asked)).toEqual([409, 'ACTION_REFUSED', 'NOT_INDEPENDENT']);
+    expect(await decide(finance, asked)).toEqual([200]);
   });
 });
 
@@ -404,40 +311,11 @@ const textsOf = (data: Record<string, unknown>): string[] =>
       : Object.values((value ?? {}) as Record<string, unknown>).filter((one) => typeof one === 'string'),
   );
 
-describe('reconciliation and the books', () => {
-  it('a run finds no differences, and the books net to zero', async () => {
-    const ran = await until(
-      () => finance.call('POST', '/ops/reconciliations', {}),
-      ({ status }) => status === 200,
-      { what: 'a run that ends while we wait' },
-    );
-    expect(dataOf(ran)).toMatchObject({ status: 'done', run: { opened: 0 } });
-    expect(dataOf(await finance.call('GET', '/ops/differences'))['items']).toEqual([]);
-    const { lines, totals } = dataOf(await finance.call('GET', '/ops/books/trial-balance')) as {
-      lines: unknown[];
-      totals: { isBalanced: boolean }[];
-    };
-    expect(lines.length).toBeGreaterThan(3);
-    expect(totals.every((total) => total.isBalanced)).toBe(true);
-    const today = new Date().toISOString().slice(0, 10);
-    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-    const daily = `/ops/books/daily?from=${today}&to=${tomorrow}`;
-    expect(dataOf(await finance.call('GET', daily))['lines']).toMatchObject([
-      { day: today, currency: 'USD', packageType: 'BASE' },
-    ]);
-    const csv = await finance.call('GET', daily, undefined, { Accept: 'text/csv' });
-    expect(csv.text.split('\r\n')[0]).toBe(
-      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent',
-    );
-    expect(endOf(await operations.call('GET', daily))).toEqual([403, 'FORBIDDEN']);
-  });
-});
-
 describe('secrets', () => {
   it('no answer contains what installs an eSIM, a key, a password or a token', async () => {
     const secrets = (await allInstallSecrets(stack)).filter((one) => one.length > 3);
     expect(secrets.length).toBeGreaterThan(3);
-    expect(answerTexts.length).toBeGreaterThan(40);
+    expect(answerTexts.length).toBeGreaterThan(30);
     const all = answerTexts.join('\n');
     const tokens = [support, operations, finance, admin].map(({ token }) => token);
     const unsayable = [...secrets, ...tokens, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'];

@@ -7,11 +7,12 @@ import type { Route } from '../../src/platform/http/route.ts';
 import { revoke } from '../../src/accounts/keys/manage-keys.ts';
 import { installOf } from '../support/vendors/install-data.ts';
 import { makeKey } from '../support/people/keys.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 /** What belongs to the owner. */
 interface Things {
@@ -129,28 +130,16 @@ const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${
 const all = Object.entries(CASES);
 const KEY_NEEDED = routes.filter(({ key }) => key === 'required').map(nameOf);
 
-let stack: Stack;
-let inbox: Inbox;
-let owner: TestAccount;
-let others: Readonly<Record<'user' | 'merchant', TestAccount>>;
-let revokedKey: string;
-let liveKey: string;
-let things: Things;
-beforeAll(async () => {
-  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
-  owner = await stack.account();
-  others = { user: await stack.account({ type: 'USER' }), merchant: await stack.account() };
-  const ownersKey = (environment: 'test' | 'live') =>
-    makeKey(stack.accounts, owner.accountId, { environment, scopes: ['read', 'purchase'] });
-  const [revoked, live] = await Promise.all([ownersKey('test'), ownersKey('live')]);
-  await revoke(stack.accounts, { keyId: revoked.keyId }, 'a test');
-  [revokedKey, liveKey] = [revoked.apiKey, live.apiKey];
-  things = await acquire();
-});
-afterAll(async () => {
-  await stack.close();
-  await inbox.close();
-});
+const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
+const inbox = await forFile(startInbox());
+const owner = await stack.account();
+const others = { user: await stack.account({ type: 'USER' }), merchant: await stack.account() };
+const ownersKey = (environment: 'test' | 'live') =>
+  makeKey(stack.accounts, owner.accountId, { environment, scopes: ['read', 'purchase'] });
+const { keyId, apiKey: revokedKey } = await ownersKey('test');
+const { apiKey: liveKey } = await ownersKey('live');
+await revoke(stack.accounts, { keyId }, 'a test');
+const things = await acquire();
 
 /** A batch, an eSIM in use, its purchase, an endpoint, and a message that was delivered there. */
 async function acquire(): Promise<Things> {
@@ -300,12 +289,9 @@ describe('others', () => {
   );
 });
 
-describe('the operator', () => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await signedIn(stack, 'ADMIN');
-  });
+const admin = await signedIn(stack, 'ADMIN');
 
+describe('the operator', () => {
   it.each(routes.filter(({ key }) => key === 'required').map(nameOf))(
     'is refused on merchants’ routes: %s',
     async (name) => {

@@ -1,21 +1,17 @@
 // Recent requests of an account: what is kept, and what a flood of requests costs.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { sql, type Kysely } from 'kysely';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { sql } from 'kysely';
 import { createRequestLog, KEPT_REQUESTS } from '../../src/accounts/keys/request-log.ts';
 import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
 import { untilStatementWaits } from '../support/world/books.ts';
-import { createTestDatabase, openSchema, type TestDatabase } from '../support/world/database.ts';
+import { createTestDatabase, openSchema } from '../support/world/database.ts';
 
 const NEVER_MS = 3_600_000;
 
-let database: TestDatabase;
-let db: Kysely<AccountsDatabase>;
+const database = await createTestDatabase();
+const db = openSchema<AccountsDatabase>(database.url, 'accounts');
 let log: ReturnType<typeof createRequestLog>;
 const errors: unknown[] = [];
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openSchema<AccountsDatabase>(database.url, 'accounts');
-});
 beforeEach(async () => {
   await db.deleteFrom('api_requests').execute();
   log = createRequestLog({ db, onError: (error) => errors.push(error), writeEveryMs: NEVER_MS });

@@ -1,7 +1,7 @@
 // Users of the dashboard: sign-up, sign-in, sessions, second factors, invitations, keys, recent requests. On
 // the whole service.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContract } from '../support/http/contract.ts';
 import type { Reply } from '../support/http/api.ts';
 import {
@@ -25,19 +25,23 @@ import {
   type User,
 } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { startInbox, type Inbox } from '../support/people/webhook-inbox.ts';
+import { startInbox } from '../support/people/webhook-inbox.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let stack: Stack;
-let inbox: Inbox;
-beforeAll(async () => {
-  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
-});
-afterAll(async () => {
-  await stack.close();
-  await inbox.close();
-});
+const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
+const inbox = await forFile(startInbox());
+
+/** From a browser that has not signed in. */
+const post = (path: string, body: object): Promise<Answer> => openBrowser(stack).call('POST', path, { body });
+const SECOND_FACTOR = '/auth/me/second-factor';
+const sendCode = (from: Browser, code: string): Promise<Answer> =>
+  from.call('POST', '/auth/sessions/second-factor', { body: { code } });
+const askForReset = async (email: string): Promise<string> =>
+  tokenOf(mailOf(await post('/auth/password-resets', { email })));
+const reset = (token: string, newPassword: string): Promise<Answer> =>
+  post('/auth/password-resets/confirm', { token, newPassword });
 
 describe('signing up', () => {
   const body = (email: string) => ({
@@ -47,6 +51,10 @@ describe('signing up', () => {
     companyName: 'Grace Travel',
     currency: 'NGN',
   });
+  const STRANGERS = 'a password of a stranger';
+  /** By the link of this sign-up. */
+  const confirmWith = (signedUp: Answer, password = USER_PASSWORD): Promise<Answer> =>
+    post('/auth/users/confirm', { token: tokenOf(mailOf(signedUp)), password });
 
   it('takes a mail, a link, an account with its owner, a key, and a first call with the key', async () => {
     const browser = openBrowser(stack);
@@ -63,9 +71,8 @@ describe('signing up', () => {
     expect((await me(browser)).status).toBe(401);
 
     const token = tokenOf(mailOf(sent));
-    const confirm = (given: object) =>
-      openBrowser(stack).call('POST', '/auth/users/confirm', { body: { token, ...given } });
-    const wrong = await confirm({ password: 'a password of a stranger' });
+    const confirm = (given: object) => post('/auth/users/confirm', { token, ...given });
+    const wrong = await confirm({ password: STRANGERS });
     expect([wrong.status, codeOf(wrong), wrong.headers.getSetCookie()]).toEqual([401, 'UNAUTHORIZED', []]);
     expect(messageOf(await confirm({}))).toContain('password: is required');
     const password = USER_PASSWORD;
@@ -151,7 +158,7 @@ describe('signing up', () => {
 
   it('with a known address gets the same answer, and a mail that says so', async () => {
     const known = await signedUp(stack);
-    const sent = await openBrowser(stack).call('POST', '/auth/users', { body: body(known.email) });
+    const sent = await post('/auth/users', body(known.email));
     expect(sent.status).toBe(202);
     expect(mailOf(sent)).toMatchObject({ to: known.email, subject: 'You have an account already' });
     expect((await me(known.browser)).status).toBe(200);
@@ -159,37 +166,23 @@ describe('signing up', () => {
 
   it('again replaces an unconfirmed sign-up: the earlier link no longer works', async () => {
     const email = uniqueEmail('twice');
-    const stranger = await openBrowser(stack).call('POST', '/auth/users', {
-      body: { ...body(email), password: 'a password of a stranger' },
-    });
-    const browser = openBrowser(stack);
-    const owner = await browser.call('POST', '/auth/users', { body: body(email) });
-    const early = await browser.call('POST', '/auth/users/confirm', {
-      body: { token: tokenOf(mailOf(stranger)), password: 'a password of a stranger' },
-    });
-    expect(early.status).toBe(400);
-    const body2 = { token: tokenOf(mailOf(owner)), password: USER_PASSWORD };
-    expect((await browser.call('POST', '/auth/users/confirm', { body: body2 })).status).toBe(200);
-    expect((await signIn(openBrowser(stack), email, 'a password of a stranger')).status).toBe(401);
+    const stranger = await post('/auth/users', { ...body(email), password: STRANGERS });
+    const owner = await post('/auth/users', body(email));
+    expect((await confirmWith(stranger, STRANGERS)).status).toBe(400);
+    expect((await confirmWith(owner)).status).toBe(200);
+    expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(401);
     expect((await signIn(openBrowser(stack), email)).status).toBe(200);
   });
 
   it('with another person’s address gives the stranger no access: the owner of the mailbox sets another password', async () => {
     const email = uniqueEmail('owner');
-    const browser = openBrowser(stack);
-    const own = await browser.call('POST', '/auth/users', { body: body(email) });
-    const mallory = { ...body(email), password: 'a password of a stranger' };
-    const second = await openBrowser(stack).call('POST', '/auth/users', { body: mallory });
-    const confirm = (answer: Answer) =>
-      browser.call('POST', '/auth/users/confirm', {
-        body: { token: tokenOf(mailOf(answer)), password: USER_PASSWORD },
-      });
+    const own = await post('/auth/users', body(email));
+    const second = await post('/auth/users', { ...body(email), password: STRANGERS });
     // The first link is void, and the second one belongs to the stranger's sign-up.
-    expect([(await confirm(own)).status, (await confirm(second)).status]).toEqual([400, 401]);
-    expect((await signIn(openBrowser(stack), email, mallory.password)).status).toBe(403);
-    const third = await browser.call('POST', '/auth/users', { body: body(email) });
-    expect((await confirm(third)).status).toBe(200);
-    expect((await signIn(openBrowser(stack), email, mallory.password)).status).toBe(401);
+    expect([(await confirmWith(own)).status, (await confirmWith(second)).status]).toEqual([400, 401]);
+    expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(403);
+    expect((await confirmWith(await post('/auth/users', body(email)))).status).toBe(200);
+    expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(401);
   });
 
   it.each([
@@ -199,9 +192,7 @@ describe('signing up', () => {
     [{ currency: 'EUR' }, 'currency: must be one of NGN, USD'],
     [{ companyName: '' }, 'companyName: must not be empty'],
   ])('refuses %o and names its field', async (wrong, message) => {
-    const answer = await openBrowser(stack).call('POST', '/auth/users', {
-      body: { ...body(uniqueEmail('weak')), ...wrong },
-    });
+    const answer = await post('/auth/users', { ...body(uniqueEmail('weak')), ...wrong });
     expect([answer.status, codeOf(answer)]).toEqual([400, 'VALIDATION_ERROR']);
     expect(messageOf(answer)).toContain(message);
   });
@@ -251,38 +242,23 @@ describe('signing in', () => {
     }
     expect(codeOf(unknown)).toBe('UNAUTHORIZED');
 
-    const browser = openBrowser(stack);
-    const asked = await browser.call('POST', '/auth/password-resets', { body: { email } });
-    expect(asked.status).toBe(202);
-    const token = tokenOf(mailOf(asked));
-    const weak = await browser.call('POST', '/auth/password-resets/confirm', {
-      body: { token, newPassword: 'short' },
-    });
+    const token = await askForReset(email);
+    const weak = await reset(token, 'short');
     expect(messageOf(weak)).toContain('newPassword: must have at least 12 characters');
     const newPassword = 'another password of mine';
-    const reset = () =>
-      browser.call('POST', '/auth/password-resets/confirm', { body: { token, newPassword } });
-    expect((await reset()).status).toBe(200);
-    expect((await reset()).status).toBe(400);
-    expect((await signIn(browser, email)).status).toBe(401);
-    expect((await signIn(browser, email, newPassword)).status).toBe(200);
+    expect((await reset(token, newPassword)).status).toBe(200);
+    expect((await reset(token, newPassword)).status).toBe(400);
+    expect((await signIn(openBrowser(stack), email)).status).toBe(401);
+    expect((await signIn(openBrowser(stack), email, newPassword)).status).toBe(200);
   });
 
   it('by a password link is refused once the password has changed, by another link or by its owner', async () => {
     const user = await signedUp(stack);
-    const link = async () =>
-      tokenOf(
-        mailOf(
-          await openBrowser(stack).call('POST', '/auth/password-resets', { body: { email: user.email } }),
-        ),
-      );
-    const reset = (token: string, newPassword: string) =>
-      openBrowser(stack).call('POST', '/auth/password-resets/confirm', { body: { token, newPassword } });
-    const [stolen, own] = [await link(), await link()];
+    const [stolen, own] = [await askForReset(user.email), await askForReset(user.email)];
     expect((await reset(own, 'another password of mine')).status).toBe(200);
     expect((await reset(stolen, 'a password of a thief')).status).toBe(400);
 
-    const late = await link();
+    const late = await askForReset(user.email);
     await signIn(user.browser, user.email, 'another password of mine');
     const change = { currentPassword: 'another password of mine', newPassword: 'a third password of mine' };
     expect((await user.browser.call('POST', '/auth/me/password', { body: change })).status).toBe(200);
@@ -303,10 +279,10 @@ describe('signing in', () => {
     const tries: number[] = [];
     for (let n = 0; n < 11; n += 1) {
       const body = { password: USER_PASSWORD };
-      tries.push((await browser.call('POST', '/auth/me/second-factor', { body })).status);
+      tries.push((await browser.call('POST', SECOND_FACTOR, { body })).status);
     }
     expect(tries).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
-    expect((await browser.call('DELETE', '/auth/me/second-factor', { body: {} })).status).toBe(429);
+    expect((await browser.call('DELETE', SECOND_FACTOR, { body: {} })).status).toBe(429);
     expect((await me(browser)).status).toBe(200);
   });
 
@@ -333,22 +309,20 @@ describe('signing in', () => {
 describe('a second factor', () => {
   it('is added, requested, replaced once by a recovery code, and removed', async () => {
     const { browser, email } = await signedUp(stack);
-    const wrong = await browser.call('POST', '/auth/me/second-factor', { body: { password: 'wrong' } });
+    const wrong = await browser.call('POST', SECOND_FACTOR, { body: { password: 'wrong' } });
     expect(wrong.status).toBe(401);
-    const added = await browser.call('POST', '/auth/me/second-factor', { body: { password: USER_PASSWORD } });
+    const added = await browser.call('POST', SECOND_FACTOR, { body: { password: USER_PASSWORD } });
     expect(added.status, added.text).toBe(200);
     const { otpauthUri, recoveryCodes } = data<{ otpauthUri: string; recoveryCodes: string[] }>(added);
     expect(otpauthUri).toMatch(/^otpauth:\/\/totp\//);
     const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
-    const { rows } = await sql<{
-      row: string;
-    }>`select f::text as row from accounts.user_second_factors f`.execute(stack.owner);
+    const rowsOf = sql<{ row: string }>`select f::text as row from accounts.user_second_factors f`;
+    const { rows } = await rowsOf.execute(stack.owner);
     for (const plain of [secret, ...recoveryCodes]) expect(JSON.stringify(rows)).not.toContain(plain);
 
     // Not active before the first code.
     expect(data(await signIn(openBrowser(stack), email))).toEqual({ secondFactor: false });
-    const confirm = (code: string) =>
-      browser.call('POST', '/auth/me/second-factor/confirm', { body: { code } });
+    const confirm = (code: string) => browser.call('POST', `${SECOND_FACTOR}/confirm`, { body: { code } });
     expect((await confirm('000000')).status).toBe(400);
     const elsewhere = openBrowser(stack);
     await signIn(elsewhere, email);
@@ -362,38 +336,34 @@ describe('a second factor', () => {
     expect(data(await signIn(next, email))).toEqual({ secondFactor: true });
     expect([...next.cookies.keys()]).toEqual(['simway_second_factor']);
     expect((await me(next)).status).toBe(401);
-    const send = (from: Browser, code: string) =>
-      from.call('POST', '/auth/sessions/second-factor', { body: { code } });
-    expect((await send(next, '000000')).status).toBe(401);
+    expect((await sendCode(next, '000000')).status).toBe(401);
     // The code that confirmed the factor is used up.
     const thief = openBrowser(stack);
     await signIn(thief, email);
-    expect((await send(thief, first)).status).toBe(401);
+    expect((await sendCode(thief, first)).status).toBe(401);
     const code = totp(secret, 1);
-    expect((await send(next, code)).status).toBe(200);
+    expect((await sendCode(next, code)).status).toBe(200);
     // Against shoulder surfing: a code works once, although it stays valid for a while, and it alone signs no
     // user in.
     const watcher = openBrowser(stack);
     await signIn(watcher, email);
-    expect((await send(watcher, code)).status).toBe(401);
+    expect((await sendCode(watcher, code)).status).toBe(401);
     expect((await me(watcher)).status).toBe(401);
     expect([...next.cookies.keys()]).toEqual(['simway_session']);
     expect((await me(next)).status).toBe(200);
 
-    for (const [from, status] of [
-      [openBrowser(stack), 200],
-      [openBrowser(stack), 401],
-    ] as const) {
+    for (const status of [200, 401]) {
+      const from = openBrowser(stack);
       await signIn(from, email);
-      expect((await send(from, recoveryCodes[0]!)).status).toBe(status);
+      expect((await sendCode(from, recoveryCodes[0]!)).status).toBe(status);
     }
     // The second step needs the first.
-    expect((await send(openBrowser(stack), totp(secret))).status).toBe(401);
+    expect((await sendCode(openBrowser(stack), totp(secret))).status).toBe(401);
 
     // Codes of one in use are no longer compared there: nobody can guess them with a session.
     expect((await confirm(totp(secret))).status).toBe(400);
     const remove = (given: object) =>
-      browser.call('DELETE', '/auth/me/second-factor', { body: { password: USER_PASSWORD, ...given } });
+      browser.call('DELETE', SECOND_FACTOR, { body: { password: USER_PASSWORD, ...given } });
     expect(messageOf(await remove({}))).toContain('code: is required');
     expect((await remove({ password: 'wrong', code: recoveryCodes[1] })).status).toBe(401);
     expect(messageOf(await remove({ code: '000000' }))).toContain('code: is wrong');
@@ -407,31 +377,25 @@ describe('a second factor', () => {
     const { secret } = await addSecondFactor(browser);
     const guesser = openBrowser(stack);
     await signIn(guesser, email);
-    const send = (code: string, from = guesser) =>
-      from.call('POST', '/auth/sessions/second-factor', { body: { code } });
-    for (let guess = 0; guess < 5; guess += 1) expect((await send(`00000${guess}`)).status).toBe(401);
-    expect((await send(totp(secret, 1))).status).toBe(401);
-    const { rows } = await sql<{ detail: object }>`
-      select detail from accounts.audit_log where actor = ${email} and action = 'session.refuse' order by id`.execute(
-      stack.owner,
-    );
-    expect(rows.map(({ detail }) => detail)).toEqual(
-      // The right code came too late.
-      Array.from({ length: 6 }, () => ({
-        address: expect.any(String) as string,
-        secondFactor: true,
-        lockedOut: false,
-      })),
-    );
+    const codes = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `00000${from + index}`);
+    // The right code comes too late.
+    for (const code of [...codes(0, 5), totp(secret, 1)])
+      expect((await sendCode(guesser, code)).status).toBe(401);
+    const refusals = async () => {
+      const { rows } = await sql<{ detail: object }>`
+        select detail from accounts.audit_log where actor = ${email} and action = 'session.refuse' order by id`.execute(
+        stack.owner,
+      );
+      return rows.map(({ detail }) => detail);
+    };
+    const refused = { address: expect.any(String) as string, secondFactor: true, lockedOut: false };
+    expect(await refusals()).toEqual(Array.from({ length: 6 }, () => refused));
     // Ten in a row lock it, at the operators' sign-in as well.
     const next = openBrowser(stack);
     await signIn(next, email);
-    for (let guess = 5; guess < 10; guess += 1) expect((await send(`00000${guess}`, next)).status).toBe(401);
-    const last = await sql<{ detail: object }>`
-      select detail from accounts.audit_log where actor = ${email} order by id desc limit 1`.execute(
-      stack.owner,
-    );
-    expect(last.rows[0]?.detail).toMatchObject({ secondFactor: true, lockedOut: true });
+    for (const code of codes(5, 10)) expect((await sendCode(next, code)).status).toBe(401);
+    expect((await refusals()).at(-1)).toMatchObject({ secondFactor: true, lockedOut: true });
   });
 });
 

@@ -16,6 +16,7 @@ import {
 } from '../support/people/webhook-receiver.ts';
 import { createDeliveryHarness } from './deliver-webhook.support.ts';
 import { forFile } from '../support/world/for-file.ts';
+import { setMessage } from './webhooks.support.ts';
 
 const SPEED = 50_000;
 const WAITS_MS = ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / SPEED));
@@ -69,17 +70,6 @@ const untilTried = (id: string, times: number) =>
   );
 
 describe.concurrent('a message', () => {
-  it('is delivered at once, correctly signed, and logged', async ({ expect }) => {
-    const listener = await receiver.listen(stack, account, { answer: answerStatus(200, {}, 'thanks') });
-    const [id = ''] = await harness.send(account, listener);
-    await harness.untilState(account, id, 'DELIVERED');
-    expect(listener.received).toMatchObject([{ id, isGenuine: true, event: 'esim.purchased' }]);
-    expect(listener.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
-    expect(await harness.attempts(id)).toMatchObject([
-      { attempt: 1, outcome: 'answered', status: 200, answerStart: 'thanks' },
-    ]);
-  });
-
   it('costs six events, with its account as a search attribute and neither body nor secret in them', async ({
     expect,
   }) => {
@@ -196,18 +186,6 @@ describe.concurrent('a signal', () => {
     expect(calls()).toHaveLength(3);
     expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
   });
-
-  it('starts an ended message again, with the same id', async ({ expect }) => {
-    const listener = await receiver.listen(stack, account);
-    const [id = ''] = await harness.send(account, listener);
-    await harness.untilState(account, id, 'DELIVERED');
-    await reopenMessage(stack.world, account.accountId, id, new Date());
-    await harness.engine.deliver([id]);
-    await listener.untilReceived(2);
-    expect(listener.received.map((received) => received.id)).toEqual([id, id]);
-    await harness.untilState(account, id, 'DELIVERED');
-    expect((await harness.attempts(id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
-  });
 });
 
 describe.concurrent('an endpoint', () => {
@@ -295,11 +273,7 @@ describe('the sweep', () => {
   it('starts messages without a workflow', async () => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.write(account, listener);
-    await stack.owner
-      .updateTable('webhook_messages')
-      .set({ next_attempt_at: new Date(Date.now() - 60_000) })
-      .where('id', '=', id)
-      .execute();
+    await setMessage(stack.owner, id, { next_attempt_at: new Date(Date.now() - 60_000) });
     await harness.untilState(account, id, 'DELIVERED');
     expect(listener.received).toHaveLength(1);
   });

@@ -36,6 +36,10 @@ afterEach(() => books.owner.deleteFrom('events').where('account_id', 'is', null)
 
 const FACTS = { endpointId: 'ep-1', url: 'https://m.example/', reason: 'GONE' } as const;
 
+/** An endpoint that asks for it. */
+const subscriber = (accountId: string) =>
+  newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+
 /** Writes one event, as a change would. */
 async function writeEvent(
   db: WorldDb,
@@ -98,7 +102,7 @@ describe('an event', () => {
   it('that is written again sends nothing to an endpoint that was added since', async () => {
     const accountId = newAccountId();
     const key = await writeEvent(books.world, accountId);
-    await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    await subscriber(accountId);
     const pending = newPendingMessages();
     await writeEvent(books.world, accountId, key, pending);
     expect(pending.ids).toEqual([]);
@@ -106,8 +110,7 @@ describe('an event', () => {
 
   it('has one id for all of its messages', async () => {
     const accountId = newAccountId();
-    for (let made = 0; made < 3; made += 1)
-      await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    for (let made = 0; made < 3; made += 1) await subscriber(accountId);
     const pending = newPendingMessages();
     await writeEvent(books.world, accountId, randomUUID(), pending);
     const [event] = (await read(accountId)).events;
@@ -168,8 +171,7 @@ describe('an event for every account', () => {
 
   it('is sent to all subscribed endpoints, which the sweep starts', async () => {
     const accounts = Array.from({ length: 5 }, newAccountId);
-    for (const accountId of accounts)
-      await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    for (const accountId of accounts) await subscriber(accountId);
     const [unsubscribed = ''] = accounts.splice(4);
     await books.owner
       .updateTable('webhook_endpoints')

@@ -27,7 +27,14 @@ import {
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/world/books.ts';
 import { newAccount } from '../support/money/facts.ts';
-import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+import {
+  newAccountId,
+  newEndpoint,
+  newMessage,
+  setMessage,
+  setEndpoint,
+  messagesAt,
+} from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const books = await forFile(openBooks({ maxConnections: 10 }));
@@ -227,23 +234,10 @@ describe('the sweep', () => {
     const { endpoint } = await owned();
     const id = await newMessage(books.world, endpoint, ago(forMs));
     const at = ago(message.endedMsAgo);
-    await books.owner
-      .updateTable('webhook_messages')
-      .set({
-        status: 'FAILED',
-        attempts: message.attempts,
-        series_from: message.seriesFrom ?? 0,
-        next_attempt_at: null,
-        closed_at: at,
-        updated_at: at,
-      })
-      .where('id', '=', id)
-      .execute();
-    await books.owner
-      .updateTable('webhook_endpoints')
-      .set({ failing_since: ago(forMs) })
-      .where('id', '=', endpoint.id)
-      .execute();
+    const { attempts, seriesFrom: series_from = 0 } = message;
+    const ended = { status: 'FAILED', next_attempt_at: null, closed_at: at, updated_at: at } as const;
+    await setMessage(books.owner, id, { ...ended, attempts, series_from });
+    await setEndpoint(books.owner, endpoint.id, { failing_since: ago(forMs) });
     return endpoint;
   }
 
@@ -265,11 +259,7 @@ describe('the sweep', () => {
       },
     ]);
     expect(disabledEvents).toEqual([{ endpointId: quiet.id, accountId: quiet.accountId, reason: 'FAILING' }]);
-    const sent = await books.owner
-      .selectFrom('webhook_messages')
-      .select(['id', 'event'])
-      .where('endpoint_id', '=', watcher.id)
-      .execute();
+    const sent = await messagesAt(books.owner, watcher.id);
     expect(sent.map(({ event }) => event)).toEqual(['endpoint.disabled']);
     expect(handedOver).toEqual(sent.map(({ id }) => id));
     expect(await sweep()).toBe('0 endpoints disabled');
@@ -286,13 +276,8 @@ describe('the sweep', () => {
     const waiting = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: DAY_MS });
     await newMessage(books.world, waiting, now);
     expect(await sweep()).toBe('0 endpoints disabled');
-    expect(await Promise.all([hiccup, reopened, before, waiting, off].map(stateOf))).toEqual([
-      'enabled',
-      'enabled',
-      'enabled',
-      'enabled',
-      'BY_OWNER',
-    ]);
+    const states = await Promise.all([hiccup, reopened, before, waiting, off].map(stateOf));
+    expect(states).toEqual([...Array<string>(4).fill('enabled'), 'BY_OWNER']);
   });
 
   it('disables all of many, each once, even with two sweeps at once', async () => {

@@ -1,5 +1,8 @@
 // A merchant on the whole service, using only the API: endpoints at its own inbox, and reads of its messages.
 import { expect } from 'vitest';
+import type { z } from 'zod';
+import type { newEndpointSchema } from '../../src/webhooks/http/endpoints.ts';
+import type { attemptPageSchema, messageDetailSchema } from '../../src/webhooks/http/messages.ts';
 import type { Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
@@ -14,34 +17,9 @@ export interface Reply<T> {
   readonly body: T;
 }
 
-export interface Endpoint {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly secret: string;
-}
-
-export interface Message {
-  readonly id: string;
-  readonly eventId: string | null;
-  readonly endpointId: string;
-  readonly event: string;
-  readonly transactionId: string | null;
-  readonly status: string;
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-  readonly body: string;
-}
-
-export interface Attempt {
-  readonly attempt: number;
-  readonly milliseconds: number;
-  readonly outcome: string;
-  readonly status: number | null;
-  readonly answer: string;
-}
+export type Endpoint = z.infer<typeof newEndpointSchema>;
+export type Message = z.infer<typeof messageDetailSchema>;
+type Attempts = z.infer<typeof attemptPageSchema>;
 
 export interface List<T> {
   readonly data: { readonly items: readonly T[]; readonly pagination: { readonly totalItems: number } };
@@ -101,7 +79,7 @@ export async function openShop(stack: Stack) {
       return found.body.data.items[0]!.id;
     },
     attemptsAt: async (id: string) =>
-      (await ask<List<Attempt>>('GET', `${MESSAGES}/${id}/attempts`)).body.data.items,
+      (await ask<Attempts>('GET', `${MESSAGES}/${id}/attempts`)).body.data.items,
     untilMessage: (id: string, isSo: (message: Message) => boolean) =>
       until(() => readMessage(id), isSo, { what: id }),
   };

@@ -22,6 +22,10 @@ const NOT_FOUND = generalError(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpo
 const add = (body: unknown = { url: URL_OF_SHOP }, ask: Ask = {}): Promise<Reply> =>
   api.ask(PATH, { key: 'ngn', method: 'POST', body, ...ask });
 
+/** About the first one. */
+const one = (path: string, ask: Ask = {}): Promise<Reply> =>
+  api.ask(`${PATH}/${EP}${path}`, { key: 'ngn', ...ask });
+
 const AN_HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 const SECRET: unknown = expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{44}$/);
 const ENDPOINT = {
@@ -91,47 +95,33 @@ test('endpoints are listed in pages', async () => {
 test('endpoints can be changed, enabled again and deleted, and get a new secret', async () => {
   const chosen = { url: URL_OF_SHOP, events: ['esim.purchased', 'payment.received'] };
   await add(chosen, { example: { request: 'for events of your choice' } });
-  const one = `${PATH}/${EP}`;
   const patch = (body: unknown, example: string): Promise<Reply> =>
-    api.ask(one, { key: 'ngn', method: 'PATCH', body, example });
+    one('', { method: 'PATCH', body, example });
   const moved = { url: 'http://other.example.com/', events: [...WEBHOOK_EVENTS] };
-  expect((await patch(moved, 'move')).json).toEqual({
-    ...ENDPOINT,
-    url: 'http://other.example.com/',
-    events: WEBHOOK_EVENTS,
-  });
-  expect((await patch({ enabled: false }, 'disable')).json).toMatchObject({
-    enabled: false,
-    disabledReason: 'BY_OWNER',
-  });
-  await api.ask(one, { key: 'ngn', example: 'disabled' });
-  expect((await patch({ enabled: true }, 'enable')).json).toMatchObject({
-    enabled: true,
-    disabledReason: null,
-  });
-  const rotated = await api.ask(`${one}/rotate-secret`, {
-    key: 'ngn',
-    method: 'POST',
-    example: 'with its new secret',
-  });
+  expect((await patch(moved, 'move')).json).toEqual({ ...ENDPOINT, ...moved });
+  const disabled = await patch({ enabled: false }, 'disable');
+  expect(disabled.json).toMatchObject({ enabled: false, disabledReason: 'BY_OWNER' });
+  await one('', { example: 'disabled' });
+  const enabled = await patch({ enabled: true }, 'enable');
+  expect(enabled.json).toMatchObject({ enabled: true, disabledReason: null });
+  const rotated = await one('/rotate-secret', { method: 'POST', example: 'with its new secret' });
   expect([rotated.status, rotated.json]).toMatchObject([200, { id: EP, secret: SECRET }]);
-  const deleted = await api.ask(one, { key: 'ngn', method: 'DELETE', example: 'deleted' });
+  const deleted = await one('', { method: 'DELETE', example: 'deleted' });
   expect([deleted.status, deleted.json]).toEqual([200, { id: EP, deleted: true }]);
-  expect((await api.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
+  expect((await one('')).json).toEqual(NOT_FOUND);
 });
 
 test('samples of every event are accepted for sending', async () => {
   await add();
   for (const event of WEBHOOK_EVENTS) {
     const example = event === 'wallet.low_balance' ? { request: 'a wallet that runs low' } : undefined;
-    const sample = await api.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event }, example });
+    const sample = await one('/sample', { body: { event }, example });
     expect([sample.status, sample.json]).toMatchObject([
       201,
       { endpointId: EP, event, status: 'PENDING', attempts: 0, transactionId: null },
     ]);
   }
-  const failed = await api.ask(`${PATH}/${EP}/sample`, {
-    key: 'ngn',
+  const failed = await one('/sample', {
     body: { event: 'esim.purchased', status: 'FAILED' },
     example: { request: 'a purchase that failed', answer: 'on its way' },
   });

@@ -1,37 +1,24 @@
 // A merchant whose single endpoint is disabled gets no webhook about it, so its owner gets an e-mail, over a
 // real mail server.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
 import { startMailServer, type ReceivedMail } from '../support/people/mail-server.ts';
+import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { answerStatus, startReceiver, type Listener } from '../support/people/webhook-receiver.ts';
+import { rowOfEndpoint, setEndpoint } from './webhooks.support.ts';
 
 /** The first four attempts at a message take 4 s, five days of failure 14 minutes. */
 const SPEED = 500;
 const FIVE_DAYS_MS = (5 * 86_400_000) / SPEED;
 const FROM = 'notices@simway.example';
 
-const [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
-const stack = await startStack({
-  env: {
-    SIMWAY_SMTP_URL: mail.url,
-    SIMWAY_MAIL_FROM: FROM,
-    SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED),
-    SIMWAY_SWEEP_WEBHOOKS_MS: '1000',
-  },
-});
-afterAll(async () => {
-  await stack.close();
-  await Promise.all([receiver.close(), mail.close()]);
-});
-
-const rowOf = ({ endpointId }: Listener) =>
-  stack.owner
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('id', '=', endpointId)
-    .executeTakeFirstOrThrow();
+const [mail, receiver] = [await forFile(startMailServer()), await forFile(startReceiver())];
+const times = { SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED), SIMWAY_SWEEP_WEBHOOKS_MS: '1000' };
+const stack = await forFile(
+  startStack({ env: { SIMWAY_SMTP_URL: mail.url, SIMWAY_MAIL_FROM: FROM, ...times } }),
+);
 
 /** A purchase whose webhook goes to a single endpoint that answers so. */
 async function boughtBeside(status: number): Promise<{ listener: Listener; email: string }> {
@@ -69,11 +56,7 @@ async function goQuiet({ endpointId }: Listener): Promise<void> {
       .returning('id')
       .execute();
   await until(message, (closed) => closed.length === 1, { what: 'a message that was tried four times' });
-  await stack.owner
-    .updateTable('webhook_endpoints')
-    .set({ failing_since: new Date(Date.now() - FIVE_DAYS_MS) })
-    .where('id', '=', endpointId)
-    .execute();
+  await setEndpoint(stack.owner, endpointId, { failing_since: new Date(Date.now() - FIVE_DAYS_MS) });
 }
 
 describe('the owner of a single endpoint gets an e-mail', () => {
@@ -81,7 +64,7 @@ describe('the owner of a single endpoint gets an e-mail', () => {
     const { listener, email } = await boughtBeside(500);
     await goQuiet(listener);
     const letter = await mailTo(email);
-    const row = await rowOf(listener);
+    const row = await rowOfEndpoint(stack.owner, listener.endpointId);
     expect(row).toMatchObject({ enabled: false, disabled_reason: 'FAILING' });
 
     const { host } = new URL(listener.url);
@@ -105,7 +88,10 @@ describe('the owner of a single endpoint gets an e-mail', () => {
   it('once, when it is disabled by its own answer', async () => {
     const { listener, email } = await boughtBeside(410);
     const letter = await mailTo(email);
-    expect(await rowOf(listener)).toMatchObject({ enabled: false, disabled_reason: 'GONE' });
+    expect(await rowOfEndpoint(stack.owner, listener.endpointId)).toMatchObject({
+      enabled: false,
+      disabled_reason: 'GONE',
+    });
     expect(letter.body).toContain('410 Gone');
     await until(
       () => stack.owner.selectFrom('notices').select('id').where('sent_at', 'is', null).execute(),

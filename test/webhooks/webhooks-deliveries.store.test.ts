@@ -1,9 +1,16 @@
 /**
  * What a delivery step reads and records: an attempt with all its effects, once; endpoints that are gone or
- * fail for too long; messages left behind, and deleted.
+ * fail for too long; messages left behind, sent again with a new schedule and the old log, and deleted.
  */
-import { afterAll, describe, expect, it } from 'vitest';
-import { listAttempts, findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  addSample,
+  findMessage,
+  listAttempts,
+  newPendingMessages,
+  reopenFailed,
+  reopenMessage,
+} from '../../src/webhooks/store/messages.ts';
 import {
   leaseDelivery,
   forgetMessages,
@@ -20,6 +27,7 @@ import {
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
 import { openBooks } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 import {
   AGAIN,
   DELIVERED,
@@ -31,16 +39,12 @@ import {
   newMessage,
   NOW,
   refused,
+  setMessage,
+  messagesAt,
 } from './webhooks.support.ts';
 
-const books = await openBooks({ maxConnections: 20 });
-afterAll(() => books.close());
+const books = await forFile(openBooks({ maxConnections: 20 }));
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
-
-async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
-  const disabling = { reason, pending: newPendingMessages() };
-  await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
-}
 
 const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
   (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
@@ -233,20 +237,16 @@ describe('an endpoint that is disabled', () => {
     expect(watcher.enabled).toBe(true);
   });
 
-  it('starts with a clean record when it is enabled', async () => {
+  it.each([
+    ['starts with a clean record when it is enabled', true, null],
+    ['keeps our reason when its owner disables it as well', false, 'GONE'],
+  ])('%s', async (_what, enabled, disabledReason) => {
     const one = await waiting();
-    await disableBy(one.messageId, 'GONE');
+    const disabling = { reason: 'GONE', pending: newPendingMessages() } as const;
+    await recordAttempt(books.world, await load(one.messageId), refused, AGAIN, disabling);
     const { accountId, id } = one.endpoint;
-    const enabled = await updateEndpoint(books.world, accountId, id, { enabled: true, now: NOW });
-    expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null });
-  });
-
-  it('keeps our reason when its owner disables it as well', async () => {
-    const one = await waiting();
-    await disableBy(one.messageId, 'GONE');
-    const { accountId, id } = one.endpoint;
-    const off = await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
-    expect(off).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    const changed = await updateEndpoint(books.world, accountId, id, { enabled, now: NOW });
+    expect(changed).toMatchObject({ enabled, disabledReason, ...(enabled && { failingSince: null }) });
   });
 
   it('by its owner ends waiting messages', async () => {
@@ -262,11 +262,10 @@ describe('a message left behind', () => {
     await books.owner.deleteFrom('webhook_messages').execute();
     const { endpoint, messageId: later } = await waiting();
     const [due, longer] = [await newMessage(books.world, endpoint), await newMessage(books.world, endpoint)];
-    const set = (id: string, given: { next_attempt_at?: Date; swept_at?: Date }) =>
-      books.owner.updateTable('webhook_messages').set(given).where('id', '=', id).execute();
-    await set(due, { next_attempt_at: new Date(Date.now() - 31_000) });
-    await set(longer, { next_attempt_at: new Date(Date.now() - 60_000) });
-    await set(later, { next_attempt_at: new Date(Date.now() - 29_000) });
+    const ago = (ms: number): Date => new Date(Date.now() - ms);
+    await setMessage(books.owner, due, { next_attempt_at: ago(31_000) });
+    await setMessage(books.owner, longer, { next_attempt_at: ago(60_000) });
+    await setMessage(books.owner, later, { next_attempt_at: ago(29_000) });
     const find = (limit = 10) =>
       listOverdue(books.world, { overdueMs: 30_000, againAfterMs: 120_000, limit });
     expect(await find()).toEqual([longer, due]);
@@ -276,7 +275,7 @@ describe('a message left behind', () => {
     await markSwept(books.world, []);
     await markSwept(books.world, [due]);
     expect(await find()).toEqual([]);
-    await set(due, { swept_at: new Date(Date.now() - 121_000) });
+    await setMessage(books.owner, due, { swept_at: ago(121_000) });
     expect(await find()).toEqual([due]);
   });
 });
@@ -285,11 +284,7 @@ describe('old messages', () => {
   it('are deleted with their attempts, and open ones never', async () => {
     const [closed, open] = [await waiting(), await waiting()];
     await attempt(closed.messageId, made(), DELIVERED);
-    await books.owner
-      .updateTable('webhook_messages')
-      .set({ closed_at: new Date('2020-01-01T00:00:00Z') })
-      .where('id', '=', closed.messageId)
-      .execute();
+    await setMessage(books.owner, closed.messageId, { closed_at: new Date('2020-01-01T00:00:00Z') });
     const before = new Date('2020-01-02T00:00:00Z');
     expect(await forgetMessages(books.world, before, 100)).toBe(1);
     expect(await forgetMessages(books.world, before, 100)).toBe(0);
@@ -316,4 +311,100 @@ describe('an account’s endpoints', () => {
     expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(16);
     expect(outcomes.filter((outcome) => outcome === 'too-many')).toHaveLength(8);
   });
+});
+
+it('a message that is sent again gets its whole schedule, and keeps its log', async () => {
+  const one = await waiting();
+  await attempt(one.messageId, refused, AGAIN);
+  await attempt(one.messageId, made(), DELIVERED);
+  const { accountId } = one.endpoint;
+  expect(await reopenMessage(books.world, accountId, one.messageId, NOW)).toMatchObject({
+    status: 'PENDING',
+    attempts: 2,
+    closedAt: null,
+  });
+  expect(await load(one.messageId)).toMatchObject({ attemptsInSeries: 0, dueInMs: 0 });
+  await attempt(one.messageId, refused, AGAIN);
+  expect(await load(one.messageId)).toMatchObject({ attempts: 3, attemptsInSeries: 1 });
+});
+
+it('a waiting message is due now, and gets its whole schedule again', async () => {
+  const one = await waiting();
+  await attempt(one.messageId, refused, AGAIN);
+  await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+  expect(await load(one.messageId)).toMatchObject({ attempts: 1, attemptsInSeries: 0, dueInMs: 0 });
+});
+
+it('a message that is sent again during its last attempt is not ended by it, and the attempt is not part of the new schedule', async () => {
+  const one = await waiting();
+  await attempt(one.messageId, refused, AGAIN);
+  const last = await load(one.messageId);
+  await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+  expect(await recordAttempt(books.world, last, refused, GIVEN_UP)).toMatchObject({ isNew: true });
+  expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 2, log: [500, 500] });
+  expect(await load(one.messageId)).toMatchObject({ attempts: 2, attemptsInSeries: 0, dueInMs: 0 });
+});
+
+it('a message that is sent again during an attempt that succeeds is delivered', async () => {
+  const one = await waiting();
+  await attempt(one.messageId, refused, AGAIN);
+  const last = await load(one.messageId);
+  await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+  await recordAttempt(books.world, last, made(), DELIVERED);
+  expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 2, log: [500, 200] });
+});
+
+it('a message of another account is not sent again', async () => {
+  const one = await waiting();
+  expect(await reopenMessage(books.world, newAccountId(), one.messageId, NOW)).toBeUndefined();
+  const range = { from: new Date(0), to: new Date(NOW.getTime() + 1), now: NOW };
+  await attempt(one.messageId, refused, GIVEN_UP);
+  expect(await reopenFailed(books.world, newAccountId(), one.endpoint.id, range)).toEqual([]);
+});
+
+it('each failed message of a range is sent again, once, without samples', async () => {
+  const { endpoint } = await waiting();
+  const at = (ms: number) => new Date(NOW.getTime() + ms);
+  const ids = await Promise.all([-1, 0, 999, 1_000].map((ms) => newMessage(books.world, endpoint, at(ms))));
+  const delivered = await newMessage(books.world, endpoint, at(500));
+  for (const id of ids) await attempt(id, refused, GIVEN_UP);
+  await attempt(delivered, made(), DELIVERED);
+  const tried = { endpoint, event: 'esim.purchased', body: '{}', now: at(500) } as const;
+  await attempt(await addSample(books.world, tried), refused, GIVEN_UP);
+  const range = { from: at(0), to: at(1_000), now: NOW };
+  const reopen = () => reopenFailed(books.world, endpoint.accountId, endpoint.id, range);
+  const [first, second] = await Promise.all([reopen(), reopen()]);
+  expect([...first, ...second].toSorted()).toEqual([ids[1], ids[2]].toSorted());
+  expect(await reopen()).toEqual([]);
+});
+
+it('any number of messages can be sent again', async () => {
+  const { endpoint } = await waiting();
+  await books.owner.deleteFrom('webhook_messages').where('endpoint_id', '=', endpoint.id).execute();
+  const count = 4_500;
+  await books.owner
+    .insertInto('webhook_messages')
+    .values(
+      Array.from({ length: count }, (_, index) => ({
+        id: `msg-${index.toString(16).padStart(32, '0')}`,
+        endpoint_id: endpoint.id,
+        account_id: endpoint.accountId,
+        event: 'esim.purchased' as const,
+        event_key: `k${index}`,
+        subject: null,
+        body: '{}',
+        status: 'FAILED' as const,
+        next_attempt_at: null,
+        swept_at: null,
+        created_at: NOW,
+        closed_at: NOW,
+      })),
+    )
+    .execute();
+  const range = { from: NOW, to: new Date(NOW.getTime() + 1), now: NOW };
+  const ids = await reopenFailed(books.world, endpoint.accountId, endpoint.id, range);
+  expect(new Set(ids).size).toBe(count);
+  await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, NOW);
+  const left = await messagesAt(books.owner, endpoint.id);
+  expect(left.filter(({ status }) => status === 'PENDING')).toEqual([]);
 });

@@ -2,18 +2,12 @@
 // others wait for a message, from its row to its receiver, at most half as long again as they waited with all
 // endpoints healthy, in the same run. On a busy machine waits mean little: there the test shows that hanging
 // endpoints hold their share of the permits and no more.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createRandom, perSecond, size, withSeed, type Random } from '../support/time/size.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import {
-  answerStatus,
-  startReceiver,
-  type Answering,
-  type Listener,
-  type Receiver,
-} from '../support/people/webhook-receiver.ts';
-import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+import { answerStatus, startReceiver, type Answering } from '../support/people/webhook-receiver.ts';
+import { createDeliveryHarness } from './deliver-webhook.support.ts';
 
 const ENDPOINTS = size({ ci: 20, prove: 100 });
 const PER_SECOND = perSecond({ ci: 10, prove: 200 });
@@ -29,34 +23,25 @@ const SHARE = 1 / 4;
 const WORKED_OFF_WITHIN_MS = size({ ci: 60_000, prove: 30 * 60_000 });
 const TICK_MS = 100;
 
-interface Shop {
-  readonly account: TestAccount;
-  readonly listener: Listener;
-}
-
-let stack: Stack;
-let harness: DeliveryHarness;
-let receiver: Receiver;
-let shops: Shop[];
-beforeAll(async () => {
-  stack = await startStack({
-    processes: size({ ci: 'in-test', prove: 'own' }),
-    env: { SIMWAY_WEBHOOK_ATTEMPTS: String(ATTEMPTS) },
-  });
-  harness = createDeliveryHarness(stack);
-  receiver = await startReceiver();
-  shops = await Promise.all(
-    Array.from({ length: ENDPOINTS }, async () => {
-      const account = await stack.account({ fundsMinor: 0n });
-      return { account, listener: await receiver.listen(stack, account) };
-    }),
-  );
-}, 120_000);
+const stack = await startStack({
+  processes: size({ ci: 'in-test', prove: 'own' }),
+  env: { SIMWAY_WEBHOOK_ATTEMPTS: String(ATTEMPTS) },
+});
+const harness = createDeliveryHarness(stack);
+const receiver = await startReceiver();
 afterAll(async () => {
   await harness.close();
   await receiver.close();
   await stack.close();
 }, 120_000);
+
+const shops = await Promise.all(
+  Array.from({ length: ENDPOINTS }, async () => {
+    const account = await stack.account({ fundsMinor: 0n });
+    return { account, listener: await receiver.listen(stack, account) };
+  }),
+);
+type Shop = (typeof shops)[number];
 
 /** Messages to random shops at a steady pace; the time when each was started, by its id. */
 async function sendSteadily(

@@ -1,15 +1,15 @@
 // Promise W3: no message is lost, whatever is killed and when. Workers are killed one after the other while
 // messages are sent, those of purchases and others; the receiver's own record shows that each arrived, with
 // one id and one body, and how many arrived twice.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
+import { afterAll, expect, it } from 'vitest';
+import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { size } from '../support/time/size.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { startStack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { startReceiver, type Listener, type Receiver } from '../support/people/webhook-receiver.ts';
-import { startWorkerProcesses, type WorkerProcesses } from '../support/world/processes.ts';
-import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+import { startReceiver } from '../support/people/webhook-receiver.ts';
+import { startWorkerProcesses } from '../support/world/processes.ts';
+import { createDeliveryHarness } from './deliver-webhook.support.ts';
 
 const MESSAGES = size({ ci: 60, prove: 50_000 });
 const PURCHASES = size({ ci: 4, prove: 200 });
@@ -27,26 +27,22 @@ const ENDPOINTS = 10;
 const BATCH = size({ ci: 20, prove: 200 });
 const WITHIN_MS = size({ ci: 240_000, prove: 4 * 3_600_000 });
 
-let stack: Stack;
-let harness: DeliveryHarness;
-let receiver: Receiver;
-let workers: WorkerProcesses;
-let buyer: Buyer;
-let listeners: Listener[];
-beforeAll(async () => {
-  stack = await startStack({ processes: 'own', worker: false, env: { SIMWAY_SWEEP_WEBHOOKS_MS: '5000' } });
-  workers = await startWorkerProcesses(stack.env, 2);
-  harness = createDeliveryHarness(stack);
-  receiver = await startReceiver();
-  buyer = await newBuyer(stack);
-  listeners = await Promise.all(
-    Array.from({ length: ENDPOINTS }, (_, index) =>
-      receiver.listen(stack, buyer.account, {
-        events: index === 0 ? ['esim.purchased'] : ['payment.received'],
-      }),
-    ),
-  );
-}, 400_000);
+const stack = await startStack({
+  processes: 'own',
+  worker: false,
+  env: { SIMWAY_SWEEP_WEBHOOKS_MS: '5000' },
+});
+const workers = await startWorkerProcesses(stack.env, 2);
+const harness = createDeliveryHarness(stack);
+const receiver = await startReceiver();
+const buyer = await newBuyer(stack);
+const listeners = await Promise.all(
+  Array.from({ length: ENDPOINTS }, (_, index) =>
+    receiver.listen(stack, buyer.account, {
+      events: index === 0 ? ['esim.purchased'] : ['payment.received'],
+    }),
+  ),
+);
 afterAll(async () => {
   await harness.close();
   await workers.stop();

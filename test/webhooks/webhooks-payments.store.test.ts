@@ -28,15 +28,9 @@ const listen = ({ accountId }: Payer, options: EndpointOptions = { events: ALL }
 
 /** `event: status or amount`, in the order they were written. */
 async function eventsFor({ accountId }: Payer): Promise<string[]> {
-  const rows = await books.owner
-    .selectFrom('webhook_messages')
-    .select(['event', 'body'])
-    .where('account_id', '=', accountId)
-    .orderBy('created_at')
-    .orderBy('event_key')
-    .execute();
-  return rows.map(({ event, body }) => {
-    const { data } = JSON.parse(body) as { data: { status?: string; amount?: number; currency?: string } };
+  const messages = await messagesOf(books.owner, accountId);
+  return messages.map(({ event, body }) => {
+    const { data } = body as { data: { status?: string; amount?: number; currency?: string } };
     return `${event}: ${data.status ?? `${data.amount} ${data.currency}`}`;
   });
 }
@@ -46,13 +40,8 @@ describe('a purchase paid through the gateway', () => {
     const payer = await books.payer();
     await listen(payer);
     const pending = newPendingMessages();
-    const seen = {
-      state: 'paid',
-      netMinor: CHARGE_MINOR,
-      currency: 'NGN',
-      gatewayId: '1',
-      gatewayStatus: 's',
-    } as const;
+    const charge = { netMinor: CHARGE_MINOR, currency: 'NGN', gatewayId: '1', gatewayStatus: 's' } as const;
+    const seen = { state: 'paid', ...charge } as const;
     await bookSeen(books.world, payer.reference, seen, 2n ** 62n, pending);
     expect(pending.ids).toHaveLength(2);
     expect(await messagesOf(books.owner, payer.accountId)).toEqual(

@@ -19,12 +19,11 @@ import {
 } from '../../src/webhooks/store/endpoints.ts';
 import { openBooks } from '../support/world/books.ts';
 import { installDataWith } from '../support/vendors/install-data.ts';
-import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+import { newAccountId, newEndpoint, newMessage, rowOfEndpoint } from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const books = await forFile(openBooks({ maxConnections: 20 }));
 
-const MAX = 4;
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
 
 const made = (text = 'a'): Promise<Endpoint> =>
@@ -34,7 +33,6 @@ const rotate = ({ accountId, id }: Endpoint, text: string, previousUntil = inMs(
   rotateSecret(books.world, accountId, id, {
     secretSealed: Buffer.from(text),
     previousUntil,
-    maxPrevious: MAX,
     now: new Date(),
   });
 
@@ -107,12 +105,8 @@ describe('a replaced secret', () => {
       .where('id', '=', endpoint.id)
       .execute();
     expect((await signing(endpoint)).split(' ')).toEqual(['d', 'c', 'a']);
-    const { secret_sealed: newest, previous_secret_sealed: previous } = await books.owner
-      .selectFrom('webhook_endpoints')
-      .selectAll()
-      .where('id', '=', endpoint.id)
-      .executeTakeFirstOrThrow();
-    expect([newest, previous].map(String)).toEqual(['d', 'c']);
+    const row = await rowOfEndpoint(books.owner, endpoint.id);
+    expect([row.secret_sealed, row.previous_secret_sealed].map(String)).toEqual(['d', 'c']);
   });
 
   it('is replaced by its owner only, and not on a deleted endpoint', async () => {
@@ -158,7 +152,6 @@ describe('an expired secret', () => {
       await rotateSecret(books.world, endpoint.accountId, endpoint.id, {
         secretSealed: seal(text),
         previousUntil: until,
-        maxPrevious: MAX,
         now: new Date(),
       });
     }

@@ -24,7 +24,7 @@ import { openBooks } from '../support/world/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { failPurchase } from '../support/money/give-back.ts';
 import { placeHold } from '../support/money/holds.ts';
-import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
+import { messagesOf, newAccountId, newEndpoint, NOW, setEndpoint } from './webhooks.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const OPEN = { now: NOW, keepRefusal: () => false };
@@ -53,6 +53,13 @@ async function fund(accountId: string, amountMinor: bigint): Promise<void> {
   const operationKey = `fund:${randomUUID()}`;
   const amount = { amountMinor, currency: 'USD' };
   if (amountMinor > 0n) await fundWallet(books.world, { operationKey, accountId, amount, reason: 'a test' });
+}
+
+/** The same, with an endpoint. */
+async function listening(fundsMinor?: bigint): Promise<string> {
+  const accountId = await buyer(fundsMinor);
+  await newEndpoint(books.world, accountId);
+  return accountId;
 }
 
 /** A purchase of $12.50 from the wallet. */
@@ -112,8 +119,7 @@ describe('a purchase from the wallet', () => {
   });
 
   it('sends FAILED without an eSIM, and nothing when it is opened', async () => {
-    const accountId = await buyer();
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening();
     const { transactionId } = await opened(accountId);
     expect(await bodiesOf(accountId)).toEqual([]);
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
@@ -123,8 +129,7 @@ describe('a purchase from the wallet', () => {
   });
 
   it('sends PROCESSING when its buyer is about to get that answer, once, and not after it is closed', async () => {
-    const accountId = await buyer();
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening();
     const { transactionId } = await opened(accountId);
     const [first, second] = [newPendingMessages(), newPendingMessages()];
     await enqueueStatus(books.world, transactionId, 'PROCESSING', first);
@@ -157,8 +162,7 @@ describe('a purchase from the wallet', () => {
   });
 
   it('sends a refusal only if it is stored', async () => {
-    const accountId = await buyer(100n);
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening(100n);
     const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
     await openPurchase(books.world, input, OPEN);
     expect(await bodiesOf(accountId)).toEqual([]);
@@ -172,8 +176,7 @@ describe('a purchase from the wallet', () => {
   });
 
   it('sends once however often a step runs, and starts unsent messages again', async () => {
-    const accountId = await buyer();
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening();
     const { transactionId } = await opened(accountId);
     const runs = [newPendingMessages(), newPendingMessages(), newPendingMessages()];
     for (const pending of runs) await settlePurchase(books.world, transactionId, undefined, pending);
@@ -190,8 +193,7 @@ describe('a purchase from the wallet', () => {
   });
 
   it('writes nothing if its transaction fails', async () => {
-    const accountId = await buyer();
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening();
     const { transactionId } = await opened(accountId);
     await voidHold(books.world, transactionId);
     await expect(settlePurchase(books.world, transactionId)).rejects.toThrow(HoldConflict);
@@ -215,11 +217,8 @@ describe('recipients', () => {
   it('include an endpoint that we disabled for failing, whose messages can be recovered', async () => {
     const accountId = await buyer();
     const failing = await newEndpoint(books.world, accountId);
-    await books.owner
-      .updateTable('webhook_endpoints')
-      .set({ enabled: false, disabled_reason: 'FAILING', disabled_at: NOW })
-      .where('id', '=', failing.id)
-      .execute();
+    const disabled = { enabled: false, disabled_reason: 'FAILING', disabled_at: NOW } as const;
+    await setEndpoint(books.owner, failing.id, disabled);
     const { transactionId } = await opened(accountId);
     const pending = newPendingMessages();
     await settlePurchase(books.world, transactionId, undefined, pending);
@@ -269,8 +268,7 @@ describe('the cost of messages', () => {
   });
 
   it('is, for opening, a read and one statement that writes all of it, with or without a key', async () => {
-    const accountId = await buyer();
-    await newEndpoint(books.world, accountId);
+    const accountId = await listening();
     const idempotency = { key: randomUUID(), path: '/api/esim/buy', fingerprint: 'f' };
     for (const given of [{}, { idempotency }, { paymentMethod: 'CARD' as const }]) {
       const input = wanted(accountId, given);
@@ -306,11 +304,18 @@ describe('an unpaid purchase', () => {
 
 describe('a low balance', () => {
   const take = async (accountId: string): Promise<string> => (await opened(accountId)).transactionId;
+  /** A buyer with an endpoint for every event, who is to be told below the threshold. */
+  async function watched(fundsMinor: bigint, thresholdMinor?: bigint): Promise<string> {
+    const accountId = await buyer(fundsMinor);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    if (thresholdMinor !== undefined) await setThreshold(accountId, thresholdMinor);
+    return accountId;
+  }
+  const setThreshold = (accountId: string, thresholdMinor: bigint | null) =>
+    setLowBalance(books.world, { accountId, currency: 'USD' }, thresholdMinor, NOW);
 
   it('is sent when a hold takes the wallet below the threshold, with the remaining balance', async () => {
-    const accountId = await buyer(3_000n);
-    await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
+    const accountId = await watched(3_000n, 1_000n);
     await take(accountId);
     expect(await bodiesOf(accountId)).toEqual([]);
     const transactionId = await take(accountId);
@@ -325,9 +330,7 @@ describe('a low balance', () => {
   });
 
   it('is sent once until the wallet has been at the threshold again', async () => {
-    const accountId = await buyer(3_000n);
-    await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
+    const accountId = await watched(3_000n, 2_000n);
     await take(accountId);
     await take(accountId);
     expect(await bodiesOf(accountId)).toHaveLength(1);
@@ -340,16 +343,13 @@ describe('a low balance', () => {
   });
 
   it('is sent once for many buyers at once', async () => {
-    const accountId = await buyer(1_250n * 8n);
-    await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, NOW);
+    const accountId = await watched(1_250n * 8n, 5_000n);
     await Promise.all(Array.from({ length: 8 }, () => take(accountId)));
     expect(await bodiesOf(accountId)).toMatchObject([{ balance: 37.5, threshold: 50 }]);
   });
 
   it('is sent at once when the threshold is set above the balance, and not again while it stays low', async () => {
-    const accountId = await buyer(3_000n);
-    await newEndpoint(books.world, accountId, { events: ALL });
+    const accountId = await watched(3_000n);
     const wallet = { accountId, currency: 'USD' } as const;
     const set = async (thresholdMinor: bigint, at: number) => {
       const pending = newPendingMessages();
@@ -374,8 +374,7 @@ describe('a low balance', () => {
   });
 
   it('is sent once when the same threshold is set many times at once', async () => {
-    const accountId = await buyer(3_000n);
-    await newEndpoint(books.world, accountId, { events: ALL });
+    const accountId = await watched(3_000n);
     await Promise.all(
       Array.from({ length: 6 }, (_, ms) =>
         setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, new Date(NOW.getTime() + ms)),
@@ -385,18 +384,14 @@ describe('a low balance', () => {
   });
 
   it('is not sent after it is switched off', async () => {
-    const accountId = await buyer(3_000n);
-    await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, null, NOW);
+    const accountId = await watched(3_000n, 2_000n);
+    await setThreshold(accountId, null);
     await take(accountId);
     expect(await bodiesOf(accountId)).toEqual([]);
   });
 
   it('belongs to the hold: none if the hold is refused or repeated', async () => {
-    const accountId = await buyer(1_500n);
-    await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
+    const accountId = await watched(1_500n, 1_000n);
     const hold = { id: `txn-${randomUUID()}`, accountId, amount: { amountMinor: 1_600n, currency: 'USD' } };
     expect(await placeHold(books.world, hold)).toBe('insufficient');
     expect(await bodiesOf(accountId)).toEqual([]);

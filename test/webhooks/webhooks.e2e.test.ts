@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
+import type { attemptPageSchema } from '../../src/webhooks/http/messages.ts';
 import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/world/history.ts';
 import { installOf } from '../support/vendors/install-data.ts';
@@ -13,6 +15,7 @@ import { until } from '../support/time/until.ts';
 import { startReceiver, type Listener, type Received } from '../support/people/webhook-receiver.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
+import { messagesAt } from './webhooks.support.ts';
 
 const stack = await soundStack({
   env: {
@@ -231,4 +234,49 @@ describe('a signing secret', () => {
       expect(rows, name).toEqual([]);
     }
   });
+});
+
+it('an attempt shows its merchant the request and the answer, without secrets', async () => {
+  const buyer = await newBuyer(stack);
+  const key = buyer.account.apiKey;
+  const listener = await receiver.listen(stack, buyer.account, {
+    answer: (response) => {
+      response.writeHead(503, {
+        'Content-Type': 'text/plain',
+        'X-Trace': 't'.repeat(500),
+        'Set-Cookie': 'session=very-secret',
+      });
+      response.end('Sorry');
+    },
+  });
+  await buyer.buy('SIM-OK');
+  const [message] = await until(
+    () => messagesAt(stack.owner, listener.endpointId),
+    (messages) => messages[0]?.attempts === 1,
+    { what: 'a message that was tried' },
+  );
+  const path = `/api/webhooks/messages/${message!.id}`;
+  const { body } = JSON.parse((await stack.call('GET', path, { key })).text) as { body: string };
+  const reply = await stack.call('GET', `${path}/attempts`, { key });
+  const [attempt] = (JSON.parse(reply.text) as z.infer<typeof attemptPageSchema>).data.items;
+  expect(attempt).toMatchObject({ outcome: 'answered', status: 503, answer: 'Sorry' });
+  const received = listener.received[0]!;
+  expect(attempt!.request).toMatchObject({ method: 'POST', url: listener.url, body });
+  const sent = Object.fromEntries(attempt!.request.headers.map(({ name, value }) => [name, value]));
+  expect(sent).toMatchObject({
+    'content-type': 'application/json',
+    'webhook-id': received.headers['webhook-id'],
+    'webhook-timestamp': received.headers['webhook-timestamp'],
+    'content-length': String(Buffer.byteLength(body)),
+  });
+  const signature = String(received.headers['webhook-signature']);
+  expect(sent['webhook-signature']).toBe(`${signature.slice(0, 'v1,'.length + 8)}…`);
+  const answered = Object.fromEntries(attempt!.answerHeaders!.map(({ name, value }) => [name, value]));
+  expect(answered).toMatchObject({
+    'content-type': 'text/plain',
+    'x-trace': `${'t'.repeat(199)}…`,
+    'set-cookie': '(hidden)',
+  });
+  expect(reply.text).not.toContain('very-secret');
+  expect(reply.text).not.toContain(signature);
 });

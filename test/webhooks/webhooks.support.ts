@@ -1,5 +1,6 @@
 // Endpoints and messages in a test's own Postgres, without a sender.
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Updateable } from 'kysely';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
+import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/webhooks/store/tables.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -48,13 +50,23 @@ export async function newEndpoint(
 export async function addMessage(db: WorldDb, message: Parameters<typeof addSample>[1]): Promise<string> {
   const id = await addSample(db, message);
   // No sample: recovering leaves samples out.
-  await db
-    .updateTable('webhook_messages')
-    .set({ event_key: `a-test:${id}` })
-    .where('id', '=', id)
-    .execute();
+  await setMessage(db, id, { event_key: `a-test:${id}` });
   return id;
 }
+
+/** As time or a fault would change it. */
+export const setMessage = (db: WorldDb, id: string, columns: Updateable<WebhookMessagesTable>) =>
+  db.updateTable('webhook_messages').set(columns).where('id', '=', id).execute();
+
+export const setEndpoint = (db: WorldDb, id: string, columns: Updateable<WebhookEndpointsTable>) =>
+  db.updateTable('webhook_endpoints').set(columns).where('id', '=', id).execute();
+
+export const rowOfEndpoint = (db: WorldDb, id: string) =>
+  db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** Those of an endpoint. */
+export const messagesAt = (db: WorldDb, endpointId: string) =>
+  db.selectFrom('webhook_messages').selectAll().where('endpoint_id', '=', endpointId).execute();
 
 /** A message that waits at an endpoint. */
 export function newMessage(db: WorldDb, endpoint: Endpoint, createdAt: Date = NOW): Promise<string> {

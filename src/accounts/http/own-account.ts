@@ -6,6 +6,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { parseRange } from '../../platform/http/addresses.ts';
 import {
   dataSchema,
+  type Data,
   isoTime,
   listSchema,
   text,
@@ -14,9 +15,15 @@ import {
 } from '../../platform/http/answer-fields.ts';
 import { cursorField, encodeCursor } from '../../platform/http/cursor.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
-import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import {
-  MAX_ACCOUNT_NAME_CHARACTERS,
+  changesBody,
+  choiceField,
+  idParameter,
+  missingOr,
+  textField,
+  timeField,
+} from '../../platform/http/fields.ts';
+import {
   MAX_ALLOWED_ADDRESSES,
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
@@ -34,7 +41,7 @@ const websiteField = textField({
   example: 'https://merchant.example',
 });
 
-const accountFields = {
+const accountSchema = dataObject('OwnAccount', {
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   name: z.string(),
   email: text('Where mail about the account goes'),
@@ -43,23 +50,12 @@ const accountFields = {
   plan: z.enum(PLANS),
   requestsPerMinute: z.number().int(),
   createdAt: isoTime('ISO 8601'),
-};
+});
 
-const accountSchema = dataObject('OwnAccount', accountFields);
-
-const changeAccountBody = z
-  .object({
-    name: textField({
-      max: MAX_ACCOUNT_NAME_CHARACTERS,
-      description: 'The name of the account',
-      example: 'Merchant Travel Ltd',
-    }).optional(),
-    websiteUrl: websiteField.optional(),
-  })
-  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
-    message: 'must hold name or websiteUrl',
-  })
-  .meta({ id: 'ChangeAccountRequest' });
+const changeAccountBody = changesBody('ChangeAccountRequest', {
+  name: companyNameField('The name of the account').optional(),
+  websiteUrl: websiteField.optional(),
+});
 
 const membersSchema = listSchema(memberItem, 'MemberList');
 const memberSchema = dataSchema(memberItem, 'MemberAnswer');
@@ -92,12 +88,10 @@ const allowedAddress = z
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
-  companyName: companyNameField,
+  companyName: companyNameField('The name of the company'),
   websiteUrl: websiteField,
   allowedAddresses: z
-    .array(allowedAddress, {
-      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-    })
+    .array(allowedAddress, { error: missingOr('must be a list') })
     .min(1, 'must have at least one')
     .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
     .meta({
@@ -110,9 +104,7 @@ const createKeyBody = namedObject('CreateKeyRequest', {
     example: 'https://merchant.example/webhooks',
   }).optional(),
   scopes: z
-    .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), {
-      error: (issue) => (issue.input === undefined ? 'is required' : 'must be a list'),
-    })
+    .array(z.enum(SCOPES, `must be among ${SCOPES.join(', ')}`), { error: missingOr('must be a list') })
     .min(1, 'must have at least one')
     .refine((scopes) => new Set(scopes).size === scopes.length, 'must not repeat a scope')
     .meta({ description: 'What the key may do', example: ['read', 'purchase'] }),
@@ -173,7 +165,7 @@ type AccountCases = MemberCases & {
     member: Member,
     environment: Environment,
     key: z.output<typeof createKeyBody>,
-  ): Promise<z.output<typeof newKeySchema>['data']>;
+  ): Promise<Data<typeof newKeySchema>>;
 };
 
 const MEMBERS = '/account/members';

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from '../../domain/operator-roles.ts';
-import { isoTime, text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import {
+  count,
+  dataAnswer,
+  dataObject,
+  isoTime,
+  namedObject,
+  text,
+} from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
-import { choiceField, idParameter, textField } from '../../platform/http/fields.ts';
-import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
+import { changesBody, choiceField, idParameter, textField } from '../../platform/http/fields.ts';
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
+import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { OPERATOR_ACTIONS } from '../operators/action-table.ts';
 import type { OperatorAccessCases } from '../operators/use-cases.ts';
@@ -12,9 +19,9 @@ import {
   allowed,
   codeField,
   emailField,
-  newPasswordField,
+  loginFields,
+  passwordChangeBody,
   personNameField,
-  passwordField,
   presentSession,
   sessionSchema,
   signedIn,
@@ -25,20 +32,9 @@ const roleField = choiceField(ROLES, { description: 'What the person may do', ex
 
 const nameField = personNameField('The person’s name');
 
-/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
 const signInBody = namedObject('SignInRequest', {
-  email: textField({
-    max: MAX_EMAIL_CHARACTERS,
-    description: 'In any case',
-    example: 'ada@operator.example',
-  }),
-  password: passwordField('Your own, or your one-time password'),
+  ...loginFields('ada@operator.example', 'Your own, or your one-time password'),
   code: codeField('Of your second factor, if you have one: of the app, or a recovery code').optional(),
-});
-
-const changePasswordBody = namedObject('ChangePasswordRequest', {
-  currentPassword: passwordField('The one you signed in with'),
-  newPassword: newPasswordField,
 });
 
 const createPersonBody = namedObject('CreatePersonRequest', {
@@ -47,19 +43,14 @@ const createPersonBody = namedObject('CreatePersonRequest', {
   role: roleField,
 });
 
-const changePersonBody = z
-  .object({
-    name: nameField.optional(),
-    role: roleField.optional(),
-    disabled: z
-      .boolean('must be true or false')
-      .optional()
-      .describe('true: signed out everywhere, and cannot sign in until it is false again'),
-  })
-  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
-    message: 'must hold name, role or disabled',
-  })
-  .meta({ id: 'ChangePersonRequest' });
+const changePersonBody = changesBody('ChangePersonRequest', {
+  name: nameField.optional(),
+  role: roleField.optional(),
+  disabled: z
+    .boolean('must be true or false')
+    .optional()
+    .describe('true: signed out everywhere, and cannot sign in until it is false again'),
+});
 
 const confirmBody = namedObject('ConfirmAccessRequest', {
   role: choiceField(ROLES, {
@@ -67,8 +58,6 @@ const confirmBody = namedObject('ConfirmAccessRequest', {
     example: 'FINANCE',
   }),
 });
-
-const peopleQuery = z.object(pageFields);
 
 const meSchema = dataObject('Me', {
   ...signedIn,
@@ -162,7 +151,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   }),
   forOneself.post('/ops/me/password', {
     permission: 'own',
-    body: changePasswordBody,
+    body: passwordChangeBody('ChangePasswordRequest'),
     answer: 'Changed',
     operationId: 'changePassword',
     summary: 'Change your password',
@@ -171,7 +160,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   }),
   forAdmins.get(PEOPLE, {
     permission: 'people',
-    query: peopleQuery,
+    query: z.object(pageFields),
     answer: [200, 'One page, oldest first', peoplePageSchema],
     operationId: 'listPeople',
     summary: 'List people',
@@ -224,5 +213,103 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       'For access that another administrator gave: a new person, another role, an enabled person or a new password. You get the second ' +
       'half of the one-time password. First make sure that this is the person you know, with the role that they should have.',
     handle: ({ cases, session, params, body }) => cases.people.confirm(session, params.personId, body.role),
+  }),
+];
+
+/** A command signs in as a person, who lets it in at the dashboard. */
+const DEVICE_LOGINS = '/ops/device-logins';
+const MAX_MACHINE_CHARACTERS = 100;
+const MAX_CODE_CHARACTERS = 100;
+
+const machine = textField({
+  max: MAX_MACHINE_CHARACTERS,
+  description: 'The name of the machine, shown to the person',
+  example: 'adas-laptop',
+});
+
+const askBody = namedObject('DeviceLoginRequest', { machine });
+const askedSchema = dataObject('DeviceLogin', {
+  deviceCode: text('Kept by the command. Shown in this answer only'),
+  userCode: text('For the person to type', 'BCDF-GHJK'),
+  verificationUrl: text('Where the person types it'),
+  expiresInSeconds: count('Both codes expire then', 600),
+  intervalSeconds: count('Wait so long before each `takeDeviceLogin`', 3),
+});
+
+const takeBody = namedObject('TakeDeviceLoginRequest', {
+  deviceCode: textField({ max: MAX_CODE_CHARACTERS, description: 'From `askForDeviceLogin`' }),
+});
+const waitingSchema = dataObject('DeviceLoginWaits', { status: z.literal('waits') });
+
+const codeBody = namedObject('DeviceLoginCode', {
+  userCode: textField({
+    max: MAX_CODE_CHARACTERS,
+    description: 'The code that the command shows, in any case, with or without its hyphen',
+    example: 'BCDF-GHJK',
+  }),
+});
+const CODE = {
+  // Every role has it; with a one-time password nothing is permitted.
+  permission: 'see',
+  takesSecret: true,
+  body: codeBody,
+  errors: ['NOT_FOUND'],
+} as const;
+
+const previewSchema = dataObject('DeviceLoginPreview', {
+  machine: z.string().meta({ example: 'adas-laptop' }),
+  address: text('Where the command asked from', '192.0.2.7'),
+  createdAt: isoTime('When it asked'),
+  expiresAt: isoTime('The code expires then'),
+});
+
+export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
+  forSignIn.post(DEVICE_LOGINS, {
+    body: askBody,
+    answer: [201, 'Show the code, and wait for the person', askedSchema],
+    operationId: 'askForDeviceLogin',
+    summary: 'Ask to be signed in by a person',
+    description:
+      'For programs without a page, as in RFC 8628. A person who has signed in types the code at the dashboard. Counts as a sign-in of ' +
+      'this address.',
+    handle: ({ cases, clientAddress, body }) => cases.deviceLogins.ask({ ...body, address: clientAddress }),
+  }),
+  forSignIn.post(`${DEVICE_LOGINS}/token`, {
+    isPolled: true,
+    body: takeBody,
+    errors: ['NOT_FOUND'],
+    answer: {
+      201: { description: 'A session of the person who let it in', schema: sessionSchema },
+      202: { description: 'Nobody has let it in yet', schema: waitingSchema },
+    },
+    operationId: 'takeDeviceLogin',
+    summary: 'Take the session that a person let in',
+    description:
+      'Works once. The session ends with that of the person who let it in. Refused with `RATE_LIMIT_EXCEEDED` where it is asked more often ' +
+      'than the interval, and with `NOT_FOUND` for a code that is wrong, was used or has expired.',
+    async handle({ cases, body }) {
+      const opened = await cases.deviceLogins.redeem(body.deviceCode);
+      if (!opened) return dataAnswer({ status: 'waits' }, 202);
+      return dataAnswer({ token: opened.token, ...presentSession(opened.session) }, 201);
+    },
+  }),
+  forOneself.post(`${DEVICE_LOGINS}/preview`, {
+    ...CODE,
+    answer: [200, 'Who asks', previewSchema],
+    operationId: 'previewDeviceLogin',
+    summary: 'Read which machine asks with a code',
+    description: 'At most 10 codes a minute can be tried.',
+    handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
+  }),
+  forOneself.post(`${DEVICE_LOGINS}/approve`, {
+    ...CODE,
+    answer: 'The command is let in',
+    operationId: 'approveDeviceLogin',
+    summary: 'Let a command in as yourself',
+    description:
+      'Only if you started that command. It then acts under your name until your present session would end. A code works once. Recorded ' +
+      'in the audit log.',
+    handle: ({ cases, session, browser, body }) =>
+      cases.deviceLogins.approve(session, body.userCode, browser),
   }),
 ];

@@ -5,7 +5,7 @@ import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
 import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
-import { isCleanText, textField } from '../../platform/http/fields.ts';
+import { isCleanText, missingOr, textField } from '../../platform/http/fields.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
@@ -17,7 +17,7 @@ import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
 
 export const emailField = (description: string, example = 'ada@merchant.example') =>
   z
-    .email({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be an e-mail address') })
+    .email({ error: missingOr('must be an e-mail address') })
     .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
     .refine(isCleanText, 'must be an e-mail address')
     .meta({ description, example });
@@ -30,11 +30,20 @@ export const newPasswordField = passwordField('At least 12 characters, of any ki
 export const personNameField = (description: string) =>
   textField({ max: MAX_PERSON_NAME_CHARACTERS, description, example: 'Ada Lovelace' });
 
-export const companyNameField = textField({
-  max: MAX_ACCOUNT_NAME_CHARACTERS,
-  description: 'The name of the company',
-  example: 'Merchant Travel Ltd',
+export const companyNameField = (description: string) =>
+  textField({ max: MAX_ACCOUNT_NAME_CHARACTERS, description, example: 'Merchant Travel Ltd' });
+
+/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
+export const loginFields = (example: string, ofPassword: string) => ({
+  email: textField({ max: MAX_EMAIL_CHARACTERS, description: 'In any case', example }),
+  password: passwordField(ofPassword),
 });
+
+export const passwordChangeBody = (id: string) =>
+  namedObject(id, {
+    currentPassword: passwordField('The one you signed in with'),
+    newPassword: newPasswordField,
+  });
 
 export const codeField = (description: string) =>
   textField({ max: MAX_SECOND_FACTOR_CHARACTERS, description, example: '123456' });

@@ -6,7 +6,7 @@ import { ROLES } from '../../domain/operator-roles.ts';
 import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
-import { MAX_EMAIL_CHARACTERS, MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
+import { MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { UserCases } from '../users/users.ts';
 import {
@@ -14,9 +14,11 @@ import {
   codeField,
   companyNameField,
   emailField,
+  loginFields,
   mailSentSchema,
   newPasswordField,
   personNameField,
+  passwordChangeBody,
   passwordField,
 } from './shared.ts';
 
@@ -28,7 +30,7 @@ const signUpBody = namedObject('SignUpRequest', {
   email: emailField('You sign in with it. It must be able to receive mail'),
   password: newPasswordField,
   name: nameField,
-  companyName: companyNameField,
+  companyName: companyNameField('The name of the company'),
   currency: choiceField(ACCOUNT_CURRENCIES, {
     description: 'Of the wallet and of all prices. It never changes',
     example: 'USD',
@@ -40,15 +42,7 @@ const confirmUserBody = namedObject('ConfirmUserRequest', {
   password: passwordField('The one that was chosen when signing up'),
 });
 
-/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
-const userSignInBody = namedObject('UserSignInRequest', {
-  email: textField({
-    max: MAX_EMAIL_CHARACTERS,
-    description: 'In any case',
-    example: 'ada@merchant.example',
-  }),
-  password: passwordField('Your password'),
-});
+const userSignInBody = namedObject('UserSignInRequest', loginFields('ada@merchant.example', 'Your password'));
 
 const codeBody = namedObject('SecondFactorRequest', {
   code: codeField('Of your authenticator app, or one of your recovery codes'),
@@ -66,11 +60,6 @@ const removeSecondFactorBody = ownPasswordBody
   })
   .meta({ id: 'RemoveSecondFactorRequest' });
 
-const changeOwnPasswordBody = namedObject('ChangeOwnPasswordRequest', {
-  currentPassword: passwordField('The one you signed in with'),
-  newPassword: newPasswordField,
-});
-
 const requestResetBody = namedObject('PasswordResetRequest', {
   email: emailField('The one you sign in with'),
 });
@@ -81,11 +70,7 @@ const confirmResetBody = namedObject('ConfirmPasswordResetRequest', {
 });
 
 const acceptInvitationBody = z
-  .object({
-    token: tokenField,
-    name: nameField.optional(),
-    password: newPasswordField.optional(),
-  })
+  .object({ token: tokenField, name: nameField.optional(), password: newPasswordField.optional() })
   .meta({
     id: 'AcceptInvitationRequest',
     description: '`name` and `password` are needed where the e-mail address has no user yet',
@@ -226,7 +211,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
     },
   }),
   forUser.post('/auth/me/password', {
-    body: changeOwnPasswordBody,
+    body: passwordChangeBody('ChangeOwnPasswordRequest'),
     takesSecret: true,
     answer: 'Changed',
     operationId: 'changeOwnPassword',

@@ -6,14 +6,8 @@ import { DomainError } from '../../domain/errors.ts';
 import { rethrow } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { startPoller, type Poller } from '../../platform/poller.ts';
-import {
-  findKey,
-  findKeysChangedSince,
-  findValidKeyHashes,
-  readDatabaseTime,
-  writeLastUses,
-  type StoredKey,
-} from '../store/accounts.ts';
+import * as store from '../store/accounts.ts';
+import type { StoredKey } from '../store/accounts.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
@@ -22,18 +16,12 @@ const TRUST_MEMORY_MS = 4_500;
 /** A change becomes visible at its commit, a little after its `changed_at`. */
 const POLL_OVERLAP_MS = 10_000;
 const MAX_KEYS = 20_000;
-/**
- * Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were
- * keys once or not.
- */
+/** Refused keys rarely cost a query, and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/**
- * Called before Postgres is asked about what may be a guess. What it throws ends the request, unless the key
- * was made a moment ago.
- */
+/** Called before Postgres is asked about a guess. What it throws ends the request, unless the key is new. */
 export type BeforeKeyLookup = () => Promise<void>;
 
 interface AuthenticatorDeps {
@@ -48,8 +36,8 @@ interface AuthenticatorDeps {
 }
 
 /**
- * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process
- * within 5 s (promise A7). While that poll has failed for too long, every request asks Postgres.
+ * Answers known keys from memory. A poll makes revocations reach this process within 5 s (promise A7). While
+ * it has failed for too long, every request asks Postgres.
  */
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { db, pollDb, clock, brand, onError } = deps;
@@ -61,10 +49,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
   const poll = async (): Promise<void> => {
     const startedAtMs = clock.now().getTime();
-    const databaseTime = await readDatabaseTime(pollDb);
-    if (!changesReadUpTo) for (const hex of await findValidKeyHashes(pollDb)) issued.note(hex, true);
+    const databaseTime = await store.readDatabaseTime(pollDb);
+    if (!changesReadUpTo) for (const hex of await store.findValidKeyHashes(pollDb)) issued.note(hex, true);
     const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
-    for (const key of await findKeysChangedSince(pollDb, since)) {
+    for (const key of await store.findKeysChangedSince(pollDb, since)) {
       issued.note(key.sha256Hex, isValid(key, clock.now().getTime()));
       memory.update(key);
     }
@@ -72,7 +60,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     memory.trustFrom(startedAtMs);
   };
 
-  const issued = createIssuedKeys({ poll, onError });
+  const issued = createIssuedKeys(poll, onError);
 
   /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
   const authenticate = async (rawKey: string, beforeKeyLookup: BeforeKeyLookup): Promise<Principal> => {
@@ -83,7 +71,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
     if (!memory.has(hex)) await issued.admit(hex, beforeKeyLookup);
-    const found = await findKey(db, Buffer.from(hex, 'hex'));
+    const found = await store.findKey(db, Buffer.from(hex, 'hex'));
     const key = memory.remember(hex, found?.environment === environment ? found : undefined);
     if (!key) throw invalidToken();
     return principalOf(key);
@@ -109,7 +97,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 }
 
-/** Keys by their hash in hexadecimal, and which of them were refused. */
+/** By their hash in hexadecimal. */
 function createKeyMemory(clock: Clock) {
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
@@ -151,31 +139,19 @@ function createKeyMemory(clock: Clock) {
 
 const noLimit: BeforeKeyLookup = () => Promise.resolve();
 
-function isValid({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
-}
+const isValid = ({ revokedAt, expiresAt }: StoredKey, nowMs: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 
-export function invalidToken(): DomainError {
-  return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
-}
+export const invalidToken = (): DomainError => new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 
-/**
- * How often unknown keys, from addresses with too many failures, make us poll for keys that were made since
- * the last poll.
- */
+/** How often unknown keys, from addresses with too many failures, make us poll for new keys. */
 const NEW_KEYS_POLL_MS = 250;
 
 /**
- * Distinguishes valid keys that this process has not met yet from guesses, so that guesses from an address
- * lock out no neighbour behind it. `poll` reads what changed, and calls `note`.
+ * Tells valid keys that this process has not met yet from guesses, so that guesses from an address lock out
+ * no neighbour behind it. `poll` reads what changed, and calls `note`.
  */
-function createIssuedKeys({
-  poll,
-  onError,
-}: {
-  readonly poll: () => Promise<void>;
-  readonly onError: (error: unknown) => void;
-}) {
+function createIssuedKeys(poll: () => Promise<void>, onError: AuthenticatorDeps['onError']) {
   /** SHA-256 of every valid key, about 100 bytes each. */
   const valid = new Set<string>();
   let soon: Promise<void> | undefined;
@@ -188,10 +164,8 @@ function createIssuedKeys({
     return soon;
   };
   return {
-    note: (sha256Hex: string, isValid: boolean): void => {
-      if (isValid) valid.add(sha256Hex);
-      else valid.delete(sha256Hex);
-    },
+    note: (sha256Hex: string, isValid: boolean): unknown =>
+      isValid ? valid.add(sha256Hex) : valid.delete(sha256Hex),
     /** Counts what may be a guess. A valid key is never counted. */
     admit: async (sha256Hex: string, beforeKeyLookup: BeforeKeyLookup): Promise<void> => {
       if (valid.has(sha256Hex)) return;
@@ -209,11 +183,7 @@ function createIssuedKeys({
 const WRITE_INTERVAL_MS = 5 * 60_000;
 
 /** When each key was last used, for people who search for unused keys. Requests only note it in memory. */
-function createKeyUses({
-  db,
-  onError,
-  writeUsesEveryMs = WRITE_INTERVAL_MS,
-}: Pick<AuthenticatorDeps, 'db' | 'onError' | 'writeUsesEveryMs'>) {
+function createKeyUses({ db, onError, writeUsesEveryMs = WRITE_INTERVAL_MS }: AuthenticatorDeps) {
   let used = new Set<string>();
   let poller: Poller | undefined;
 
@@ -223,7 +193,7 @@ function createKeyUses({
     const written = used;
     used = new Set();
     try {
-      await writeLastUses(db, [...written]);
+      await store.writeLastUses(db, [...written]);
     } catch (error) {
       for (const keyId of written) used.add(keyId);
       throw error;
@@ -231,9 +201,7 @@ function createKeyUses({
   };
 
   return {
-    note: (keyId: string): void => {
-      used.add(keyId);
-    },
+    note: (keyId: string): void => void used.add(keyId),
     start: (): void => {
       poller = startPoller(write, writeUsesEveryMs, onError);
     },

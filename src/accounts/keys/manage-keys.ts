@@ -3,15 +3,8 @@ import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { noAccount } from '../manage-accounts.ts';
-import {
-  countWorkingKeys,
-  findAccount,
-  insertApiKey,
-  listKeys,
-  lockAccountRow,
-  revokeKeys,
-  type NewApiKey,
-} from '../store/accounts.ts';
+import * as store from '../store/accounts.ts';
+import type { NewApiKey, WhichKeys } from '../store/accounts.ts';
 import { writeAudit } from '../store/audit.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 
@@ -22,26 +15,19 @@ export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'las
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
 export const MAX_WORKING_KEYS = 50;
 
-/**
- * Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. Does not check
- * the company's website.
- */
-export async function createKey(
-  db: AccountsDb,
-  request: CreateKey,
-  actor: string,
-): Promise<{ keyId: string; apiKey: string }> {
+/** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. */
+export async function createKey(db: AccountsDb, request: CreateKey, actor: string) {
   const { brand, accountId, environment, scopes } = request;
   const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
     // Concurrent requests wait for each other.
-    if (!(await lockAccountRow(trx, accountId))) throw noAccount(accountId);
-    if ((await countWorkingKeys(trx, accountId, environment)) >= MAX_WORKING_KEYS)
+    if (!(await store.lockAccountRow(trx, accountId))) throw noAccount(accountId);
+    if ((await store.countWorkingKeys(trx, accountId, environment)) >= MAX_WORKING_KEYS)
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
         details: `an account has at most ${MAX_WORKING_KEYS} working keys in an environment: revoke one first`,
       });
-    await insertApiKey(trx, {
+    await store.insertApiKey(trx, {
       ...request,
       id: keyId,
       sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
@@ -55,13 +41,9 @@ export async function createKey(
 }
 
 /** Revokes one key or all of an account's; returns how many were still valid. */
-export async function revoke(
-  db: AccountsDb,
-  which: { readonly keyId: string } | { readonly accountId: string },
-  actor: string,
-): Promise<number> {
+export function revoke(db: AccountsDb, which: WhichKeys, actor: string): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    const revoked = await revokeKeys(trx, which);
+    const revoked = await store.revokeKeys(trx, which);
     const subject = 'keyId' in which ? which.keyId : which.accountId;
     await writeAudit(trx, { actor, action: 'key.revoke', subject, detail: { revoked } });
     return revoked;
@@ -70,6 +52,6 @@ export async function revoke(
 
 /** All keys of an account, without anything that would help to use one. Throws NOT_FOUND. */
 export async function showKeys(db: AccountsDb, accountId: string) {
-  if (!(await findAccount(db, accountId))) throw noAccount(accountId);
-  return listKeys(db, accountId);
+  if (!(await store.findAccount(db, accountId))) throw noAccount(accountId);
+  return store.listKeys(db, accountId);
 }

@@ -1,7 +1,6 @@
 /**
- * Recent requests of each account, for its developers. Requests are only noted in memory and written together
- * every few seconds: no request waits for it, and a crash loses the last seconds. What is kept is bounded:
- * the last 1,000 of an account in each environment, 7 days.
+ * Recent requests of each account, for its developers: the last 1,000 in each environment, 7 days. They are
+ * noted in memory and written every few seconds: no request waits for it, and a crash loses the last seconds.
  */
 import type { Environment } from '../../domain/account.ts';
 import { DAY_MS } from '../../domain/clock.ts';
@@ -14,7 +13,7 @@ const WRITE_INTERVAL_MS = 2_000;
 /** Of one account in one environment. */
 export const KEPT_REQUESTS = 1_000;
 export const KEEP_REQUESTS_MS = 7 * DAY_MS;
-/** An account may have this many more until they are deleted: deleting is not needed at every writing. */
+/** An account may have this many more until they are deleted. */
 const SLACK = 250;
 /** Of all accounts, between two writes; some 200 bytes each. */
 const MAX_NOTED = 20_000;
@@ -81,10 +80,7 @@ export function createRequestLog({
   };
 }
 
-/**
- * The latest requests of one account in one environment, at most 1,000. After that, each new one overwrites
- * the oldest.
- */
+/** Of one account in one environment, at most 1,000: after that, each new one overwrites the oldest. */
 interface RecentRequests {
   /** Of all that came, overwritten ones too. */
   count: number;
@@ -102,11 +98,8 @@ function createUnwritten() {
       const oldest = recent.requests[recent.count % KEPT_REQUESTS];
       if (!oldest && keptCount >= MAX_NOTED) return;
       recent.count += 1;
-      if (oldest) {
-        // Overwritten: new objects would live for two seconds, and collecting them costs more.
-        Object.assign(oldest, request);
-        return;
-      }
+      // New objects would live for two seconds, and collecting them costs more.
+      if (oldest) return void Object.assign(oldest, request);
       recent.requests.push({ ...request });
       unwritten.set(name, recent);
       keptCount += 1;

@@ -5,15 +5,9 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { unknownSession, type BrowserRequest, type Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
 import { writeAudit } from '../store/audit.ts';
-import {
-  approveDeviceLogin,
-  findDeviceLogin,
-  insertDeviceLogin,
-  notePoll,
-  takeDeviceLogin,
-  type DeviceLoginRow,
-} from '../store/device-logins.ts';
+import * as store from '../store/device-logins.ts';
 import { holdSession } from '../store/users.ts';
 import { tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
 import { openSession, type Opened } from './sessions.ts';
@@ -26,7 +20,6 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LETTERS = 8;
 const DEVICE_CODE_BYTES = 32;
 
-/** Bound to their dependencies in app/composition. */
 export const deviceLoginUseCases = { ask, preview, approve, redeem };
 
 /** Returns both codes, for the only time. */
@@ -37,7 +30,7 @@ async function ask(
   const deviceCode = randomBytes(DEVICE_CODE_BYTES).toString('base64url');
   const letters = Array.from({ length: CODE_LETTERS }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   const now = clock.now();
-  await insertDeviceLogin(db, {
+  await store.insertDeviceLogin(db, {
     device_sha256: sha256(deviceCode),
     code_sha256: sha256(letters),
     ...{ machine, address, created_at: now },
@@ -66,7 +59,7 @@ async function approve(
     if (!(await holdSession(trx, personId, tokenOf(cookie, publicUrl)))) throw unknownSession();
     // The command's session ends with the one that let it in, so that no chain of them outlives a password.
     const approval = { approved_by: personId, session_until: session.expiresAt };
-    if (!(await approveDeviceLogin(trx, device, approval))) throw unknownCode();
+    if (!(await store.approveDeviceLogin(trx, device, approval))) throw unknownCode();
     const detail = { machine, address, from };
     await writeAudit(trx, { actor: email, action: 'device-login.approve', subject: personId, detail });
   });
@@ -77,7 +70,7 @@ async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | unde
   const { db, clock } = deps;
   const deviceSha256 = sha256(deviceCode);
   const now = clock.now();
-  const found = await findDeviceLogin(db, { deviceSha256 }, now);
+  const found = await store.findDeviceLogin(db, { deviceSha256 }, now);
   if (!found) throw unknownCode();
   if (found.polled_at !== null && now.getTime() - found.polled_at.getTime() < DEVICE_POLL_SECONDS * 1_000)
     throw new DomainError('RATE_LIMIT_EXCEEDED', `Ask once every ${DEVICE_POLL_SECONDS} seconds`, {
@@ -85,33 +78,24 @@ async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | unde
     });
   const { approved_by: personId, session_until: until, address } = found;
   if (personId === null || until === null) {
-    await notePoll(db, deviceSha256, now);
+    await store.notePoll(db, deviceSha256, now);
     return undefined;
   }
-  return openSession(deps, personId, {
-    address,
-    until,
-    take: (trx) => takeDeviceLogin(trx, deviceSha256),
-  }).catch((error: unknown) => {
+  const take = (trx: AccountsDb): Promise<boolean> => store.takeDeviceLogin(trx, deviceSha256);
+  return openSession(deps, personId, { address, until, take }).catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
   });
 }
 
 /** Who asks with this code. Throws NOT_FOUND. */
-async function preview(
-  { db, clock }: Pick<UserDeps, 'db' | 'clock'>,
-  userCode: string,
-): Promise<DeviceLoginRow> {
+async function preview({ db, clock }: Pick<UserDeps, 'db' | 'clock'>, userCode: string) {
   const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
-  const found = await findDeviceLogin(db, { codeSha256: sha256(letters) }, clock.now());
+  const found = await store.findDeviceLogin(db, { codeSha256: sha256(letters) }, clock.now());
   if (!found) throw unknownCode();
   return found;
 }
 
-const unknownCode = (): DomainError =>
-  new DomainError(
-    'NOT_FOUND',
-    `This code is wrong, was used, or is older than ${DEVICE_CODE_MS / 60_000} minutes: ask for a new one`,
-  );
+const UNKNOWN = `This code is wrong, was used, or is older than ${DEVICE_CODE_MS / 60_000} minutes: ask for a new one`;
+const unknownCode = (): DomainError => new DomainError('NOT_FOUND', UNKNOWN);
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -5,18 +5,9 @@ import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { findWaiting, markConfirmed, recordAccess, voidWaiting } from '../store/access.ts';
 import { writeAudit } from '../store/audit.ts';
-import {
-  findPerson,
-  hasAdmin,
-  insertPerson,
-  lockPerson,
-  readPeople,
-  updatePerson,
-  type PersonRow,
-  type PersonUpdate,
-  type WhichPerson,
-} from '../store/people.ts';
-import { endSessions } from '../store/users.ts';
+import * as store from '../store/people.ts';
+import type { PersonRow, PersonUpdate } from '../store/people.ts';
+import { endSessions, type WhichUser } from '../store/users.ts';
 import { oneTimePassword, type Passwords } from '../users/passwords.ts';
 import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
 import type { Role } from '../../domain/operator-roles.ts';
@@ -31,39 +22,26 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/**
- * The first half of the person's one-time password. Another administrator gets the second one: no
- * administrator has both.
- */
-export interface GivenHalf {
-  readonly person: PersonView;
-  readonly firstHalf: string;
-  readonly oneTimeUntil: Date;
-}
+/** The first half of the one-time password. Another administrator gets the second: none has both. */
+const toGiven = ({ firstHalf, oneTimeUntil }: NewPassword) => ({ firstHalf, oneTimeUntil });
 
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
 
-/** For signed-in administrators. */
+/** For signed-in administrators: as the functions below, and FORBIDDEN for changing one's own access. */
 export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>
     createPerson(deps, newPerson, person.email),
-  /** Throws NOT_FOUND; FORBIDDEN for one's own role and for disabling oneself. */
   change: async (deps: PeopleDeps, session: Session, id: string, changes: PersonChanges) => {
     if (changes.role !== undefined || changes.disabled !== undefined)
       refuseOneself(session.person.personId, id);
     return changePerson(deps, { id }, changes, session.person.email);
   },
-  /** Throws NOT_FOUND; FORBIDDEN for one's own. */
   resetPassword: async (deps: PeopleDeps, session: Session, id: string) => {
     refuseOneself(session.person.personId, id);
     return resetPassword(deps, { id }, session.person.email);
   },
-  /**
-   * Throws NOT_FOUND; FORBIDDEN for access that one gave; VALIDATION_ERROR for another role than the
-   * person's.
-   */
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
@@ -72,26 +50,21 @@ export const peopleUseCases = {
  * The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail
  * address is taken.
  */
-export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<GivenHalf> {
+export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string) {
   const made = await newPassword(deps);
-  const id = await deps.db
-    .transaction()
-    .execute((trx) => addPerson(deps, trx, { person, actor, made, secondHalf: made.secondHalf }));
-  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
+  const addition = { person, actor, made, secondHalf: made.secondHalf };
+  const id = await deps.db.transaction().execute((trx) => addPerson(deps, trx, addition));
+  return { person: await readView(deps, id), ...toGiven(made) };
 }
 
 /**
  * The one exception: there is no administrator yet who could confirm the first one. Returns the whole
  * one-time password; undefined where a person has the role already. Not for /ops.
  */
-export async function createFirstAdmin(
-  deps: PeopleDeps,
-  person: Omit<NewPerson, 'role'>,
-  actor: string,
-): Promise<{ person: PersonView; oneTimePassword: string; oneTimeUntil: Date } | undefined> {
+export async function createFirstAdmin(deps: PeopleDeps, person: Omit<NewPerson, 'role'>, actor: string) {
   const made = await newPassword(deps);
   const id = await deps.db.transaction().execute(async (trx) => {
-    if (await hasAdmin(trx)) return undefined;
+    if (await store.hasAdmin(trx)) return undefined;
     return addPerson(deps, trx, { person: { ...person, role: 'ADMIN' }, actor, made, secondHalf: null });
   });
   if (id === undefined) return undefined;
@@ -112,12 +85,13 @@ async function addPerson(
 ): Promise<string> {
   const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
   const { hash: passwordHash, oneTimeUntil } = made;
-  const id = await insertPerson(trx, { ...detail, passwordHash, oneTimeUntil });
+  const id = await store.insertPerson(trx, { ...detail, passwordHash, oneTimeUntil });
   if (id === undefined) {
     const details = 'email: another person has it already';
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
   }
-  await record(trx, { id, ...detail }, { actor, now: clock.now(), secondHalf });
+  const access = { given_by: actor, given_at: clock.now(), second_half: secondHalf };
+  await recordAccess(trx, { id, ...detail }, access);
   await writeAudit(trx, { actor, action: 'person.create', subject: id, detail });
   return id;
 }
@@ -129,10 +103,10 @@ async function addPerson(
  */
 export async function changePerson(
   deps: PeopleDeps,
-  which: WhichPerson,
+  which: WhichUser,
   changes: PersonChanges,
   actor: string,
-): Promise<{ readonly person: PersonView; readonly given: Omit<GivenHalf, 'person'> | undefined }> {
+) {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
@@ -140,60 +114,57 @@ export async function changePerson(
   // Hashing takes too long for a transaction.
   const made = role !== undefined || disabled === false ? await newPassword(deps) : undefined;
   const given = await deps.db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     const before = { role: row.role, isDisabled: row.disabled_at !== null };
     const after = { role: role ?? before.role, isDisabled: disabled ?? before.isDisabled };
     const password = givesAccess(before, after) ? made : undefined;
-    await updatePerson(trx, id, { name, role, disabledAt, password });
+    await store.updatePerson(trx, id, { name, role, disabledAt, password });
     if (disabled !== undefined || role !== undefined) await endSessions(trx, id);
     if (disabled === true) await voidWaiting(trx, id);
-    if (password)
-      await record(trx, { ...row, role: after.role }, { actor, now, secondHalf: password.secondHalf });
+    const access = { given_by: actor, given_at: now, second_half: password?.secondHalf };
+    if (password) await recordAccess(trx, { ...row, role: after.role }, access);
     await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
     return password;
   });
-  return {
-    person: await readView(deps, id),
-    given: given && { firstHalf: given.firstHalf, oneTimeUntil: given.oneTimeUntil },
-  };
+  return { person: await readView(deps, id), given: given && toGiven(given) };
 }
 
 /**
  * Also ends a lock and every session of the person, who can sign in again once another administrator has
  * confirmed it. Throws NOT_FOUND.
  */
-export async function resetPassword(deps: PeopleDeps, which: WhichPerson, actor: string): Promise<GivenHalf> {
+export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string) {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const made = await newPassword(deps);
   await deps.db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     // Before the sessions: one that is being opened with the old password waits for this.
-    await updatePerson(trx, id, { password: made });
+    await store.updatePerson(trx, id, { password: made });
     await endSessions(trx, id);
-    await record(trx, row, { actor, now, secondHalf: made.secondHalf });
+    await recordAccess(trx, row, { given_by: actor, given_at: now, second_half: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
   });
-  return { person: await readView(deps, id), firstHalf: made.firstHalf, oneTimeUntil: made.oneTimeUntil };
+  return { person: await readView(deps, id), ...toGiven(made) };
 }
 
 /** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
 export async function confirmAccess(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
-  which: WhichPerson,
+  which: WhichUser,
   role: Role,
   by: string,
 ) {
   const { id } = await findOrThrow(db, which);
   const now = clock.now();
   const confirmed = await db.transaction().execute(async (trx) => {
-    const row = await lockPerson(trx, id);
+    const row = await store.lockPerson(trx, id);
     const waiting = await findWaiting(trx, id);
     const oneTimeUntil = row.one_time_until ?? now;
     if (!waiting || oneTimeUntil <= now)
       throw new DomainError('NOT_FOUND', 'There is nothing to confirm for this person, or it has expired');
     refuseConfirmation({ givenBy: waiting.given_by, role: row.role }, { by, role });
-    await markConfirmed(trx, waiting, by, now);
+    await markConfirmed(trx, waiting.id, by, now);
     const detail = { role, givenBy: waiting.given_by };
     await writeAudit(trx, { actor: by, action: 'person.confirm', subject: id, detail });
     return { secondHalf: waiting.second_half, oneTimeUntil };
@@ -205,16 +176,9 @@ export async function listPeople(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
   which: PageQuery,
 ): Promise<Page<PersonView>> {
-  const page = await readPeople(db, which);
+  const page = await store.readPeople(db, which);
   return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
-
-const record = (
-  trx: AccountsDb,
-  { id: user_id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
-  { actor, now, secondHalf }: { actor: string; now: Date; secondHalf: string | null },
-): Promise<void> =>
-  recordAccess(trx, { user_id, email, role, given_by: actor, given_at: now, second_half: secondHalf });
 
 type NewPassword = Awaited<ReturnType<typeof newPassword>>;
 
@@ -227,8 +191,8 @@ async function newPassword({ clock, passwords }: Pick<PeopleDeps, 'clock' | 'pas
   return { whole, firstHalf, secondHalf, hash: await passwords.hash(whole), oneTimeUntil };
 }
 
-async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRow> {
-  const row = await findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
+async function findOrThrow(db: AccountsDb, which: WhichUser): Promise<PersonRow> {
+  const row = await store.findPerson(db, 'email' in which ? { email: which.email.toLowerCase() } : which);
   if (!row) throw new DomainError('NOT_FOUND', 'No such person');
   return row;
 }

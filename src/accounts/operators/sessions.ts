@@ -10,7 +10,7 @@ import { dropSession } from '../store/users.ts';
 import { only, purposeOf, tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
 import { sendSecondFactor } from '../users/second-factors.ts';
 import { cookieNames, NOT_SIGNED_IN, SESSION_MS } from '../users/sessions.ts';
-import { changePassword, findSession, signIn, signOut } from '../users/users.ts';
+import { changePassword, findSession, signIn, signOut, type PasswordChange } from '../users/users.ts';
 
 /** For the audit log. */
 interface RefusedAttempt {
@@ -18,10 +18,16 @@ interface RefusedAttempt {
   readonly requestId: string;
 }
 
+interface ProgramLogin {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: string | undefined;
+  readonly address: string;
+}
+
 /** `ops_`, so that no token looks like an API key; better-auth's token; its signature in base64url. */
 const TOKEN = /^ops_([0-9A-Za-z]{32})([\w-]{43})$/;
 
-/** Bound to their dependencies in app/composition. */
 export const sessionUseCases = {
   signIn: signInProgram,
   find: findSession,
@@ -30,12 +36,8 @@ export const sessionUseCases = {
   signOut: async (deps: UserDeps, { person }: Session, browser: BrowserRequest) => {
     await signOut(deps, userOf(person), browser);
   },
-  changePassword: (
-    deps: UserDeps,
-    { person }: Session,
-    change: { readonly currentPassword: string; readonly newPassword: string },
-    browser: BrowserRequest,
-  ) => changePassword(deps, userOf(person), change, browser),
+  changePassword: (deps: UserDeps, { person }: Session, change: PasswordChange, browser: BrowserRequest) =>
+    changePassword(deps, userOf(person), change, browser),
 };
 
 const userOf = ({ personId: userId, email, name }: Session['person']) => ({ user: { userId, email, name } });
@@ -46,19 +48,7 @@ export interface Opened {
 }
 
 /** Returns the token, for the only time. Throws UNAUTHORIZED, also without the code of a second factor. */
-async function signInProgram(
-  deps: UserDeps,
-  {
-    code,
-    address,
-    ...login
-  }: {
-    readonly email: string;
-    readonly password: string;
-    readonly code?: string | undefined;
-    readonly address: string;
-  },
-): Promise<Opened> {
+async function signInProgram(deps: UserDeps, { code, address, ...login }: ProgramLogin): Promise<Opened> {
   const browser = { cookie: undefined, clientAddress: address, isForOperators: true, isProgram: true };
   const first = await signIn(deps, login, browser);
   let { cookies } = first;
@@ -71,19 +61,22 @@ async function signInProgram(
   return opened(deps, tokenOf(cookies.join('; '), deps.publicUrl), address);
 }
 
-/**
- * For an operator whom the caller has checked, second factor included. It ends at `until`, or when others do.
- * `take` spends the approval once the session exists: what ends all sessions of the person meanwhile ends one
- * of the two. Throws UNAUTHORIZED where the person may not sign in, or the approval is spent or void.
- */
+interface Approval {
+  readonly address: string;
+  /** The session ends then, or when others do. */
+  readonly until: Date;
+  /**
+   * Spends the approval, once the session exists: what ends all sessions of the person meanwhile ends one of
+   * the two. False: it is spent or void.
+   */
+  readonly take: (trx: AccountsDb) => Promise<boolean>;
+}
+
+/** For an operator whom the caller has checked, second factor included. Throws UNAUTHORIZED. */
 export async function openSession(
   deps: UserDeps,
   userId: string,
-  {
-    address,
-    until,
-    take,
-  }: { readonly address: string; readonly until: Date; readonly take: (trx: AccountsDb) => Promise<boolean> },
+  { address, until, take }: Approval,
 ): Promise<Opened> {
   const { internalAdapter } = await deps.auth.$context;
   const person = await findPerson(deps.db, { id: userId });
@@ -111,10 +104,7 @@ async function opened(deps: UserDeps, sessionToken: string, address: string): Pr
   return { token, session };
 }
 
-/**
- * Throws INVALID_TOKEN for a malformed token, and a session that is unknown, over, idle for too long,
- * revoked, or no operator's. `browser` is a request that would have this session.
- */
+/** Throws INVALID_TOKEN where findSession refuses it. `browser` is a request that would have this session. */
 async function authenticate(
   deps: UserDeps,
   token: string,
@@ -153,11 +143,7 @@ export async function refusePerson(
   { person }: Session,
   { subject, requestId, wanted }: RefusedAttempt & { readonly wanted: string },
 ): Promise<never> {
-  await writeAudit(db, {
-    actor: person.email,
-    action: 'ops.refuse',
-    subject,
-    detail: { role: person.role, wanted, requestId },
-  });
+  const detail = { role: person.role, wanted, requestId };
+  await writeAudit(db, { actor: person.email, action: 'ops.refuse', subject, detail });
   throw new DomainError('FORBIDDEN', `Your role ${person.role} may not ${wanted}`);
 }

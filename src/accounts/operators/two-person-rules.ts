@@ -1,7 +1,4 @@
-/**
- * What takes two people: access, and actions above a limit. Pure: use cases, and the steps that decide
- * approvals, read the rows for it.
- */
+/** What takes two people: access, and actions above a limit. Callers read the rows for it. */
 import { DAY_MS } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Role } from '../../domain/operator-roles.ts';
@@ -25,8 +22,8 @@ export interface GivenAccess {
 export const INDEPENDENT_AFTER_MS = DAY_MS;
 
 /**
- * False for one and the same person, where one of the two gave or confirmed the access of the other, and
- * where a third person did so for both. `recent`: the access that was given within INDEPENDENT_AFTER_MS.
+ * False for one person, where one of the two gave or confirmed the access of the other, and where a third
+ * person did so for both. `recent`: what was given within INDEPENDENT_AFTER_MS.
  */
 export function areIndependent(one: string, other: string, recent: readonly GivenAccess[]): boolean {
   const accessGivers = (person: string): Set<string> => {

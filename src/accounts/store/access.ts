@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable } from 'kysely';
+import { sql, type Insertable } from 'kysely';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 import {
   areIndependent,
@@ -6,51 +6,42 @@ import {
   personKey,
   type GivenAccess,
 } from '../operators/two-person-rules.ts';
+import type { PersonRow } from './people.ts';
 import type { AccessGrantsTable } from './tables.ts';
 
-/**
- * Records access that was given. The half of an earlier password that still waits is void. The caller has
- * locked the person's row.
- */
-export async function recordAccess(trx: AccountsDb, grant: Insertable<AccessGrantsTable>): Promise<void> {
-  await voidWaiting(trx, grant.user_id);
-  await trx.insertInto('access_grants').values(grant).execute();
-}
-
-export async function voidWaiting(trx: AccountsDb, userId: string): Promise<void> {
+/** Voids the half of an earlier password that still waits. The caller has locked the person's row. */
+export async function recordAccess(
+  trx: AccountsDb,
+  { id: user_id, email, role }: Pick<PersonRow, 'id' | 'email' | 'role'>,
+  given: Pick<Insertable<AccessGrantsTable>, 'given_by' | 'given_at' | 'second_half'>,
+): Promise<void> {
+  await voidWaiting(trx, user_id);
   await trx
-    .updateTable('access_grants')
-    .set({ second_half: null })
-    .where('user_id', '=', userId)
-    .where('second_half', 'is not', null)
+    .insertInto('access_grants')
+    .values({ user_id, email, role, ...given })
     .execute();
 }
 
-export type WaitingAccess = Selectable<AccessGrantsTable> & { readonly second_half: string };
+/** Access that awaits a second person: at most one row of a person. */
+const waitsFor = (userId: string) => sql<boolean>`user_id = ${userId} and second_half is not null`;
 
-/** Access that awaits a second person; there is at most one of a person. */
-export async function findWaiting(trx: AccountsDb, userId: string): Promise<WaitingAccess | undefined> {
-  const row = await trx
+export const voidWaiting = (trx: AccountsDb, userId: string) =>
+  trx.updateTable('access_grants').set({ second_half: null }).where(waitsFor(userId)).execute();
+
+export const findWaiting = (trx: AccountsDb, userId: string) =>
+  trx
     .selectFrom('access_grants')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('second_half', 'is not', null)
+    .select(['id', 'given_by'])
+    .select((eb) => eb.ref('second_half').$notNull().as('second_half'))
+    .where(waitsFor(userId))
     .executeTakeFirst();
-  return row as WaitingAccess | undefined;
-}
 
-export async function markConfirmed(
-  trx: AccountsDb,
-  { id }: WaitingAccess,
-  confirmedBy: string,
-  now: Date,
-): Promise<void> {
-  await trx
+export const markConfirmed = (trx: AccountsDb, id: bigint, confirmed_by: string, confirmed_at: Date) =>
+  trx
     .updateTable('access_grants')
-    .set({ second_half: null, confirmed_by: confirmedBy, confirmed_at: now })
+    .set({ second_half: null, confirmed_by, confirmed_at })
     .where('id', '=', id)
     .execute();
-}
 
 /**
  * Whether the two people are independent (two-person-rules.ts), by the access that was given within a day.

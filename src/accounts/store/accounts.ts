@@ -1,11 +1,5 @@
-import { sql, type Selectable } from 'kysely';
-import {
-  termsOfPlan,
-  type Account,
-  type Environment,
-  type Plan,
-  type Principal,
-} from '../../domain/account.ts';
+import { sql, type Selectable, type Updateable } from 'kysely';
+import { termsOfPlan, type Account, type Environment, type Principal } from '../../domain/account.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AccountsTable } from './tables.ts';
 
@@ -33,73 +27,45 @@ export interface NewApiKey extends Pick<
 }
 
 export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {
-  const { id, type, name, email, currency, plan } = account;
-  const enterprise = { enterprise_requests_per_minute: account.enterpriseRequestsPerMinute };
-  await db
-    .insertInto('accounts')
-    .values({ id, type, name, email, currency, plan, ...enterprise })
-    .execute();
+  const { id, type, name, email, currency, plan, enterpriseRequestsPerMinute: own } = account;
+  const row = { id, type, name, email, currency, plan, enterprise_requests_per_minute: own };
+  await db.insertInto('accounts').values(row).execute();
 }
 
+const oneAccount = (db: AccountsDb, id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id);
+
 export async function findAccount(db: AccountsDb, id: string): Promise<Account | undefined> {
-  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await oneAccount(db, id).executeTakeFirst();
   return row && toAccount(row);
 }
 
-/** With what only its members see. */
-export async function readAccountRow(db: AccountsDb, id: string) {
-  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  return { ...toAccount(row), websiteUrl: row.website_url, createdAt: row.created_at };
+/** With what only its members and operators see. */
+export async function findAccountRow(db: AccountsDb, id: string): Promise<FoundAccount | undefined> {
+  const row = await oneAccount(db, id).executeTakeFirst();
+  return row && toFoundAccount(row);
 }
 
+/** Columns whose value is undefined stay. */
 export async function updateAccount(
   db: AccountsDb,
   id: string,
-  { name, websiteUrl }: { readonly name?: string | undefined; readonly websiteUrl?: string | undefined },
+  changes: Updateable<AccountsTable>,
 ): Promise<void> {
   await db
     .updateTable('accounts')
-    // Kysely leaves out columns whose value is undefined.
-    .set({ name, website_url: websiteUrl, changed_at: sql<Date>`clock_timestamp()` })
+    .set({ ...changes, changed_at: sql<Date>`clock_timestamp()` })
     .where('id', '=', id)
     .execute();
 }
 
 /** Locks the account until the transaction ends. */
-export function lockAccountRow(trx: AccountsDb, id: string): Promise<Selectable<AccountsTable> | undefined> {
-  return trx.selectFrom('accounts').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
-}
-
-export async function updateAccountTerms(
-  db: AccountsDb,
-  id: string,
-  terms: {
-    readonly plan: Plan;
-    readonly requestsPerMinute: number | null;
-    readonly disabledAt: Date | null;
-  },
-): Promise<void> {
-  await db
-    .updateTable('accounts')
-    .set({
-      plan: terms.plan,
-      enterprise_requests_per_minute: terms.requestsPerMinute,
-      disabled_at: terms.disabledAt,
-      changed_at: sql<Date>`clock_timestamp()`,
-    })
-    .where('id', '=', id)
-    .execute();
-}
+export const lockAccountRow = (trx: AccountsDb, id: string) =>
+  oneAccount(trx, id).forNoKeyUpdate().executeTakeFirst();
 
 /** Several accounts may share an e-mail address. */
 export async function findAccountsByEmail(db: AccountsDb, email: string): Promise<Account[]> {
-  const rows = await db
-    .selectFrom('accounts')
-    .selectAll()
-    .where('email', '=', email)
-    .orderBy('created_at')
-    .execute();
-  return rows.map(toAccount);
+  const found = db.selectFrom('accounts').selectAll().where('email', '=', email);
+  return (await found.orderBy('created_at').execute()).map(toAccount);
 }
 
 export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void> {
@@ -121,7 +87,12 @@ export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void
     .execute();
 }
 
-/** Neither revoked nor expired. */
+/** A key that is neither revoked nor expired. */
+export const isWorking = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > now())`;
+
+/** A key as it may be shown. */
+export const maskedKey = sql<string>`display_prefix || '…' || last_four`.as('key');
+
 export async function countWorkingKeys(
   db: AccountsDb,
   accountId: string,
@@ -130,19 +101,16 @@ export async function countWorkingKeys(
   const { count } = await db
     .selectFrom('api_keys')
     .select((eb) => eb.fn.countAll().as('count'))
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .where((eb) => eb.and({ account_id: accountId, environment }))
+    .where(isWorking)
     .executeTakeFirstOrThrow();
   return Number(count);
 }
 
-/** Revokes one key, or all of an account's; returns how many were still valid. */
-export async function revokeKeys(
-  db: AccountsDb,
-  which: { keyId: string } | { accountId: string },
-): Promise<number> {
+export type WhichKeys = { readonly keyId: string } | { readonly accountId: string };
+
+/** Returns how many were still valid. */
+export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<number> {
   const result = await db
     .updateTable('api_keys')
     .set((eb) => ({ revoked_at: eb.fn<Date>('now'), changed_at: eb.fn<Date>('clock_timestamp') }))
@@ -152,10 +120,7 @@ export async function revokeKeys(
   return Number(result.numUpdatedRows);
 }
 
-/**
- * Other processes write the same keys: one write in five minutes is enough for all of them, and none waits
- * for another or for a revocation.
- */
+/** One write in five minutes is enough for all processes, and none waits for another or for a revocation. */
 export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = now()
@@ -169,15 +134,9 @@ export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): 
 export async function listKeys(db: AccountsDb, accountId: string) {
   return db
     .selectFrom('api_keys')
-    .select(['id as keyId', 'environment', 'scopes', 'allowed_addresses as allowedAddresses'])
-    .select(sql<string>`display_prefix || '…' || last_four`.as('key'))
-    .select([
-      'company_name as company',
-      'website_url as websiteUrl',
-      'created_at as createdAt',
-      'expires_at as expiresAt',
-    ])
-    .select(['revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
+    .select(['id as keyId', maskedKey, 'environment', 'scopes', 'allowed_addresses as allowedAddresses'])
+    .select(['company_name as company', 'website_url as websiteUrl', 'created_at as createdAt'])
+    .select(['expires_at as expiresAt', 'revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
@@ -209,9 +168,8 @@ export async function findValidKeyHashes(db: AccountsDb): Promise<string[]> {
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .select('key_sha256')
-    .where('revoked_at', 'is', null)
     .where('disabled_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .where(isWorking)
     .execute();
   return rows.map(({ key_sha256 }) => key_sha256.toString('hex'));
 }
@@ -243,3 +201,12 @@ export function toAccount(row: Selectable<AccountsTable>): Account {
   const requestsPerMinute = termsOfPlan(plan).requestsPerMinute ?? row.enterprise_requests_per_minute ?? 0;
   return { id, type, name, email, currency, plan, requestsPerMinute };
 }
+
+export type FoundAccount = ReturnType<typeof toFoundAccount>;
+
+export const toFoundAccount = (row: Selectable<AccountsTable>) => ({
+  ...toAccount(row),
+  websiteUrl: row.website_url,
+  disabledAt: row.disabled_at,
+  createdAt: row.created_at,
+});

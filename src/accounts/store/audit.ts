@@ -28,23 +28,18 @@ export async function writeWorldAudit(
       from world`.execute(trx);
 }
 
-/** All of them exact. */
+/** All of them exact; includes `from`, excludes `to`. */
 export interface AuditFilters {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
   /** Only changes of rows of this environment. */
   readonly environment?: Environment | undefined;
-  /** Included. */
   readonly from?: Date | undefined;
-  /** Excluded. */
   readonly to?: Date | undefined;
 }
 
-/**
- * A place between two rows of a log: before it in time, or at the same moment with a lower id. `atMicros`:
- * since 1970.
- */
+/** Before a row in time, or at the same moment with a lower id. `atMicros`: since 1970. */
 export interface LogPlace<Id> {
   readonly atMicros: bigint;
   readonly id: Id;

@@ -1,14 +1,9 @@
-import type { Selectable } from 'kysely';
+import type { Insertable } from 'kysely';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { DeviceLoginsTable } from './tables.ts';
 
-export type DeviceLoginRow = Selectable<DeviceLoginsTable>;
-
 /** Also forgets those that have expired. */
-export async function insertDeviceLogin(
-  db: AccountsDb,
-  login: Omit<DeviceLoginRow, 'polled_at' | 'approved_by' | 'session_until'>,
-): Promise<void> {
+export async function insertDeviceLogin(db: AccountsDb, login: Insertable<DeviceLoginsTable>): Promise<void> {
   await db.deleteFrom('device_logins').where('expires_at', '<=', login.created_at).execute();
   await db.insertInto('device_logins').values(login).execute();
 }
@@ -18,7 +13,7 @@ export function findDeviceLogin(
   db: AccountsDb,
   which: { readonly deviceSha256: Buffer } | { readonly codeSha256: Buffer },
   now: Date,
-): Promise<DeviceLoginRow | undefined> {
+) {
   const open = db
     .selectFrom('device_logins')
     .selectAll()
@@ -37,29 +32,15 @@ export async function approveDeviceLogin(
   deviceSha256: Buffer,
   approval: { readonly approved_by: string; readonly session_until: Date },
 ): Promise<boolean> {
-  const result = await db
-    .updateTable('device_logins')
-    .set(approval)
-    .where('device_sha256', '=', deviceSha256)
-    .where('approved_by', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  const one = db.updateTable('device_logins').set(approval).where('device_sha256', '=', deviceSha256);
+  return (await one.where('approved_by', 'is', null).executeTakeFirst()).numUpdatedRows === 1n;
 }
 
-export async function notePoll(db: AccountsDb, deviceSha256: Buffer, now: Date): Promise<void> {
-  await db
-    .updateTable('device_logins')
-    .set({ polled_at: now })
-    .where('device_sha256', '=', deviceSha256)
-    .execute();
-}
+export const notePoll = (db: AccountsDb, deviceSha256: Buffer, polled_at: Date) =>
+  db.updateTable('device_logins').set({ polled_at }).where('device_sha256', '=', deviceSha256).execute();
 
 /** Takes an approved one, once. False: nobody has let it in, or it was taken or withdrawn. */
 export async function takeDeviceLogin(db: AccountsDb, deviceSha256: Buffer): Promise<boolean> {
-  const result = await db
-    .deleteFrom('device_logins')
-    .where('device_sha256', '=', deviceSha256)
-    .where('approved_by', 'is not', null)
-    .executeTakeFirst();
-  return result.numDeletedRows === 1n;
+  const one = db.deleteFrom('device_logins').where('device_sha256', '=', deviceSha256);
+  return (await one.where('approved_by', 'is not', null).executeTakeFirst()).numDeletedRows === 1n;
 }

@@ -1,9 +1,10 @@
 /** Operators: users with a role in `operators`. */
 import { sql } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { readPage } from '../../platform/database/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Role } from '../../domain/operator-roles.ts';
-import { beginUserAnew, setPassword, type NewUser } from './users.ts';
+import { beginUserAnew, setPassword, type NewUser, type WhichUser } from './users.ts';
 
 /** With the access that awaits confirmation. */
 const people = (db: AccountsDb) =>
@@ -19,10 +20,8 @@ const people = (db: AccountsDb) =>
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPerson>>>;
 
-export type WhichPerson = { readonly id: string } | { readonly email: string };
-
 /** undefined: no such user, or one without a role. */
-export const findPerson = (db: AccountsDb, which: WhichPerson) =>
+export const findPerson = (db: AccountsDb, which: WhichUser) =>
   people(db)
     .where((eb) => ('id' in which ? eb('users.id', '=', which.id) : eb('users.email', '=', which.email)))
     .executeTakeFirst();
@@ -56,19 +55,8 @@ export async function hasAdmin(db: AccountsDb): Promise<boolean> {
 }
 
 /** A page, oldest first. */
-export async function readPeople(db: AccountsDb, { page, limit }: PageQuery): Promise<Page<PersonRow>> {
-  const { total } = await db
-    .selectFrom('operators')
-    .select((eb) => eb.fn.countAll().as('total'))
-    .executeTakeFirstOrThrow();
-  const items = await people(db)
-    .orderBy('operators.created_at')
-    .orderBy('users.id')
-    .limit(limit)
-    .offset((page - 1) * limit)
-    .execute();
-  return { items, total: Number(total), page, limit };
-}
+export const readPeople = (db: AccountsDb, query: PageQuery): Promise<Page<PersonRow>> =>
+  readPage(people(db).orderBy('operators.created_at').orderBy('users.id'), query);
 
 export interface PersonUpdate {
   readonly name?: string | undefined;

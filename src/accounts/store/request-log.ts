@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { NewLoggedRequest } from '../../platform/request-log.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import { maskedKey } from './accounts.ts';
 
 /** As its account reads it. `key`: its beginning and its last four characters. */
 export type LoggedRequest = Omit<NewLoggedRequest, 'accountId' | 'environment' | 'atMs'> & {
@@ -36,26 +37,26 @@ export async function deleteOldRequests(db: AccountsDb, before: Date): Promise<v
   await db.deleteFrom('api_requests').where('at', '<', before).execute();
 }
 
+export interface RequestsQuery {
+  /** The id of the last one seen. */
+  readonly before: bigint | undefined;
+  readonly limit: number;
+  readonly requestId?: string | undefined;
+}
+
 /** The newest first. */
 export function listRequestRows(
   db: AccountsDb,
-  which: {
-    readonly accountId: string;
-    readonly environment: Environment;
-    readonly before: bigint | undefined;
-    readonly limit: number;
-    readonly requestId?: string | undefined;
-  },
+  { accountId, environment }: { readonly accountId: string; readonly environment: Environment },
+  { before, limit, requestId }: RequestsQuery,
 ): Promise<LoggedRequest[]> {
-  const { accountId, environment, before, limit, requestId } = which;
   return db
     .selectFrom('api_requests as request')
     .innerJoin('api_keys', 'api_keys.id', 'request.key_id')
     .select(['request.id', 'request_id as requestId', 'at', 'method', 'path', 'status'])
     .select(['error_code as errorCode', 'duration_ms as durationMs', 'key_id as keyId'])
-    .select(sql<string>`display_prefix || '…' || last_four`.as('key'))
-    .where('request.account_id', '=', accountId)
-    .where('request.environment', '=', environment)
+    .select(maskedKey)
+    .where((eb) => eb.and({ 'request.account_id': accountId, 'request.environment': environment }))
     .$if(before !== undefined, (query) => query.where('request.id', '<', before ?? 0n))
     .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
     .orderBy('request.id', 'desc')

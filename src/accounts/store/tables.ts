@@ -4,7 +4,6 @@ import type { AccountCurrency } from '../../domain/money.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 
-/** Users who operate the service. */
 export interface OperatorsTable {
   user_id: string;
   role: Role;
@@ -18,7 +17,6 @@ export interface OperatorsTable {
 export interface DeviceLoginsTable {
   device_sha256: Buffer;
   code_sha256: Buffer;
-  /** The name that the command gave. */
   machine: string;
   address: string;
   created_at: Date;
@@ -28,9 +26,7 @@ export interface DeviceLoginsTable {
   session_until: Date | null;
 }
 
-/**
- * Access that was given to a person: at first, with another role, after being disabled, or by a new password.
- */
+/** Access that was given: at first, with another role, after being disabled, or by a new password. */
 export interface AccessGrantsTable {
   id: Generated<bigint>;
   user_id: string;
@@ -88,10 +84,7 @@ export interface AuditLogTable {
   detail: ColumnType<unknown, string, string>;
 }
 
-/**
- * This and the next four are better-auth's (src/accounts/users/better-auth.ts); columns that only it reads
- * are left out.
- */
+/** This and the next four are better-auth's; columns that only it reads are left out. */
 export interface UsersTable {
   id: string;
   /** In lower case. */
@@ -162,7 +155,6 @@ export interface InvitationsTable {
   expires_at: Date;
 }
 
-/** Recent requests with an account's keys (src/accounts/keys/request-log.ts). */
 export interface ApiRequestsTable {
   id: Generated<bigint>;
   account_id: string;
@@ -185,7 +177,6 @@ export interface UsedCodesTable {
   used_at: Date;
 }
 
-/** How many mails an address got since a moment. */
 export interface MailsToTable {
   address_sha256: Buffer;
   since: Date;

@@ -1,26 +1,22 @@
 import { hash, randomBytes } from 'node:crypto';
-import { sql, type Selectable } from 'kysely';
-import type { Account } from '../../domain/account.ts';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { AccountCurrency } from '../../domain/money.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
-import type { InvitationsTable, UsersTable } from './tables.ts';
+import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
 
 export type UserRow = Selectable<UsersTable>;
 
-export function findUser(
-  db: AccountsDb,
-  which: { readonly id: string } | { readonly email: string },
-): Promise<UserRow | undefined> {
-  return db
+export type WhichUser = { readonly id: string } | { readonly email: string };
+
+export const findUser = (db: AccountsDb, which: WhichUser): Promise<UserRow | undefined> =>
+  db
     .selectFrom('users')
     .selectAll()
-    .where((eb) => ('id' in which ? eb('id', '=', which.id) : eb('email', '=', which.email)))
+    .where((eb) => eb.and(which))
     .executeTakeFirst();
-}
 
 /** What signing in with this e-mail address depends on, in one query. */
 export const findSignIn = (db: AccountsDb, email: string) =>
@@ -40,7 +36,7 @@ export const findSignIn = (db: AccountsDb, email: string) =>
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('users')
-    .set({ failed_logins: 0, locked_until: null })
+    .set(UNLOCKED)
     .where('id', '=', userId)
     .where((eb) => eb.or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
     .where(
@@ -52,9 +48,8 @@ export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Pr
 }
 
 /**
- * Counts a wrong password for the user with this e-mail address, if there is one. Counts nothing during a
- * lock, so that further guesses do not lock the owner out for ever. Returns the id of a user whom it locks
- * out.
+ * Counts a wrong password; nothing during a lock, so that guesses do not lock the owner out for ever. Returns
+ * the id of a user whom it locks out.
  */
 export async function countFailure(
   db: AccountsDb,
@@ -72,33 +67,22 @@ export async function countFailure(
   return rows[0]?.is_locked === true ? rows[0].id : undefined;
 }
 
+const UNLOCKED = { failed_logins: 0, locked_until: null };
+
 export async function unlockUser(db: AccountsDb, userId: string): Promise<void> {
-  await db
-    .updateTable('users')
-    .set({ failed_logins: 0, locked_until: null })
-    .where('id', '=', userId)
-    .execute();
+  await db.updateTable('users').set(UNLOCKED).where('id', '=', userId).execute();
 }
 
-/**
- * Removes a user whose e-mail address was never confirmed, with all links that were sent: the next sign-up
- * starts from zero.
- */
-export async function deleteUnconfirmed(db: AccountsDb, email: string): Promise<void> {
-  await db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
-}
+/** An address that was never confirmed, with all links that were sent: the next sign-up starts from zero. */
+export const deleteUnconfirmed = (db: AccountsDb, email: string) =>
+  db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
 
-export async function insertSignUp(
-  db: AccountsDb,
-  signUp: { readonly user_id: string; readonly company_name: string; readonly currency: AccountCurrency },
-): Promise<void> {
-  await db.insertInto('sign_ups').values(signUp).execute();
-}
+export const insertSignUp = (db: AccountsDb, signUp: Insertable<SignUpsTable>) =>
+  db.insertInto('sign_ups').values(signUp).execute();
 
-/** Takes what the user signed up for; undefined where it was taken before. */
-export function takeSignUp(trx: AccountsDb, userId: string) {
-  return trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
-}
+/** Undefined where it was taken before. */
+export const takeSignUp = (trx: AccountsDb, userId: string) =>
+  trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
 
 export interface NewUser {
   readonly email: string;
@@ -158,41 +142,25 @@ export async function setPassword(
 
 /** False: the user is gone, or was confirmed before. */
 export async function markConfirmedUser(db: AccountsDb, userId: string): Promise<boolean> {
-  const result = await db
-    .updateTable('users')
-    .set({ email_verified: true })
-    .where('id', '=', userId)
-    .where('email_verified', '=', false)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+  const confirm = db.updateTable('users').set({ email_verified: true }).where('id', '=', userId);
+  return (await confirm.where('email_verified', '=', false).executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 /** Waits for a transaction that changes it. */
 export async function findPasswordHash(db: AccountsDb, userId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('user_credentials')
-    .select('password')
-    .where('user_id', '=', userId)
-    .forShare()
-    .executeTakeFirst();
-  return row?.password ?? undefined;
+  const found = db.selectFrom('user_credentials').select('password').where('user_id', '=', userId);
+  return (await found.forShare().executeTakeFirst())?.password ?? undefined;
 }
 
 /** Links for a new password, and sign-ins that wait for a code. */
-export async function deleteLinks(db: AccountsDb, userId: string): Promise<void> {
-  await db.deleteFrom('user_verifications').where('value', '=', userId).execute();
-}
+export const deleteLinks = (db: AccountsDb, userId: string) =>
+  db.deleteFrom('user_verifications').where('value', '=', userId).execute();
 
 /** Whether this session of the user is open still. Until the transaction ends, nothing else ends it. */
 export async function holdSession(trx: AccountsDb, userId: string, token: string): Promise<boolean> {
   await lockUser(trx, userId);
-  const found = await trx
-    .selectFrom('user_sessions')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('token', '=', token)
-    .executeTakeFirst();
-  return found !== undefined;
+  const session = trx.selectFrom('user_sessions').select('id').where('token', '=', token);
+  return (await session.where('user_id', '=', userId).executeTakeFirst()) !== undefined;
 }
 
 const lockUser = (trx: AccountsDb, userId: string) =>
@@ -206,32 +174,16 @@ export async function endSessions(db: AccountsDb, userId: string, except = ''): 
   await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', except).execute();
 }
 
-/** False: the user is a member already. */
-export async function insertMember(
-  db: AccountsDb,
-  member: { readonly account_id: string; readonly user_id: string; readonly role: MemberRole },
-): Promise<boolean> {
-  const result = await db
+/** Changes nothing for a user who is a member already. */
+export const insertMember = (db: AccountsDb, member: Insertable<MembersTable>) =>
+  db
     .insertInto('members')
     .values(member)
     .onConflict((conflict) => conflict.columns(['account_id', 'user_id']).doNothing())
-    .executeTakeFirst();
-  return Number(result.numInsertedOrUpdatedRows) === 1;
-}
-
-export interface Membership {
-  readonly account: Account;
-  readonly role: MemberRole;
-  /** By an operator; undefined: the account works. */
-  readonly disabledAt?: Date | undefined;
-}
+    .execute();
 
 /** The accounts of a user, the oldest first; or one of them. */
-export async function findMemberships(
-  db: AccountsDb,
-  userId: string,
-  accountId?: string,
-): Promise<Membership[]> {
+export async function findMemberships(db: AccountsDb, userId: string, accountId?: string) {
   const rows = await db
     .selectFrom('members')
     .innerJoin('accounts', 'accounts.id', 'members.account_id')
@@ -242,64 +194,47 @@ export async function findMemberships(
     .orderBy('members.joined_at')
     .orderBy('accounts.id')
     .execute();
-  return rows.map((row) => ({
-    account: toAccount(row),
-    role: row.role,
-    disabledAt: row.disabled_at ?? undefined,
-  }));
+  return rows.map((row) => ({ account: toAccount(row), role: row.role, disabledAt: row.disabled_at }));
 }
 
-const memberRows = (db: AccountsDb, accountId: string) =>
+/** The oldest first. */
+export const memberRows = (db: AccountsDb, accountId: string) =>
   db
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
     .select(['users.id as userId', 'users.email', 'users.name', 'members.role'])
     .select(['users.two_factor_enabled as hasSecondFactor', 'members.joined_at as joinedAt'])
-    .where('members.account_id', '=', accountId);
-
-/** The oldest first. */
-export const listMemberRows = (db: AccountsDb, accountId: string) =>
-  memberRows(db, accountId).orderBy('members.joined_at').orderBy('users.id').execute();
+    .where('members.account_id', '=', accountId)
+    .orderBy('members.joined_at')
+    .orderBy('users.id');
 
 export const findMemberRow = (db: AccountsDb, accountId: string, userId: string) =>
   memberRows(db, accountId).where('users.id', '=', userId).executeTakeFirst();
 
-/**
- * Until the transaction ends, no owner of the account stops being one elsewhere. Returns the ids of its
- * owners.
- */
+/** The ids of its owners: until the transaction ends, none of them stops being one elsewhere. */
 export async function lockOwners(trx: AccountsDb, accountId: string): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('members')
     .select('user_id')
-    .where('account_id', '=', accountId)
-    .where('role', '=', 'OWNER')
+    .where((eb) => eb.and({ account_id: accountId, role: 'OWNER' }))
     .orderBy('user_id')
     .forUpdate()
     .execute();
   return rows.map(({ user_id }) => user_id);
 }
 
-export async function updateMemberRole(
-  trx: AccountsDb,
-  { accountId, userId, role }: { accountId: string; userId: string; role: MemberRole },
-): Promise<void> {
-  await trx
+export const updateMemberRole = (trx: AccountsDb, account_id: string, user_id: string, role: MemberRole) =>
+  trx
     .updateTable('members')
     .set({ role })
-    .where('account_id', '=', accountId)
-    .where('user_id', '=', userId)
+    .where((eb) => eb.and({ account_id, user_id }))
     .execute();
-}
 
-export async function deleteMember(trx: AccountsDb, accountId: string, userId: string): Promise<boolean> {
-  const result = await trx
+export const deleteMember = (trx: AccountsDb, account_id: string, user_id: string) =>
+  trx
     .deleteFrom('members')
-    .where('account_id', '=', accountId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return Number(result.numDeletedRows) === 1;
-}
+    .where((eb) => eb.and({ account_id, user_id }))
+    .execute();
 
 export type InvitationRow = Selectable<InvitationsTable>;
 
@@ -314,47 +249,30 @@ export async function replaceInvitation(trx: AccountsDb, invitation: InvitationR
 }
 
 /** Open ones, the newest first. */
-export function listInvitationRows(db: AccountsDb, accountId: string, now: Date): Promise<InvitationRow[]> {
-  return db
-    .selectFrom('invitations')
-    .selectAll()
+export const listInvitationRows = (db: AccountsDb, accountId: string, now: Date): Promise<InvitationRow[]> =>
+  openInvitations(db, now)
     .where('account_id', '=', accountId)
-    .where('expires_at', '>', now)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute();
-}
+
+export const findInvitation = (db: AccountsDb, tokenSha256: Buffer, now: Date) =>
+  openInvitations(db, now).where('token_sha256', '=', tokenSha256).executeTakeFirst();
+
+const openInvitations = (db: AccountsDb, now: Date) =>
+  db.selectFrom('invitations').selectAll().where('expires_at', '>', now);
 
 /** Those that this member sent. */
-export async function deleteInvitationsBy(trx: AccountsDb, accountId: string, email: string): Promise<void> {
-  await trx
+export const deleteInvitationsBy = (trx: AccountsDb, account_id: string, invited_by: string) =>
+  trx
     .deleteFrom('invitations')
-    .where('account_id', '=', accountId)
-    .where('invited_by', '=', email)
+    .where((eb) => eb.and({ account_id, invited_by }))
     .execute();
-}
 
 /** False where it was taken, withdrawn or replaced before: a link works once. */
 export async function deleteInvitation(db: AccountsDb, accountId: string, id: string): Promise<boolean> {
-  const result = await db
-    .deleteFrom('invitations')
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return Number(result.numDeletedRows) === 1;
-}
-
-export function findInvitation(
-  db: AccountsDb,
-  tokenSha256: Buffer,
-  now: Date,
-): Promise<InvitationRow | undefined> {
-  return db
-    .selectFrom('invitations')
-    .selectAll()
-    .where('token_sha256', '=', tokenSha256)
-    .where('expires_at', '>', now)
-    .executeTakeFirst();
+  const one = db.deleteFrom('invitations').where('id', '=', id).where('account_id', '=', accountId);
+  return (await one.executeTakeFirst()).numDeletedRows === 1n;
 }
 
 /** A user who signs up may open the mail only after a weekend. */
@@ -366,10 +284,8 @@ export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<voi
   await db.deleteFrom('users').where('email_verified', '=', false).where('created_at', '<', before).execute();
   await db.deleteFrom('user_sessions').where('expires_at', '<', now).execute();
   await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
-  await db
-    .deleteFrom('mails_to')
-    .where('since', '<', new Date(now.getTime() - DAY_MS))
-    .execute();
+  const aDayAgo = new Date(now.getTime() - DAY_MS);
+  await db.deleteFrom('mails_to').where('since', '<', aDayAgo).execute();
 }
 
 /** A code is right for 30 s, and 30 s before and after that. */
@@ -392,18 +308,16 @@ export async function takeCode(db: AccountsDb, userId: string, code: string, now
 
 /** After ten wrong codes in a row, for 15 minutes. */
 export async function isSecondFactorLocked(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
-  const row = await db
-    .selectFrom('user_second_factors')
-    .select('locked_until')
-    .where('user_id', '=', userId)
-    .executeTakeFirst();
-  return row?.locked_until != null && row.locked_until > now;
+  const factor = db.selectFrom('user_second_factors').select('locked_until').where('user_id', '=', userId);
+  return isLockedOut(await factor.executeTakeFirst(), now);
 }
 
+export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>
+  row?.locked_until != null && row.locked_until > now;
+
 /** Ends a session that has just begun. */
-export async function dropSession(db: AccountsDb, token: string): Promise<void> {
-  await db.deleteFrom('user_sessions').where('token', '=', token).execute();
-}
+export const dropSession = (db: AccountsDb, token: string) =>
+  db.deleteFrom('user_sessions').where('token', '=', token).execute();
 
 /** Of one kind: enough for a user whose mail does not come, and no flood. */
 export const MAX_MAILS_AN_HOUR = 5;
@@ -411,18 +325,15 @@ export const MAX_MAILS_AN_HOUR = 5;
 export const MAX_INVITATIONS_A_DAY = 50;
 
 /**
- * Counts a mail of this kind to this address. False: it has got as many as it may within an hour. By kind, so
- * that a stranger who signs up with an address does not keep its owner from a new password.
+ * False: this address has got as many as it may within an hour. By kind, so that a stranger who signs up with
+ * it does not keep its owner from a new password.
  */
 export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
   takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
 
 export type MailKind = 'sign-up' | 'reset' | 'invitation';
 
-/**
- * Counts an invitation by this account, whatever becomes of it. False: it has sent as many as it may within a
- * day.
- */
+/** Counts an invitation, whatever becomes of it. False: the account may send no more within a day. */
 export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
   takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
 

@@ -12,7 +12,7 @@ import {
   endSessions,
   findPasswordHash,
   findSignIn,
-  type UserRow,
+  isLockedOut,
 } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
@@ -73,22 +73,15 @@ export async function requirePassword(
 }
 
 /**
- * For a sign-in that has just begun with the password of this hash: throws UNAUTHORIZED where another one was
- * chosen or given meanwhile. What was begun is void then, and the user signs in again.
+ * For a sign-in that has just begun with the password of this hash: void, and UNAUTHORIZED, where another one
+ * was chosen or given meanwhile.
  */
-export async function refuseChanged(
-  { db }: UserDeps,
-  userId: string,
-  hash: string | null | undefined,
-): Promise<void> {
+export async function refuseChanged({ db }: UserDeps, userId: string, hash?: string | null): Promise<void> {
   if (hash === (await findPasswordHash(db, userId))) return;
   await endSessions(db, userId);
   await deleteLinks(db, userId);
   throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
 }
-
-export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>
-  row?.locked_until != null && row.locked_until > now;
 
 export function refuseOneTime({ operator }: UserSession): void {
   if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
@@ -99,14 +92,9 @@ export const purposeOf = ({ isProgram }: Pick<BrowserRequest, 'isProgram'>): 'pr
   isProgram ? 'program' : 'dashboard';
 
 /** The only headers of a request that better-auth gets. */
-export function headersOf({
-  cookie,
-  clientAddress,
-  isProgram,
-}: Omit<BrowserRequest, 'isForOperators'>): Headers {
-  const headers = new Headers({ [ADDRESS_HEADER]: clientAddress, 'user-agent': purposeOf({ isProgram }) });
-  if (cookie !== undefined) headers.set('cookie', cookie);
-  return headers;
+export function headersOf({ cookie, ...request }: Omit<BrowserRequest, 'isForOperators'>): Headers {
+  const fixed = { [ADDRESS_HEADER]: request.clientAddress, 'user-agent': purposeOf(request) };
+  return new Headers(cookie === undefined ? fixed : { ...fixed, cookie });
 }
 
 /** The session alone: of two cookies with one name, better-auth might take the other. */
@@ -127,10 +115,7 @@ export function only(cookie: string | undefined, name: string): string | undefin
   return value === undefined ? undefined : `${name}=${value}`;
 }
 
-/**
- * The cookies that better-auth sets and that are ours, with attributes of ours: none can be read by a script
- * or go to another site.
- */
+/** The cookies that better-auth sets, with attributes of ours. */
 export function cookiesFrom(headers: Headers, publicUrl: string): string[] {
   const ours = Object.values(cookieNames(publicUrl));
   const latest = new Map<string, string>();

@@ -1,8 +1,4 @@
-/**
- * better-auth on our tables: users, their sessions, passwords, second factors and links by mail. Its own HTTP
- * handler is not mounted (docs/decisions/0060-dashboard.md). Passwords are hashed by passwords.ts, in one
- * queue.
- */
+/** better-auth on our tables. Its own HTTP handler is not mounted (docs/decisions/0060-dashboard.md). */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
@@ -38,9 +34,7 @@ const RESET_MS = 3_600_000;
 /** Each request restarts the idle time; it is written at most so often. */
 const IDLE_WRITTEN_EVERY_MS = 60_000;
 const SECRET_BYTES = 32;
-/**
- * By which the address of a request is handed over; no browser can send it, since its own headers are not.
- */
+/** Hands over the address of a request; no browser can send it, since its own headers are not. */
 export const ADDRESS_HEADER = 'x-simway-client-address';
 
 /** Mails that a call wants sent: the caller sends them, or shows them in the sandbox. */
@@ -56,43 +50,33 @@ function put(mail: UserMail): Promise<void> {
   return Promise.resolve();
 }
 
-const CREATED = { createdAt: 'created_at', updatedAt: 'updated_at' };
+/** better-auth's names of fields, with those of our columns. */
+const inColumns = <Field extends string>(...fields: readonly Field[]) =>
+  Object.fromEntries(
+    fields.map((field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+  ) as Record<Field, string>;
+
+const CREATED = ['createdAt', 'updatedAt'] as const;
 
 /** Its tables under our names. */
 const TABLES = {
-  user: {
-    modelName: 'users',
-    fields: { ...CREATED, emailVerified: 'email_verified' },
-  },
+  user: { modelName: 'users', fields: inColumns(...CREATED, 'emailVerified') },
   session: {
     modelName: 'user_sessions',
-    fields: {
-      ...CREATED,
-      userId: 'user_id',
-      expiresAt: 'expires_at',
-      ipAddress: 'ip_address',
-      userAgent: 'user_agent',
-    },
+    fields: inColumns(...CREATED, 'userId', 'expiresAt', 'ipAddress', 'userAgent'),
     expiresIn: SESSION_IDLE_MS / 1_000,
     updateAge: IDLE_WRITTEN_EVERY_MS / 1_000,
   },
   account: {
     modelName: 'user_credentials',
     fields: {
-      ...CREATED,
-      accountId: 'account_id',
-      providerId: 'provider_id',
-      userId: 'user_id',
-      accessToken: 'access_token',
-      refreshToken: 'refresh_token',
-      idToken: 'id_token',
-      accessTokenExpiresAt: 'access_token_expires_at',
-      refreshTokenExpiresAt: 'refresh_token_expires_at',
+      ...inColumns('accountId', 'providerId', 'userId', 'accessToken', 'refreshToken', 'idToken'),
+      ...inColumns(...CREATED, 'accessTokenExpiresAt', 'refreshTokenExpiresAt'),
     },
   },
   verification: {
     modelName: 'user_verifications',
-    fields: { ...CREATED, expiresAt: 'expires_at' },
+    fields: inColumns(...CREATED, 'expiresAt'),
     storeIdentifier: 'hashed',
   },
 } as const;
@@ -101,12 +85,7 @@ const SECOND_FACTOR_TABLES = {
   user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
   twoFactor: {
     modelName: 'user_second_factors',
-    fields: {
-      userId: 'user_id',
-      backupCodes: 'backup_codes',
-      failedVerificationCount: 'failed_verification_count',
-      lockedUntil: 'locked_until',
-    },
+    fields: inColumns('userId', 'backupCodes', 'failedVerificationCount', 'lockedUntil'),
   },
 } as const;
 
@@ -186,9 +165,8 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
 }
 
 /**
- * The user of a link by mail, or of a sign-in that waits for its code; undefined if it has expired or was
- * used. The link or sign-in stays usable: no function under `auth.api` reads one without using it up
- * (docs/decisions/0060-dashboard.md).
+ * The user of a link by mail, or of a sign-in that waits for its code; undefined if it is over. It stays
+ * usable: no function under `auth.api` reads one without using it up (decision 0060).
  */
 export async function findVerificationUser(auth: Auth, identifier: string): Promise<string | undefined> {
   const { internalAdapter } = await auth.$context;

@@ -1,7 +1,4 @@
-/**
- * Passwords that guessers try first: those on a list, also in a thin disguise, and those that follow a simple
- * rule.
- */
+/** Passwords that guessers try first: on a list, also in a thin disguise, or by a simple rule. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -43,24 +40,23 @@ const DISGUISES = [
 
 export const MIN_PASSWORD_CHARACTERS = 12;
 
+interface Person {
+  readonly email: string;
+  readonly name: string;
+}
+
 /**
- * What a password must be to be taken, as the end of "must …"; undefined where it is taken. Length counts,
- * and not being known to guessers: rules about kinds of characters lead to worse passwords.
+ * What a password must be, as the end of "must …"; undefined where it is taken. Length counts, and not being
+ * known to guessers: rules about kinds of characters lead to worse passwords.
  */
-export function weakness(
-  password: string,
-  person: { readonly email: string; readonly name: string },
-): string | undefined {
+export function weakness(password: string, person: Person): string | undefined {
   if (password.length < MIN_PASSWORD_CHARACTERS) return `have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   const weak = weaknessOf(password, person);
   return weak && `not ${weak}`;
 }
 
-/** What is wrong with a password, as the end of "must not …"; undefined where it is not easy to guess. */
-export function weaknessOf(
-  password: string,
-  person: { readonly email: string; readonly name: string },
-): string | undefined {
+/** As the end of "must not …"; undefined where it is not easy to guess. */
+export function weaknessOf(password: string, person: Person): string | undefined {
   const plain = password.normalize('NFKC').toLowerCase();
   if (isCommon(plain)) return 'be a common password, also with digits or symbols added';
   if (isPattern(plain)) return 'be a repetition or a row of keys';
@@ -89,10 +85,7 @@ function isPattern(plain: string): boolean {
 }
 
 /** Little is left beside the words of the person's name and address, or a common password. */
-function isOwnName(
-  plain: string,
-  { email, name }: { readonly email: string; readonly name: string },
-): boolean {
+function isOwnName(plain: string, { email, name }: Person): boolean {
   const words = `${email} ${name} simway`
     .normalize('NFKC')
     .toLowerCase()

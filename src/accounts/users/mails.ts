@@ -6,18 +6,17 @@ import type { Events } from '../../platform/telemetry/events.ts';
 import type { Mailer } from '../port.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from '../store/users.ts';
 
-/** What a mail is made of. Its reader does not see `userId`: that is for the id of the mail and the log. */
+/** What a mail is made of. Its reader does not see `userId`. */
 export type UserMail =
   | { readonly kind: 'confirm'; readonly to: string; readonly userId: string; readonly token: string }
   | { readonly kind: 'known'; readonly to: string }
   | { readonly kind: 'reset'; readonly to: string; readonly token: string }
-  | {
-      readonly kind: 'invitation';
-      readonly to: string;
-      readonly token: string;
-      readonly accountName: string;
-      readonly invitedBy: string;
-    };
+  | ({ readonly kind: 'invitation'; readonly to: string; readonly token: string } & Invited);
+
+interface Invited {
+  readonly accountName: string;
+  readonly invitedBy: string;
+}
 
 /** Shown in answers only where nothing can be delivered and no money moves (npm start). */
 export interface SandboxMail {
@@ -29,12 +28,10 @@ export interface SandboxMail {
 
 const PAGE = { confirm: 'confirm', known: '', reset: 'reset-password', invitation: 'invitation' } as const;
 
-const linkOf = (mail: UserMail, publicUrl: string): string =>
-  `${publicUrl}/dashboard/${PAGE[mail.kind]}${'token' in mail ? `#token=${encodeURIComponent(mail.token)}` : ''}`;
-
 /** The mail as its reader sees it. */
 export function renderUserMail(mail: UserMail, publicUrl: string): SandboxMail {
-  const link = linkOf(mail, publicUrl);
+  const token = 'token' in mail ? `#token=${encodeURIComponent(mail.token)}` : '';
+  const link = `${publicUrl}/dashboard/${PAGE[mail.kind]}${token}`;
   const { subject, before, after } = wordsOf(mail);
   return { to: mail.to, subject, text: [before, link, after].join('\n\n'), link };
 }
@@ -71,16 +68,10 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
   }
 }
 
-/**
- * The person who opened an account chose its name, and our mail must not carry their link to strangers. Mail
- * programs make links of host names too.
- */
+/** Our mail must not carry a link of its maker to strangers. Mail programs make links of host names too. */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
-/**
- * The two mails that answer a sign-up count together, so that the limit does not reveal which of them was
- * sent.
- */
+/** The two that answer a sign-up count together: the limit does not reveal which of them was sent. */
 const MAIL_KIND = {
   confirm: 'sign-up',
   known: 'sign-up',
@@ -91,19 +82,7 @@ const MAIL_KIND = {
 /** After the first try; then the user asks for another mail. */
 const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 
-/**
- * Mails to users hold a link that is worth a password, so no table has them. They are sent at once, tried
- * again for a few seconds, and otherwise lost. The caller does not wait for it, so that an answer takes as
- * long for an unknown address.
- */
-export function createUserMails({
-  db,
-  clock,
-  events,
-  mailer,
-  publicUrl,
-  showsMails,
-}: {
+interface MailDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
   readonly events: Pick<Events, 'userMailNotSent'>;
@@ -112,7 +91,14 @@ export function createUserMails({
   readonly publicUrl: string;
   /** Without a mail server, mails are shown in answers: anyone who requests one can read it. */
   readonly showsMails: boolean;
-}) {
+}
+
+/**
+ * Mails hold a link that is worth a password, so no table has them: they are sent at once, tried again for a
+ * few seconds, and otherwise lost. The caller does not wait, so that an answer takes as long for an unknown
+ * address.
+ */
+export function createUserMails({ db, clock, events, mailer, publicUrl, showsMails }: MailDeps) {
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   const deliver = async (via: Mailer, kind: UserMail['kind'], mail: SandboxMail, requestId: string) => {
@@ -133,15 +119,12 @@ export function createUserMails({
   return {
     send: (mail: UserMail, requestId: string): SandboxMail | undefined => {
       const rendered = renderUserMail(mail, publicUrl);
+      const { kind } = mail;
       if (mailer) {
-        const sending = deliver(mailer, mail.kind, rendered, requestId).finally(() =>
-          underWay.delete(sending),
-        );
+        const sending = deliver(mailer, kind, rendered, requestId).finally(() => underWay.delete(sending));
         underWay.add(sending);
-        return undefined;
-      }
-      if (showsMails) return rendered;
-      events.userMailNotSent({ kind: mail.kind, requestId, detail: 'no mail server is set' });
+      } else if (showsMails) return rendered;
+      else events.userMailNotSent({ kind, requestId, detail: 'no mail server is set' });
       return undefined;
     },
     close: async (): Promise<void> => {

@@ -1,7 +1,6 @@
 /**
- * scrypt, with its cost and salt stored beside the hash, so that the cost can be raised for new passwords
- * while old ones keep working. One password is hashed at a time: each takes 32 MiB and a fifth of a second,
- * and a flood of guesses must not take either from requests.
+ * scrypt, with cost and salt beside the hash, so that the cost can be raised for new passwords. One is hashed
+ * at a time: a flood of guesses must not take 32 MiB and a fifth of a second each from requests.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
@@ -80,9 +79,8 @@ function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let waiting = 0;
   return async (work) => {
     if (waiting >= MAX_WAITING) {
-      throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      const retry = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+      throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', retry);
     }
     waiting += 1;
     const turn = last.then(work);

@@ -1,19 +1,9 @@
-/**
- * Second factors: codes of authenticator apps (TOTP) and recovery codes. better-auth keeps them
- * (better-auth.ts).
- */
+/** Codes of authenticator apps (TOTP) and recovery codes, which better-auth keeps (better-auth.ts). */
 import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { writeAudit } from '../store/audit.ts';
-import {
-  dropSession,
-  endSessions,
-  findPasswordHash,
-  findUser,
-  isSecondFactorLocked,
-  takeCode,
-} from '../store/users.ts';
+import * as store from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
@@ -33,6 +23,8 @@ import { cookieNames, cookieValue } from './sessions.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 
+const NOTHING_TO_CONFIRM = 'is wrong, or there is no second factor to confirm';
+
 const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
 
 function verifyCode({ auth }: UserDeps, code: string, headers: Headers) {
@@ -49,14 +41,16 @@ export async function sendSecondFactor(
   const { db, clock, publicUrl } = deps;
   // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
-  // Read beforehand: the last wrong code ends the step.
-  const attempt = { userId: await userOfStep(deps, browser), address: browser.clientAddress };
-  const hash = await findPasswordHash(db, attempt.userId ?? '');
+  // Who has sent the right password, if the time for the code is not over. The last wrong code ends the step.
+  const step = cookieValue(browser.cookie, cookieNames(publicUrl).secondStep);
+  const userId = step === undefined ? undefined : await findVerificationUser(deps.auth, unsigned(step));
+  const attempt = { userId, address: browser.clientAddress };
+  const hash = await store.findPasswordHash(db, userId ?? '');
   try {
     const done = await verifyCode(deps, code, headers);
     const { user, token } = done.response as { user: { id: string; email: string }; token: string };
-    if (!(await takeCode(db, user.id, code, clock.now()))) {
-      await dropSession(db, token);
+    if (!(await store.takeCode(db, user.id, code, clock.now()))) {
+      await store.dropSession(db, token);
       await recordWrongCode(deps, attempt);
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
@@ -71,36 +65,21 @@ export async function sendSecondFactor(
   }
 }
 
-/** The user who has sent the right password. undefined: none, or the time for the code is over. */
-async function userOfStep(
-  { auth, publicUrl }: UserDeps,
-  { cookie }: BrowserRequest,
-): Promise<string | undefined> {
-  const step = cookieValue(cookie, cookieNames(publicUrl).secondStep);
-  return step === undefined ? undefined : findVerificationUser(auth, unsigned(step));
-}
-
 /** The right password came before it, so each wrong code is recorded, and ten of them raise an alert. */
 async function recordWrongCode(
   { db, clock, events }: Pick<UserDeps, 'db' | 'clock' | 'events'>,
   { userId, address, why }: { userId: string | undefined; address: string; why?: string | undefined },
 ): Promise<void> {
-  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
+  const user = userId === undefined ? undefined : await store.findUser(db, { id: userId });
   if (!user) return;
-  const lockedOut = await isSecondFactorLocked(db, user.id, clock.now());
+  const lockedOut = await store.isSecondFactorLocked(db, user.id, clock.now());
   const detail = { address, secondFactor: true, lockedOut };
   await writeAudit(db, { actor: user.email, action: 'session.refuse', subject: user.id, detail });
-  // Not again for each code during the lock.
-  if (lockedOut && why === WRONG_CODE) events.personLockedOut({ personId: user.id, address });
+  // The word for a code that was compared: not again for each code during the lock.
+  if (lockedOut && why === 'INVALID_CODE') events.personLockedOut({ personId: user.id, address });
 }
 
-/** better-auth's word for a code that was compared. */
-const WRONG_CODE = 'INVALID_CODE';
-
-/**
- * It counts once confirmSecondFactor gets a code of it. UNAUTHORIZED for a wrong password; VALIDATION_ERROR
- * for a user who has one.
- */
+/** In use once confirmed. UNAUTHORIZED for a wrong password; VALIDATION_ERROR where there is one. */
 export async function addSecondFactor(
   deps: UserDeps,
   session: UserSession,
@@ -112,9 +91,7 @@ export async function addSecondFactor(
   const headers = sessionHeaders(browser, deps.publicUrl);
   const made = await deps.auth.api
     .enableTwoFactor({ body: { password, method: 'totp' }, headers })
-    .catch((error: unknown) =>
-      refuseSecondFactor(error, 'You have a second factor already: remove it first'),
-    );
+    .catch(refuseWith('You have a second factor already: remove it first'));
   if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
   return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
 }
@@ -129,17 +106,15 @@ export async function confirmSecondFactor(
   refuseOneTime(session);
   const { user } = session;
   // better-auth does not count codes that are sent with a session: one in use must not be guessed here.
-  if (user.hasSecondFactor) return refuseField('code', 'is wrong, or there is no second factor to confirm');
+  if (user.hasSecondFactor) refuseField('code', NOTHING_TO_CONFIRM);
   const headers = sessionHeaders(browser, publicUrl);
   const confirmed = await auth.api
     .verifyTOTP({ body: { code }, headers, returnHeaders: true })
-    .catch((error: unknown) =>
-      refuseSecondFactor(error, 'code: is wrong, or there is no second factor to confirm'),
-    );
+    .catch(refuseWith(`code: ${NOTHING_TO_CONFIRM}`));
   // Someone who saw it being typed must not sign in with it.
-  await takeCode(db, user.userId, code, clock.now());
+  await store.takeCode(db, user.userId, code, clock.now());
   const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
+  await store.endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
   await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
   return { cookies };
 }
@@ -176,7 +151,7 @@ async function requireOwnCode(
   const { db, clock, publicUrl } = deps;
   try {
     await verifyCode(deps, code, sessionHeaders(browser, publicUrl));
-    if (await takeCode(db, userId, code, clock.now())) return;
+    if (await store.takeCode(db, userId, code, clock.now())) return;
   } catch (error) {
     if (!isAPIError(error)) throw error;
   }
@@ -184,7 +159,9 @@ async function requireOwnCode(
   refuseField('code', 'is wrong');
 }
 
-function refuseSecondFactor(error: unknown, details: string): never {
-  if (!isAPIError(error)) throw error;
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
-}
+const refuseWith =
+  (details: string) =>
+  (error: unknown): never => {
+    if (!isAPIError(error)) throw error;
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+  };

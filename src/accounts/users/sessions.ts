@@ -14,7 +14,7 @@ export const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in
 /** From the password to the code. */
 export const SECOND_STEP_MS = 10 * 60_000;
 
-/** Names of our cookies. Over https `__Host-` binds them to this host. */
+/** Over https `__Host-` binds them to this host. */
 export function cookieNames(publicUrl: string) {
   const prefix = isSecure(publicUrl) ? '__Host-' : '';
   return { session: `${prefix}simway_session`, secondStep: `${prefix}simway_second_factor` };
@@ -23,13 +23,10 @@ export function cookieNames(publicUrl: string) {
 /** Whether browsers reach us by https. */
 export const isSecure = (publicUrl: string): boolean => publicUrl.startsWith('https:');
 
-/** The value of one cookie, as the browser sent it. */
+/** The value of the first cookie of this name, as the browser sent it. */
 export function cookieValue(cookie: string | undefined, name: string): string | undefined {
-  for (const part of (cookie ?? '').split(';')) {
-    const [found = '', ...rest] = part.trim().split('=');
-    if (found === name) return rest.join('=');
-  }
-  return undefined;
+  const parts = (cookie ?? '').split(';').map((part) => part.trim());
+  return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** Whether the request has one of our cookies. */
@@ -37,9 +34,7 @@ export function hasCookie(cookie: string | undefined, publicUrl: string): boolea
   return Object.values(cookieNames(publicUrl)).some((name) => (cookieValue(cookie, name) ?? '') !== '');
 }
 
-/**
- * Set-Cookie: no script can read it, and no other site can have it sent. An empty value removes the cookie.
- */
+/** No script can read it, and no other site can have it sent. An empty value removes the cookie. */
 export function cookieLine(
   { name, value }: { readonly name: string; readonly value: string },
   publicUrl: string,

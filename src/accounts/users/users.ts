@@ -1,13 +1,9 @@
-/**
- * Signing up and in, and everything that a user does about themselves. Passwords, sessions and second factors
- * are better-auth's (better-auth.ts).
- */
+/** Signing up and in, and what users do about themselves, by better-auth (better-auth.ts). */
 import type { Bound } from '../../platform/bind.ts';
 import { hash } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import { verifyJWT } from 'better-auth/crypto';
 import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
-import type { Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { unavailable } from '../../platform/database/errors.ts';
@@ -21,30 +17,14 @@ import {
 } from '../../domain/member-roles.ts';
 import { writeAudit } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
-import {
-  deleteUnconfirmed,
-  deleteInvitation,
-  deleteLinks,
-  endSessions,
-  findInvitation,
-  findMemberships,
-  findPasswordHash,
-  findSignIn,
-  findUser,
-  insertMember,
-  insertSignUp,
-  markConfirmedUser,
-  setPassword,
-  takeSignUp,
-  type InvitationRow,
-  type Membership,
-} from '../store/users.ts';
+import * as store from '../store/users.ts';
+import type { InvitationRow } from '../store/users.ts';
 import {
   type UserDeps,
   recordFailure,
   requirePassword,
   refuseChanged,
-  isLockedOut,
+  refuseOneTime,
   headersOf,
   purposeOf,
   sessionHeaders,
@@ -63,24 +43,20 @@ import {
 } from './second-factors.ts';
 import { cookieLine, cookieNames, cookieValue, NOT_CHANGED, NOT_SIGNED_IN, SESSION_MS } from './sessions.ts';
 
-interface SignUp {
+interface Login {
   readonly email: string;
   readonly password: string;
+}
+
+interface SignUp extends Login {
   readonly name: string;
   readonly companyName: string;
   readonly currency: AccountCurrency;
 }
 
-export interface UserDescription {
-  readonly session: UserSession;
-  readonly memberships: readonly Membership[];
-  readonly environments: readonly Environment[];
-}
-
 const NOT_THE_PASSWORD =
   'This is not the password that was chosen when signing up. If it was not you, sign up again';
 
-/** Bound to their dependencies in app/composition. */
 export const userUseCases = {
   signUp,
   confirmUser,
@@ -90,7 +66,10 @@ export const userUseCases = {
   findSession,
   findMember,
   authoriseMember,
-  describe,
+  describe: async ({ db, environments }: UserDeps, { user }: UserSession) => ({
+    memberships: await store.findMemberships(db, user.userId),
+    environments,
+  }),
   changePassword,
   addSecondFactor,
   confirmSecondFactor,
@@ -111,13 +90,12 @@ async function signUp(
   const email = given.toLowerCase();
   refuseWeak('password', password, { email, name });
   const { db, auth } = deps;
-  await deleteUnconfirmed(db, email);
-  const { mails } = await collectMails(() =>
-    auth.api.signUpEmail({ body: { email, password, name }, headers: headersOf(browser) }),
-  );
+  await store.deleteUnconfirmed(db, email);
+  const call = { body: { email, password, name }, headers: headersOf(browser) };
+  const { mails } = await collectMails(() => auth.api.signUpEmail(call));
   const [mail] = mails;
   if (mail?.kind === 'confirm')
-    await insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
+    await store.insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
   return mail && deps.sendMail(mail, requestId);
 }
 
@@ -134,30 +112,20 @@ async function confirmUser(
   const { db, auth } = deps;
   const { secret } = await auth.$context;
   const link = await verifyJWT<{ userId?: unknown }>(token, secret);
-  const user = typeof link?.userId === 'string' ? await findUser(db, { id: link.userId }) : undefined;
+  const user = typeof link?.userId === 'string' ? await store.findUser(db, { id: link.userId }) : undefined;
   if (!user || user.email_verified) return refuseLink();
   await requirePassword(deps, user, { password, otherwise: NOT_THE_PASSWORD }, browser);
   await db.transaction().execute(async (trx) => {
     // By its id: a later sign-up with the same address is another user.
-    if (!(await markConfirmedUser(trx, user.id))) refuseLink();
-    const signedUp = await takeSignUp(trx, user.id);
+    if (!(await store.markConfirmedUser(trx, user.id))) refuseLink();
+    const signedUp = await store.takeSignUp(trx, user.id);
     if (!signedUp) return;
-    const { company_name: companyName, currency } = signedUp;
-    const account = {
-      type: 'MERCHANT',
-      plan: 'STANDARD',
-      name: companyName,
-      email: user.email,
-      currency,
-    } as const;
-    const accountId = await insertNewAccount(trx, account, user.email);
-    await insertMember(trx, { account_id: accountId, user_id: user.id, role: 'OWNER' });
-    await writeAudit(trx, {
-      actor: user.email,
-      action: 'user.confirm',
-      subject: user.id,
-      detail: { accountId },
-    });
+    const { company_name: name, currency } = signedUp;
+    const { id, email } = user;
+    const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
+    const accountId = await insertNewAccount(trx, account, email);
+    await store.insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
+    await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
   });
   return signIn(deps, { email: user.email, password }, browser);
 }
@@ -175,20 +143,20 @@ function refuseLink(cause?: unknown): never {
  */
 export async function signIn(
   deps: UserDeps,
-  { email: given, password }: { readonly email: string; readonly password: string },
+  { email: given, password }: Login,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
   const email = given.toLowerCase();
-  const found = await findSignIn(db, email);
+  const found = await store.findSignIn(db, email);
   const isOperator = found?.role != null;
   const isVisible = isOperator ? browser.isForOperators : !browser.isProgram;
   const user = isVisible ? found : undefined;
   // The right password must then take as long as a wrong one.
-  const mayTry = user && !isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
+  const mayTry = user && !store.isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
   try {
     // better-auth reads the password of a user whom it knows.
-    if (!mayTry) await findPasswordHash(db, NOBODY);
+    if (!mayTry) await store.findPasswordHash(db, NOBODY);
     const { headers, response } = await auth.api.signInEmail({
       body: { email: mayTry ? email : NOBODY, password },
       headers: headersOf({ ...browser, cookie: undefined }),
@@ -211,13 +179,8 @@ export async function signIn(
 }
 
 /** Whether an operator is disabled, or has a one-time password that has expired. */
-const isOverForOperators = (
-  {
-    disabled_at: disabledAt,
-    one_time_until: until,
-  }: { disabled_at: Date | null; one_time_until: Date | null },
-  now: Date,
-): boolean => disabledAt !== null || (until !== null && until <= now);
+const isOverForOperators = (row: Pick<PersonRow, 'disabled_at' | 'one_time_until'>, now: Date): boolean =>
+  row.disabled_at !== null || (row.one_time_until !== null && row.one_time_until <= now);
 
 /** An address without an owner. */
 const NOBODY = 'nobody@simway.invalid';
@@ -256,12 +219,12 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
     await auth.api.signOut({ headers });
     throw expired();
   }
-  const { id: userId, email, name: userName, twoFactorEnabled } = found.user;
+  const { id: userId, email, name, twoFactorEnabled } = found.user;
   const person = await findPerson(db, { id: userId });
   if (person && !browser.isForOperators)
     throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
   return {
-    user: { userId, email, name: userName, hasSecondFactor: twoFactorEnabled === true },
+    user: { userId, email, name, hasSecondFactor: twoFactorEnabled === true },
     expiresAt,
     operator: person && operatorOf(person, expiresAt, clock.now()),
   };
@@ -270,8 +233,8 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
 /** Throws SESSION_EXPIRED for a person who was disabled, or whose one-time password has expired. */
 function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
   if (isOverForOperators(person, now)) throw expired();
-  const { id: personId, email, name, role, one_time_until: until } = person;
-  return { person: { personId, email, name, role }, mustChangePassword: until !== null, expiresAt };
+  const { id: personId, email, name, role, one_time_until: oneTimeUntil } = person;
+  return { person: { personId, email, name, role }, mustChangePassword: oneTimeUntil !== null, expiresAt };
 }
 
 const expired = (): DomainError =>
@@ -281,13 +244,10 @@ const expired = (): DomainError =>
  * Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account
  * that an operator has disabled.
  */
-async function findMember(
-  { db }: UserDeps,
-  { user, operator }: UserSession,
-  accountId: string,
-): Promise<Member> {
-  if (operator?.mustChangePassword) throw new DomainError('FORBIDDEN', 'Choose a password of your own first');
-  const [membership] = await findMemberships(db, user.userId, accountId);
+async function findMember({ db }: UserDeps, session: UserSession, accountId: string): Promise<Member> {
+  refuseOneTime(session);
+  const { user } = session;
+  const [membership] = await store.findMemberships(db, user.userId, accountId);
   if (!membership) throw new DomainError('FORBIDDEN', 'You are not a member of this account');
   const { account, role, disabledAt } = membership;
   if (disabledAt) throw new DomainError('FORBIDDEN', 'This account is disabled. Ask us why');
@@ -304,9 +264,9 @@ function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPe
   );
 }
 
-async function describe({ db, environments }: UserDeps, session: UserSession): Promise<UserDescription> {
-  const memberships = await findMemberships(db, session.user.userId);
-  return { session, memberships, environments };
+export interface PasswordChange {
+  readonly currentPassword: string;
+  readonly newPassword: string;
 }
 
 /**
@@ -316,7 +276,7 @@ async function describe({ db, environments }: UserDeps, session: UserSession): P
 export async function changePassword(
   deps: UserDeps,
   { user: { userId, email, name } }: SignedIn,
-  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  { currentPassword, newPassword }: PasswordChange,
   browser: BrowserRequest,
 ): Promise<void> {
   const { auth, db, publicUrl } = deps;
@@ -327,9 +287,10 @@ export async function changePassword(
   const hash = await password.hash(newPassword);
   await db.transaction().execute(async (trx) => {
     // False where it was reset while the new one was hashed.
-    if (!(await setPassword(trx, userId, hash, replaces))) throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
+    if (!(await store.setPassword(trx, userId, hash, replaces)))
+      throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
     await endOneTime(trx, userId);
-    await endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
+    await store.endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
     await writeAudit(trx, { actor: email, action: 'user.change-password', subject: userId });
   });
 }
@@ -340,12 +301,11 @@ async function requestPasswordReset(
   email: string,
   { requestId, ...browser }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
-  const { mails } = await collectMails(() =>
-    deps.auth.api.requestPasswordReset({
-      body: { email: email.toLowerCase() },
-      headers: headersOf({ ...browser, cookie: undefined }),
-    }),
-  );
+  const call = {
+    body: { email: email.toLowerCase() },
+    headers: headersOf({ ...browser, cookie: undefined }),
+  };
+  const { mails } = await collectMails(() => deps.auth.api.requestPasswordReset(call));
   const [mail] = mails;
   return mail && deps.sendMail(mail, requestId);
 }
@@ -357,16 +317,13 @@ async function resetPassword(
   browser: BrowserRequest,
 ): Promise<void> {
   const userId = await findVerificationUser(auth, `reset-password:${token}`);
-  const user = userId === undefined ? undefined : await findUser(db, { id: userId });
-  // An operator gets a new password from two administrators, never by mail: also not by a link from before
-  // they were one.
+  const user = userId === undefined ? undefined : await store.findUser(db, { id: userId });
+  // Two administrators give an operator a new password, never a mail: also not one from before they were one.
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
-  const headers = headersOf({ ...browser, cookie: undefined });
-  await auth.api
-    .resetPassword({ body: { token, newPassword }, headers })
-    .catch((error: unknown) => refuseLink(error));
-  await deleteLinks(db, user.id);
+  const call = { body: { token, newPassword }, headers: headersOf({ ...browser, cookie: undefined }) };
+  await auth.api.resetPassword(call).catch(refuseLink);
+  await store.deleteLinks(db, user.id);
   await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
 }
 
@@ -376,18 +333,14 @@ async function resetPassword(
  */
 async function acceptInvitation(
   deps: UserDeps,
-  {
-    token,
-    name,
-    password,
-  }: { readonly token: string; readonly name?: string | undefined; readonly password?: string | undefined },
+  { token, name, password }: { readonly token: string } & Partial<Pick<SignUp, 'name' | 'password'>>,
   browser: BrowserRequest,
 ): Promise<{ accountId: string; isSignedIn: boolean; cookies: string[] }> {
   const { db, clock } = deps;
-  const invitation = await findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
+  const invitation = await store.findInvitation(db, hash('sha256', token, 'buffer'), clock.now());
   if (!invitation) return refuseLink();
   const { account_id: accountId, email } = invitation;
-  const known = await findUser(db, { email });
+  const known = await store.findUser(db, { email });
   if (known?.email_verified) {
     await join(db, invitation, known.id);
     return { accountId, isSignedIn: false, cookies: [] };
@@ -395,16 +348,12 @@ async function acceptInvitation(
   if (name === undefined || password === undefined)
     return refuseField(name === undefined ? 'name' : 'password', 'is required');
   refuseWeak('password', password, { email, name });
-  await deleteUnconfirmed(db, email);
+  await store.deleteUnconfirmed(db, email);
   // The mail that this would send is not needed: the invitation came by mail.
-  const { result } = await collectMails(() =>
-    deps.auth.api.signUpEmail({
-      body: { email, password, name },
-      headers: headersOf({ ...browser, cookie: undefined }),
-    }),
-  );
+  const call = { body: { email, password, name }, headers: headersOf({ ...browser, cookie: undefined }) };
+  const { result } = await collectMails(() => deps.auth.api.signUpEmail(call));
   // Where another person signed up with the address at this moment, no user has the id.
-  const made = await findUser(db, { id: result.user.id });
+  const made = await store.findUser(db, { id: result.user.id });
   if (!made) return refuseLink();
   await join(db, invitation, made.id);
   const { cookies } = await signIn(deps, { email, password }, browser);
@@ -414,19 +363,15 @@ async function acceptInvitation(
 async function join(db: AccountsDb, invitation: InvitationRow, userId: string): Promise<void> {
   const { account_id: accountId, email, role, invited_by: invitedBy } = invitation;
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteInvitation(trx, accountId, invitation.id))) refuseLink();
-    await markConfirmedUser(trx, userId);
-    await insertMember(trx, { account_id: accountId, user_id: userId, role });
+    if (!(await store.deleteInvitation(trx, accountId, invitation.id))) refuseLink();
+    await store.markConfirmedUser(trx, userId);
+    await store.insertMember(trx, { account_id: accountId, user_id: userId, role });
     const detail = { accountId, role, invitedBy };
     await writeAudit(trx, { actor: email, action: 'member.join', subject: userId, detail });
   });
 }
 
-function refuseWeak(
-  field: string,
-  password: string,
-  person: { readonly email: string; readonly name: string },
-): void {
+function refuseWeak(field: string, password: string, person: Pick<SignUp, 'email' | 'name'>): void {
   const wanted = weakness(password, person);
   if (wanted !== undefined) refuseField(field, `must ${wanted}`);
 }

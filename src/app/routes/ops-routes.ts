@@ -1,7 +1,6 @@
 /** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
-import { deviceLoginRoutes } from '../../accounts/http/device-logins.ts';
-import { peopleRoutes } from '../../accounts/http/people.ts';
+import { deviceLoginRoutes, peopleRoutes } from '../../accounts/http/people.ts';
 import { onSaleRoutes } from '../../catalogue/http/on-sale.ts';
 import { priceRoutes } from '../../catalogue/http/prices.ts';
 import { rateRoutes } from '../../catalogue/http/rates.ts';

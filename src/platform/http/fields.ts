@@ -19,7 +19,7 @@ export function isCleanText(text: string): boolean {
   return !CONTROL_CHARACTERS.test(text) && text.isWellFormed();
 }
 
-function missingOr(message: string): (issue: { readonly input?: unknown }) => string {
+export function missingOr(message: string): (issue: { readonly input?: unknown }) => string {
   return (issue) => (issue.input === undefined ? 'is required' : message);
 }
 
@@ -157,3 +157,14 @@ export const idParameter = (
   isPossible: (text) => isId(kind, text),
   notFound: { code, message },
 });
+
+/** The fields of a thing that a request may change: one of them at least. */
+export const changesBody = <Shape extends z.ZodRawShape>(id: string, shape: Shape) => {
+  const names = Object.keys(shape);
+  return z
+    .object(shape)
+    .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
+      message: `must hold ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`,
+    })
+    .meta({ id });
+};

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { count, isoTime, text, namedObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
+import { changesBody, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -10,7 +10,7 @@ import { PURCHASE_EVENT_STATUSES } from '../event-rules.ts';
 import { DEFAULT_EVENTS, PURCHASE_EVENT, WEBHOOK_EVENTS } from '../events.ts';
 import { DISABLED_REASONS, MAX_PREVIOUS_SECRETS } from '../rules.ts';
 import type { WebhookCases } from '../use-cases.ts';
-import { events, messageSchema, pageQuery } from './shared.ts';
+import { events, messageSchema, pageQuery } from './messages.ts';
 
 const routes = merchantRoutes<WebhookCases>('Webhooks', {
   endpointId: idParameter(
@@ -21,9 +21,7 @@ const routes = merchantRoutes<WebhookCases>('Webhooks', {
   ),
 });
 
-function eventField(description: string) {
-  return choiceField(events, { description, example: PURCHASE_EVENT });
-}
+const eventField = (description: string) => choiceField(events, { description, example: PURCHASE_EVENT });
 
 const urlField = textField({
   max: MAX_WEBHOOK_URL_CHARACTERS,
@@ -45,19 +43,14 @@ const createEndpointBody = namedObject('CreateWebhookEndpointRequest', {
   events: eventsField.optional().describe(`The events to send; default: ${DEFAULT_EVENTS.join(', ')}`),
 });
 
-const updateEndpointBody = z
-  .object({
-    url: urlField.optional(),
-    events: eventsField.optional(),
-    enabled: z
-      .boolean('must be true or false')
-      .optional()
-      .describe('false: nothing is sent until it is enabled again. true: also enables one that we disabled'),
-  })
-  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
-    message: 'must hold url, events or enabled',
-  })
-  .meta({ id: 'UpdateWebhookEndpointRequest' });
+const updateEndpointBody = changesBody('UpdateWebhookEndpointRequest', {
+  url: urlField.optional(),
+  events: eventsField.optional(),
+  enabled: z
+    .boolean('must be true or false')
+    .optional()
+    .describe('false: nothing is sent until it is enabled again. true: also enables one that we disabled'),
+});
 
 const sampleBody = z
   .object({
@@ -95,7 +88,7 @@ const secret = text(
 
 export const endpointSchema = namedObject('WebhookEndpoint', endpoint);
 const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
-const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
+export const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
 
 const deletedSchema = namedObject('DeletedWebhookEndpoint', { id: z.string(), deleted: z.literal(true) });
 
@@ -117,10 +110,8 @@ export const endpointRoutes: readonly Route<WebhookCases>[] = [
     description:
       'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
       'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
-    async handle({ cases, principal, body, idempotency }) {
-      const made = await cases.createEndpoint(principal, { ...body, idempotency });
-      return { ...made.endpoint, secret: made.secret };
-    },
+    handle: ({ cases, principal, body, idempotency }) =>
+      cases.createEndpoint(principal, { ...body, idempotency }),
   }),
   routes.get(ENDPOINTS, {
     query: pageQuery,
@@ -168,10 +159,8 @@ export const endpointRoutes: readonly Route<WebhookCases>[] = [
     description:
       'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
       `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
-    async handle({ cases, principal, params, idempotency }) {
-      const made = await cases.rotateEndpointSecret(principal, params.endpointId, idempotency);
-      return { ...made.endpoint, secret: made.secret };
-    },
+    handle: ({ cases, principal, params, idempotency }) =>
+      cases.rotateEndpointSecret(principal, params.endpointId, idempotency),
   }),
   routes.post(`${ENDPOINT}/sample`, {
     ...SENDING,

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import type { WebhookEvent } from '../events.ts';
 import type { Header } from '../rules.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
@@ -78,22 +77,9 @@ function messageAtEndpoint(db: WorldDb, messageId: string) {
   return db
     .selectFrom('webhook_messages as message')
     .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
-    .select([
-      'message.id',
-      'message.event_id',
-      'message.account_id',
-      'message.event',
-      'message.body',
-      'message.status',
-      'message.attempts',
-      'message.series_from',
-      'message.next_attempt_at',
-      'endpoint.id as endpoint_id',
-      'endpoint.url',
-      'endpoint.failing_since',
-      sql<boolean>`endpoint.enabled and endpoint.deleted_at is null`.as('is_open'),
-      signingSecrets('endpoint').as('secrets_sealed'),
-    ])
+    .selectAll('message')
+    .select(['endpoint.url', 'endpoint.failing_since', signingSecrets('endpoint').as('secrets_sealed')])
+    .select(sql<boolean>`endpoint.enabled and endpoint.deleted_at is null`.as('is_open'))
     .where('message.id', '=', messageId);
 }
 
@@ -114,16 +100,11 @@ export interface AttemptMade {
 export type Verdict =
   { readonly status: 'DELIVERED' | 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
 
-export interface Recorded {
-  /** `false`: an earlier run of this step has recorded the attempt. */
-  readonly isNew: boolean;
-  readonly verdict: Verdict;
-  readonly isDisabled: boolean;
-}
+export type Recorded = Awaited<ReturnType<typeof recordAttempt>>;
 
 /**
  * Records an attempt, once per attempt number, with what it means for message and endpoint. When it disables
- * the endpoint, the message fails.
+ * the endpoint, the message fails. Not `isNew`: an earlier run of this step has recorded it.
  */
 export async function recordAttempt(
   db: WorldDb,
@@ -131,7 +112,7 @@ export async function recordAttempt(
   made: AttemptMade,
   verdict: Verdict,
   disabling?: { readonly reason: DisablingReason; readonly pending: PendingMessages },
-): Promise<Recorded> {
+) {
   if (!disabling)
     return { isNew: await writeAttempt(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
@@ -170,9 +151,8 @@ async function writeAttempt(
 }
 
 /**
- * A failed attempt changes a message only while it is pending in the series that the attempt belongs to. A
- * message that was failed meanwhile stays so; one that was reopened meanwhile keeps its new schedule, and its
- * new series starts after this attempt.
+ * A failed attempt changes a message only while it is pending in the attempt's series. One that was reopened
+ * meanwhile keeps its new schedule, and its new series starts after this attempt.
  */
 function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
   if (verdict.status === 'DELIVERED')
@@ -188,18 +168,14 @@ function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
     closed_at = case when ${isCurrent} then ${closedAt} else closed_at end`;
 }
 
-function inMs(ms: number): RawBuilder<Date> {
-  return sql<Date>`now() + ${ms}::float8 * interval '1 ms'`;
-}
+const inMs = (ms: number) => sql<Date>`now() + ${ms}::float8 * interval '1 ms'`;
 
 /** Moves the next attempt without recording one. */
 export async function postpone(db: WorldDb, delivery: WebhookDelivery, waitMs: number): Promise<void> {
   await db
     .updateTable('webhook_messages')
     .set({ next_attempt_at: inMs(waitMs) })
-    .where('id', '=', delivery.messageId)
-    .where('attempts', '=', delivery.attempts)
-    .where('status', '=', 'PENDING')
+    .where((eb) => eb.and({ id: delivery.messageId, attempts: delivery.attempts, status: 'PENDING' }))
     .execute();
 }
 
@@ -208,8 +184,7 @@ export async function failUnsent(db: WorldDb, messageId: string): Promise<void> 
   await db
     .updateTable('webhook_messages')
     .set({ status: 'FAILED', next_attempt_at: null, closed_at: sql`now()`, updated_at: sql`now()` })
-    .where('id', '=', messageId)
-    .where('status', '=', 'PENDING')
+    .where((eb) => eb.and({ id: messageId, status: 'PENDING' }))
     .execute();
 }
 
@@ -236,34 +211,26 @@ export async function markSwept(db: WorldDb, messageIds: readonly string[]): Pro
   await db
     .updateTable('webhook_messages')
     .set({ swept_at: sql`now()` })
-    .where('id', 'in', [...messageIds])
+    .where('id', 'in', messageIds)
     .execute();
 }
 
 /** For the search attributes of the messages' workflows. */
-export async function findMessageSubjects(
-  db: WorldDb,
-  messageIds: readonly string[],
-): Promise<{ id: string; accountId: string; event: WebhookEvent; transactionId: string | null }[]> {
-  return db
+export const findMessageSubjects = (db: WorldDb, messageIds: readonly string[]) =>
+  db
     .selectFrom('webhook_messages')
     .select(['id', 'account_id as accountId', 'event', 'subject as transactionId'])
-    .where('id', 'in', [...messageIds])
+    .where('id', 'in', messageIds)
     .execute();
-}
 
 /** Deletes messages closed before then, with their attempts; returns how many. */
 export async function forgetMessages(db: WorldDb, closedBefore: Date, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_messages')
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('webhook_messages')
-        .select('id')
-        .where('closed_at', '<', closedBefore)
-        .orderBy('closed_at')
-        .limit(limit),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const old = db
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where('closed_at', '<', closedBefore)
+    .orderBy('closed_at')
+    .limit(limit);
+  const deleted = await db.deleteFrom('webhook_messages').where('id', 'in', old).executeTakeFirst();
+  return Number(deleted.numDeletedRows);
 }

@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
-import type { DisabledReason } from '../rules.ts';
-import { enqueueWebhook, readPage, subscribers, type PendingMessages } from './messages.ts';
+import { MAX_PREVIOUS_SECRETS, type DisabledReason } from '../rules.ts';
+import { enqueueWebhook, subscribers, type PendingMessages } from './messages.ts';
 import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
@@ -24,24 +25,15 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
   const { accountId, now } = endpoint;
   return inTransaction(db, async (trx) => {
     await lockEndpointsOf(trx, accountId);
-    const { count } = await trx
-      .selectFrom('webhook_endpoints')
+    const { count } = await selectOwned(trx, accountId)
       .select((eb) => eb.fn.countAll<bigint>().as('count'))
-      .where('account_id', '=', accountId)
-      .where('deleted_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (count >= BigInt(endpoint.maxPerAccount)) return 'too-many';
+    const { id, url, events, secretSealed: secret_sealed } = endpoint;
+    const columns = { id, account_id: accountId, url, events: [...events], secret_sealed };
     await trx
       .insertInto('webhook_endpoints')
-      .values({
-        id: endpoint.id,
-        account_id: accountId,
-        url: endpoint.url,
-        events: [...endpoint.events],
-        secret_sealed: endpoint.secretSealed,
-        created_at: now,
-        updated_at: now,
-      })
+      .values({ ...columns, created_at: now, updated_at: now })
       .execute();
     return 'created';
   });
@@ -65,25 +57,15 @@ export async function findOrCreateEndpoint(
   return row ?? createEndpoint(trx, endpoint);
 }
 
-async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(
-    trx,
-  );
-}
+const lockEndpointsOf = (trx: WorldDb, accountId: string) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(trx);
 
-export async function findEndpoint(db: WorldDb, accountId: string, id: string) {
-  return selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
-}
+export const findEndpoint = (db: WorldDb, accountId: string, id: string) =>
+  selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
 
 /** Oldest first. */
-export async function listEndpoints(
-  db: WorldDb,
-  accountId: string,
-  query: PageQuery,
-): Promise<Page<Endpoint>> {
-  const rows = selectOwned(db, accountId).select(COLUMNS).orderBy('created_at').orderBy('id');
-  return readPage(rows, query);
-}
+export const listEndpoints = (db: WorldDb, accountId: string, query: PageQuery): Promise<Page<Endpoint>> =>
+  readPage(selectOwned(db, accountId).select(COLUMNS).orderBy('created_at').orderBy('id'), query);
 
 export interface EndpointChange {
   readonly url?: string | undefined;
@@ -105,7 +87,7 @@ export async function updateEndpoint(
       .set({
         url,
         events: events && [...events],
-        ...(enabled === undefined ? {} : enabled ? ENABLED : disabledByOwner(now)),
+        ...(enabled !== undefined && (enabled ? ENABLED : disabledByOwner(now))),
         updated_at: now,
       })
       .returning(COLUMNS)
@@ -127,28 +109,18 @@ function disabledByOwner(now: Date) {
 }
 
 /** Keeps the row, since messages refer to it. Pending messages fail. */
-export async function deleteEndpoint(
-  db: WorldDb,
-  accountId: string,
-  id: string,
-  now: Date,
-): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    const { numUpdatedRows } = await updateOwned(trx, accountId, id)
-      .set({ deleted_at: now, updated_at: now })
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) await failPending(trx, id);
-    return numUpdatedRows > 0n;
+export const deleteEndpoint = (db: WorldDb, accountId: string, id: string, now: Date): Promise<boolean> =>
+  inTransaction(db, async (trx) => {
+    const deleted = updateOwned(trx, accountId, id).set({ deleted_at: now, updated_at: now });
+    const isFound = (await deleted.executeTakeFirst()).numUpdatedRows > 0n;
+    if (isFound) await failPending(trx, id);
+    return isFound;
   });
-}
 
 /** Fast enough for the statement timeout. Any further messages fail at their own next attempt. */
 const CLOSE_AT_ONCE = 5_000;
 
-/**
- * Fails an endpoint's pending messages; they can be recovered. Skips rows that an attempt is recording right
- * now.
- */
+/** They can be recovered. Skips rows that an attempt is recording right now. */
 async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
   await sql`
     update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now(), updated_at = now()
@@ -169,22 +141,14 @@ const COLUMNS = [
   'updated_at as updatedAt',
 ] as const;
 
-function selectOwned(db: WorldDb, accountId: string) {
-  return db
-    .selectFrom('webhook_endpoints')
-    .where('account_id', '=', accountId)
-    .where('deleted_at', 'is', null);
-}
+const isOwned = (accountId: string) => sql<boolean>`account_id = ${accountId} and deleted_at is null`;
 
-function updateOwned(db: WorldDb, accountId: string, id: string) {
-  return db
-    .updateTable('webhook_endpoints')
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
-    .where('deleted_at', 'is', null);
-}
+const selectOwned = (db: WorldDb, accountId: string) =>
+  db.selectFrom('webhook_endpoints').where(isOwned(accountId));
 
-/** Why we disable an endpoint. */
+const updateOwned = (db: WorldDb, accountId: string, id: string) =>
+  db.updateTable('webhook_endpoints').where('id', '=', id).where(isOwned(accountId));
+
 export type DisablingReason = Exclude<DisabledReason, 'BY_OWNER'>;
 
 export interface ToDisable {
@@ -195,9 +159,8 @@ export interface ToDisable {
 }
 
 /**
- * Disables an endpoint, fails its pending messages, e-mails the owner and notifies the account's other
- * endpoints, in one transaction (the caller's, if there is one). `false`: it was disabled or deleted before,
- * or has recovered.
+ * Fails its pending messages, e-mails the owner and notifies the account's other endpoints, in one
+ * transaction. `false`: it was disabled or deleted before, or has recovered.
  */
 export async function disableEndpoint(
   db: WorldDb,
@@ -217,27 +180,13 @@ export async function disableEndpoint(
     if (!disabled) return false;
     const { url, failing_since: since } = disabled;
     await failPending(trx, id);
-    await enqueueWebhook(
-      trx,
-      {
-        event: 'endpoint.disabled',
-        key: `${id}:${at.getTime()}`,
-        subject: null,
-        accountId,
-        subscribers: disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null,
-        facts: { endpointId: id, url, reason },
-        at,
-      },
-      pending,
-    );
-    const facts = {
-      endpointId: id,
-      host: URL.parse(url)?.host ?? '',
-      reason,
-      failingSince: since?.toISOString() ?? null,
-      disabledAt: at.toISOString(),
-    };
-    await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts }, at);
+    const others = disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null;
+    const event = { event: 'endpoint.disabled', key: `${id}:${at.getTime()}`, subject: null } as const;
+    const facts = { endpointId: id, url, reason };
+    await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at }, pending);
+    const times = { failingSince: since?.toISOString() ?? null, disabledAt: at.toISOString() };
+    const notice = { endpointId: id, host: URL.parse(url)?.host ?? '', reason, ...times };
+    await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts: notice }, at);
     return true;
   });
 }
@@ -249,8 +198,8 @@ export interface FailingEndpoint extends ToDisable {
 }
 
 /**
- * Enabled endpoints that have failed since `since` or longer and have no pending message; pages by id. Where
- * a message is pending, its own attempts decide: after an outage of ours the endpoint may answer again.
+ * Enabled ones that have failed since `since` or longer; pages by id. Where a message is pending, its own
+ * attempts decide: after an outage of ours the endpoint may answer again.
  */
 export async function listFailing(
   db: WorldDb,
@@ -271,10 +220,7 @@ export async function listFailing(
 
 const OLDER = 'webhook_older_secrets';
 
-/**
- * For the select list of a query over `webhook_endpoints` (or its alias): every sealed secret that signs now,
- * newest first. The previous secret is in the endpoint's row, older ones in their own table.
- */
+/** Every sealed secret that signs now, newest first: for a query over `webhook_endpoints` or its alias. */
 export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffer[]> {
   const row = sql.table(endpoint);
   return sql<Buffer[]>`
@@ -285,23 +231,15 @@ export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffe
 }
 
 /** Newest first. Empty: the account has no such endpoint. */
-export async function findSigningSecrets(
-  db: WorldDb,
-  accountId: string,
-  endpointId: string,
-): Promise<Buffer[]> {
-  const row = await selectOwned(db, accountId)
-    .select(signingSecrets().as('sealed'))
-    .where('id', '=', endpointId)
-    .executeTakeFirst();
-  return row?.sealed ?? [];
+export async function findSigningSecrets(db: WorldDb, accountId: string, id: string): Promise<Buffer[]> {
+  const secrets = selectOwned(db, accountId).select(signingSecrets().as('sealed')).where('id', '=', id);
+  return (await secrets.executeTakeFirst())?.sealed ?? [];
 }
 
 export interface NextSecret {
   readonly secretSealed: Buffer;
   /** Until when the replaced secret still signs. */
   readonly previousUntil: Date;
-  readonly maxPrevious: number;
   readonly now: Date;
 }
 
@@ -316,23 +254,16 @@ export async function rotateSecret(
   next: NextSecret,
 ): Promise<Endpoint | { readonly firstEndsAt: Date } | undefined> {
   return inTransaction(db, async (trx) => {
-    const endpoint = await selectOwned(trx, accountId)
-      .select('id')
-      .where('id', '=', endpointId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!endpoint) return undefined;
+    const endpoint = selectOwned(trx, accountId).select('id').where('id', '=', endpointId).forUpdate();
+    if (!(await endpoint.executeTakeFirst())) return undefined;
     const { count, firstEndsAt } = await countPreviousSecrets(trx, endpointId);
-    if (firstEndsAt !== null && count >= next.maxPrevious) return { firstEndsAt };
+    if (firstEndsAt !== null && count >= MAX_PREVIOUS_SECRETS) return { firstEndsAt };
     await replaceSecret(trx, endpointId, next);
     return findEndpoint(trx, accountId, endpointId);
   });
 }
 
-async function countPreviousSecrets(
-  trx: WorldDb,
-  endpointId: string,
-): Promise<{ readonly count: number; readonly firstEndsAt: Date | null }> {
+async function countPreviousSecrets(trx: WorldDb, endpointId: string) {
   const { rows } = await sql<{ count: number; firstEndsAt: Date | null }>`
     select count(*)::int as count, min(until) as "firstEndsAt" from (
       select previous_until as until from webhook_endpoints where id = ${endpointId}

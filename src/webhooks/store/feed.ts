@@ -1,8 +1,7 @@
 /**
- * The events of an account in an order that a reader may rely on. A number drawn from a sequence is no such
- * order: a transaction may commit after one that has drawn a higher number, when readers have passed it. So
- * the order is that of transaction ids, and only events below every transaction that still runs are shown:
- * nothing can appear before them any more.
+ * The events of an account in an order that a reader may rely on: that of transaction ids, and only below
+ * every transaction that still runs, so that nothing can appear before them any more. A sequence is no such
+ * order: a transaction may commit after readers have passed its number.
  */
 import { sql } from 'kysely';
 import type { WebhookEvent } from '../events.ts';
@@ -21,14 +20,9 @@ export interface FeedQuery {
   readonly event?: WebhookEvent | undefined;
 }
 
-export interface FeedEvent extends FeedPosition {
-  readonly id: string;
-  /** As it is stored: an address may be sealed. */
-  readonly body: string;
-}
-
 export interface FeedPage {
-  readonly events: readonly FeedEvent[];
+  /** Bodies as they are stored: an address may be sealed. */
+  readonly events: readonly (FeedPosition & { readonly id: string; readonly body: string })[];
   /** Where to continue. */
   readonly next: FeedPosition;
   readonly hasMore: boolean;
@@ -37,15 +31,13 @@ export interface FeedPage {
 /** How many events one call with a filter reads, so that a rare event costs no scan of the whole feed. */
 const SCAN_LIMIT = 1_000;
 
-interface Row {
+interface Row extends FeedPosition {
   readonly horizon: bigint;
   readonly deleted_to: bigint;
   readonly scanned_count: bigint;
   readonly last_position: bigint | null;
   readonly last_seq: bigint | null;
   readonly id: string | null;
-  readonly position: bigint;
-  readonly seq: bigint;
   readonly body: string;
 }
 
@@ -91,7 +83,7 @@ function isExpired({ position }: FeedPosition, { horizon, deleted_to }: Row): bo
 }
 
 function pageOf(
-  found: readonly FeedEvent[],
+  found: FeedPage['events'],
   { horizon, scanned_count, last_position, last_seq }: Row,
   { limit, scanLimit }: { readonly limit: number; readonly scanLimit: number },
 ): FeedPage {

@@ -1,8 +1,9 @@
-import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import { type MessageStatus } from '../rules.ts';
+import type { MessageStatus } from '../rules.ts';
 import { webhookBody, type WebhookEvent, type WebhookFacts } from '../events.ts';
 import { callFunction } from '../../platform/database/functions.ts';
+import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
@@ -75,15 +76,12 @@ export async function enqueueWebhook<Event extends WebhookEvent>(
   pending.ids.push(...(message_ids ?? []));
 }
 
-/** What a function that writes an event returns. */
+/** What a function that writes an event returns: messages to be sent, null for none. */
 export interface WrittenEvent {
-  /** Messages to be sent; null for none. */
   readonly message_ids: readonly string[] | null;
 }
 
 const SAMPLE_KEY_PREFIX = 'sample:';
-
-const NEW_ID = sql`'msg-' || replace(gen_random_uuid()::text, '-', '')`;
 
 /** Writes a test message; returns its id. */
 export async function addSample(
@@ -99,7 +97,7 @@ export async function addSample(
   const { rows } = await sql<{ id: string }>`
     insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, next_attempt_at, created_at)
     select given.id, ${endpoint.id}, ${endpoint.accountId}, ${event}, ${SAMPLE_KEY_PREFIX}::text || given.id, ${body}, 'PENDING', now(), ${now}
-      from (select ${NEW_ID} as id) given
+      from (select 'msg-' || replace(gen_random_uuid()::text, '-', '') as id) given
     returning id`.execute(db);
   const [row] = rows;
   if (!row) throw new Error('the sample was not stored');
@@ -120,11 +118,7 @@ export interface MessageQuery extends PageQuery {
 }
 
 /** Newest first. */
-export async function listMessages(
-  db: WorldDb,
-  accountId: string,
-  query: MessageQuery,
-): Promise<Page<Message>> {
+export function listMessages(db: WorldDb, accountId: string, query: MessageQuery): Promise<Page<Message>> {
   const { endpointId, eventId, status, event, transactionId, from, to } = query;
   let matching = db.selectFrom('webhook_messages').where('account_id', '=', accountId);
   if (endpointId !== undefined) matching = matching.where('endpoint_id', '=', endpointId);
@@ -137,49 +131,21 @@ export async function listMessages(
   return readPage(matching.select(COLUMNS).orderBy('created_at', 'desc').orderBy('id', 'desc'), query);
 }
 
-/** One page of ordered rows, and how many there are. */
-export async function readPage<Tables, Name extends keyof Tables, Row>(
-  rows: SelectQueryBuilder<Tables, Name, Row>,
-  { page, limit }: PageQuery,
-): Promise<Page<Row>> {
-  const count = rows.clearSelect().clearOrderBy();
-  const [items, { total }] = await Promise.all([
-    rows
-      .limit(limit)
-      .offset((page - 1) * limit)
-      .execute(),
-    count
-      .select((eb) => eb.fn.countAll<bigint>().as('total'))
-      .$castTo<{ total: bigint }>()
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { items: items, total: Number(total), page, limit };
-}
-
-export async function findMessage(db: WorldDb, accountId: string, id: string) {
-  return db
+export const findMessage = (db: WorldDb, accountId: string, id: string) =>
+  db
     .selectFrom('webhook_messages')
     .select(COLUMNS)
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
+    .where((eb) => eb.and({ id, account_id: accountId }))
     .executeTakeFirst();
-}
 
 /** Makes a message due now with a new schedule, in any status. undefined: the account has no such message. */
-export async function reopenMessage(
-  db: WorldDb,
-  accountId: string,
-  id: string,
-  now: Date,
-): Promise<Message | undefined> {
-  return db
+export const reopenMessage = (db: WorldDb, accountId: string, id: string, now: Date) =>
+  db
     .updateTable('webhook_messages')
     .set(reopened(now))
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
+    .where((eb) => eb.and({ id, account_id: accountId }))
     .returning(COLUMNS)
     .executeTakeFirst();
-}
 
 /** Per statement; fast enough for the statement timeout. */
 const REOPEN_AT_ONCE = 2_000;
@@ -204,9 +170,7 @@ export async function reopenFailed(
         eb
           .selectFrom('webhook_messages')
           .select('id')
-          .where('account_id', '=', accountId)
-          .where('endpoint_id', '=', endpointId)
-          .where('status', '=', 'FAILED')
+          .where((of) => of.and({ account_id: accountId, endpoint_id: endpointId, status: 'FAILED' }))
           .where('created_at', '>=', from)
           .where('created_at', '<', to)
           .where('event_key', 'not like', `${SAMPLE_KEY_PREFIX}%`)
@@ -245,23 +209,12 @@ const COLUMNS = [
   'body',
 ] as const;
 
-export type StoredAttempt = Awaited<ReturnType<typeof listAttempts>>['items'][number];
-
 /** Oldest first. The caller has checked that the message belongs to the account. */
-export async function listAttempts(db: WorldDb, messageId: string, query: PageQuery) {
+export function listAttempts(db: WorldDb, messageId: string, query: PageQuery) {
   const rows = db
     .selectFrom('webhook_attempts')
-    .select([
-      'attempt',
-      'at',
-      'ms',
-      'outcome',
-      'status',
-      'answer_start as answerStart',
-      'url',
-      'request_headers as requestHeaders',
-      'answer_headers as answerHeaders',
-    ])
+    .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart', 'url'])
+    .select(['request_headers as requestHeaders', 'answer_headers as answerHeaders'])
     .where('message_id', '=', messageId)
     .orderBy('attempt');
   return readPage(rows, query);

@@ -3,18 +3,12 @@ import type { Notice } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Call in the transaction of the change that it reports. */
-export async function writeNotice(
-  trx: WorldDb,
-  accountId: string,
-  { kind, facts }: Notice,
-  at: Date,
-): Promise<void> {
-  await sql`
+export const writeNotice = (trx: WorldDb, accountId: string, { kind, facts }: Notice, at: Date) =>
+  sql`
     insert into notices (id, account_id, kind, facts, next_attempt_at, created_at)
     values ('notice-' || replace(gen_random_uuid()::text, '-', ''), ${accountId}, ${kind}, ${JSON.stringify(facts)}::jsonb, now(), ${at})`.execute(
     trx,
   );
-}
 
 export type LeasedNotice = Notice & {
   readonly id: string;
@@ -44,23 +38,19 @@ export async function leaseNotice(db: WorldDb, leaseMs: number): Promise<LeasedN
   return rows[0];
 }
 
-export async function markNoticeSent(db: WorldDb, id: string): Promise<void> {
-  await sql`update notices set sent_at = now(), next_attempt_at = null where id = ${id} and sent_at is null`.execute(
+export const markNoticeSent = (db: WorldDb, id: string) =>
+  sql`
+    update notices set sent_at = now(), next_attempt_at = null where id = ${id} and sent_at is null`.execute(
     db,
   );
-}
 
-export async function postponeNotice(db: WorldDb, id: string, waitMs: number): Promise<void> {
-  await sql`
+export const postponeNotice = (db: WorldDb, id: string, waitMs: number) =>
+  sql`
     update notices set next_attempt_at = now() + ${waitMs}::float8 * interval '1 ms'
      where id = ${id} and sent_at is null`.execute(db);
-}
 
 /** Deletes notices written before then, sent or not; returns how many. */
 export async function forgetNotices(db: WorldDb, writtenBefore: Date): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('notices')
-    .where('created_at', '<', writtenBefore)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  const old = db.deleteFrom('notices').where('created_at', '<', writtenBefore);
+  return Number((await old.executeTakeFirst()).numDeletedRows);
 }

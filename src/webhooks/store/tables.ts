@@ -29,13 +29,9 @@ export interface WebhookOlderSecretsTable {
   until: Date;
 }
 
-/** What happened on an account, as its feed shows it. */
 export interface EventsTable {
   id: string;
-  /**
-   * Made of the transaction's id: one that commits later may have a lower one only while it is not shown
-   * (store/feed.ts).
-   */
+  /** Made of the transaction's id (store/feed.ts). */
   position: Generated<bigint>;
   /** Orders events of one transaction. */
   seq: GeneratedAlways<bigint>;
@@ -60,7 +56,7 @@ export interface EventFeedTable {
   cluster: string | null;
 }
 
-/** One event for one endpoint. The id is the workflow's id. */
+/** The id is the workflow's id. */
 export interface WebhookMessagesTable {
   id: string;
   /** The `webhook-id` of every attempt. Null on samples: those use their own id. */
@@ -69,7 +65,6 @@ export interface WebhookMessagesTable {
   account_id: string;
   event: WebhookEvent;
   event_key: string;
-  /** Id of the purchase or funding. */
   subject: string | null;
   body: string;
   status: MessageStatus;
@@ -89,10 +84,8 @@ export interface WebhookAttemptsTable {
   attempt: number;
   at: Date;
   ms: number;
-  /** `answered`, or why there was no complete answer. */
   outcome: string;
   status: number | null;
-  /** The first kibibyte of the answer. */
   answer_start: string;
   /** Where it was sent. Headers are null where no connection or no answer came about. */
   url: string;
@@ -106,12 +99,10 @@ export interface LowBalanceThresholdsTable {
   updated_at: Date;
 }
 
-/** E-mails to account owners. */
 export interface NoticesTable {
   id: string;
   account_id: string;
   kind: Notice['kind'];
-  /** JSON of the kind's facts. */
   facts: string;
   attempts: Generated<number>;
   /** Null once sent. */

@@ -195,7 +195,8 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
     ) insert into operators (user_id, role, one_time_until) values (${id}, ${role}, ${oneTimeUntil})`.execute(
     db,
   );
-  if (who === 'OTHER') return recordAccess(db, unconfirmedAccess(id, now));
+  if (who === 'OTHER')
+    return recordAccess(db, { id, role, email: 'other@operator.example' }, unconfirmedAccess(now));
   await sql`
     insert into user_sessions (id, token, user_id, user_agent, expires_at)
     values (${id}, ${sessionOf(who)}, ${id}, 'program', ${new Date(now.getTime() + SESSION_IDLE_MS)})`.execute(
@@ -225,10 +226,7 @@ async function addDeviceLogin(
     });
 }
 
-const unconfirmedAccess = (userId: string, now: Date) => ({
-  user_id: userId,
-  email: 'other@operator.example',
-  role: 'SUPPORT' as const,
+const unconfirmedAccess = (now: Date) => ({
   given_by: 'giver@operator.example',
   given_at: now,
   second_half: 'CCCCC-DDDDD',
