@@ -49,7 +49,6 @@ export function BatchesPage() {
   );
 }
 
-/** Reads a file, shows its price, and orders it once the person has confirmed that. */
 function FromFile() {
   const [chosen, setChosen] = useState<ReadFile>();
   const [choices, setChoices] = useState(0);

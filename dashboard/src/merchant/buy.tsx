@@ -6,8 +6,17 @@ import { useState, type ReactNode } from 'react';
 import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
 import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { LinkButton } from '../ui/page-link.tsx';
-import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
+import {
+  LinkButton,
+  Amount,
+  QueryView,
+  Failed,
+  PageHead,
+  Section,
+  Status,
+  Facts,
+  QuerySection,
+} from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
@@ -49,10 +58,7 @@ export function BuyPage() {
   );
 }
 
-/**
- * Buys once, however often the button is pressed, and never above the price that is shown. With real money it
- * asks first.
- */
+/** Buys once, however often the button is pressed, and never above the price that is shown. */
 export function Purchase({
   packageCode,
   name,
@@ -61,7 +67,6 @@ export function Purchase({
   esimId,
 }: {
   readonly packageCode: string;
-  /** Of the package. */
   readonly name: string;
   readonly packageType: 'BASE' | 'TOPUP';
   readonly price: { readonly amount: number; readonly currency: string };
@@ -153,7 +158,6 @@ export function Purchase({
   );
 }
 
-/** Follows the purchase until its end. */
 function Bought({ transactionId }: { readonly transactionId: string }) {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
@@ -194,7 +198,6 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
   );
 }
 
-/** The QR code and the page that the traveller gets. */
 export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
   const query = useRead('/api/esim/{esimId}/install', { path: { esimId } });
   return (

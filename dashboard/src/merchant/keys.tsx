@@ -12,13 +12,14 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
+import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
-import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { QueryView, Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
+import { Rows, CursorList } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
-import { usePlace, useRefresh, useReads } from './place.ts';
+import { usePlace, useRefresh, useReads, usePages } from './place.ts';
 
 type Key = ApiSchemas['ApiKey'];
 type NewKey = ApiSchemas['NewApiKey']['data'];
@@ -113,7 +114,6 @@ function ShownOnce({ made, onClose }: { readonly made: NewKey; readonly onClose:
   );
 }
 
-/** A secret with a button that copies it. */
 export function Secret({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Group>
@@ -137,10 +137,7 @@ const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
 
 const listKeys = () => readApi('/account/keys', {});
 
-/**
- * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before
- * the next one the list is read, and a key that was created unseen is named first.
- */
+/** A key is shown once. If an answer was lost, the next try first names the key that was created unseen. */
 function useCreateKey() {
   const refresh = useRefresh();
   /** The keys there were before a request whose outcome is unknown. */
@@ -237,5 +234,45 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
         {...form.getInputProps('expiresAt')}
       />
     </SendForm>
+  );
+}
+
+const FROM = '/m/$accountId/$environment/developers/requests';
+
+export function RequestsPage() {
+  const filters = useSearch({ from: FROM });
+  const query = usePages(['requests', filters], (cursor) =>
+    readApi('/account/requests', { query: { limit: 50, ...filters, cursor } }),
+  );
+  return (
+    <Page title="API requests" about="The latest requests with an API key. Give our support the request id.">
+      {filters.requestId !== undefined && (
+        <Group gap="xs">
+          <Text size="sm">Requests with the id {filters.requestId} only.</Text>
+          <PageLink size="sm" to={FROM}>
+            Show all
+          </PageLink>
+        </Group>
+      )}
+      <CursorList
+        query={query}
+        label="API requests"
+        keyOf={({ requestId, at }) => `${requestId} ${at}`}
+        empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
+        columns={{
+          When: ({ at }) => <Moment at={at} />,
+          Request: ({ method, path }) => (
+            <Code>
+              {method} {path}
+            </Code>
+          ),
+          Response: ({ status, errorCode }) =>
+            errorCode === null ? status : `${String(status)} ${errorCode}`,
+          Duration: { number: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
+          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+          'Request id': ({ requestId }) => <Id>{requestId}</Id>,
+        }}
+      />
+    </Page>
   );
 }

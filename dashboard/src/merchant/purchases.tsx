@@ -3,8 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
-import { DayRange } from '../ui/day-range.tsx';
-import { SearchField, ChoiceField } from '../ui/filters.tsx';
+import { DayRange, SearchField, ChoiceField } from '../ui/filters.tsx';
 import { plain } from '../ui/format.ts';
 import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
@@ -34,7 +33,6 @@ export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) =>
 
 const FROM = '/m/$accountId/$environment/purchases';
 
-/** Its filters are in the address. */
 export function PurchasesPage() {
   const navigate = useNavigate({ from: FROM });
   const filters = useSearch({ from: FROM });
@@ -83,7 +81,6 @@ export function PurchasesPage() {
   );
 }
 
-/** One purchase or funding; read again while it is open. */
 export function useTransaction(transactionId: string) {
   return useRead(
     '/api/esim/transactions/{transactionId}',
@@ -138,7 +135,6 @@ export function PurchasePage() {
 
 type Found = NonNullable<ReturnType<typeof useTransaction>['data']>;
 
-/** Of a purchase that has one by now. */
 export const esimIn = (found: Found) =>
   'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails
     ? found.esimDetails
@@ -161,7 +157,6 @@ export const PayHere = ({ of }: { readonly of: Found }) => (
   </>
 );
 
-/** What an unpaid purchase or funding waits for. */
 function PayNow({ of: { paymentUrl, bankAccounts } }: { readonly of: Found }) {
   return (
     <Stack mt="md" align="flex-start">

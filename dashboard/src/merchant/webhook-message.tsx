@@ -21,7 +21,6 @@ type Attempt = ApiSchemas['WebhookAttempt'];
 
 const LIVE_MS = 3_000;
 
-/** One message: its body, and each attempt with request and response. */
 export function WebhookMessagePage() {
   const { messageId } = useParams({ from: '/m/$accountId/$environment/developers/webhooks/$messageId' });
   const { may } = useMembership();

@@ -1,21 +1,24 @@
-/** Who acts for an account, its keys, and where its webhooks go. */
 import { Code, Group, List, Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { readOps } from '../api/client.ts';
 import { plain } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
+import { PageLink, Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
 import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
-import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
+import {
+  type AccountEndpoint,
+  type AccountKey,
+  type AccountMember,
+  type AccountMessage,
+  useOps,
+  useOpsPages,
+} from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { useOps, useOpsPages } from './place.ts';
 
 interface OfAccount {
   readonly accountId: string;
 }
 
-/** A list that is read whole. */
 function Whole<Item>({
   query,
   ...table

@@ -5,16 +5,12 @@ import { readOps } from '../api/client.ts';
 import { timesOf } from '../ui/address.ts';
 import { Moment, Status, Page } from '../ui/parts.tsx';
 import { type Columns, CursorList, amount } from '../ui/rows.tsx';
-import type { AuditLine } from './data.ts';
+import { type AuditLine, useOpsPages } from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { useOpsPages } from './place.ts';
 import { type AuditSearch, auditSearch } from './search.ts';
 
 const FROM = '/operators/$environment/audit';
 
-/**
- * Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions.
- */
 export function AuditPage() {
   const search = useSearch({ from: FROM });
   const log = useOpsPages(

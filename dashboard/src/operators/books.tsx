@@ -3,9 +3,8 @@ import { useForm } from '@mantine/form';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops, type OpsSchemas } from '../api/client.ts';
-import type { Days } from '../ui/address.ts';
+import type { Days, Environment } from '../ui/address.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
@@ -15,7 +14,6 @@ import { BOOKS, type Book } from './search.ts';
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
 
-/** The days that are shown. */
 interface ShownDays {
   readonly from: string;
   readonly to: string;
@@ -254,7 +252,6 @@ function Waiting() {
   );
 }
 
-/** The same report as a file for a spreadsheet. */
 function Download({ book, days }: { readonly book: Book; readonly days: ShownDays }) {
   const environment = useEnvironment();
   return (

@@ -1,4 +1,3 @@
-/** Previews an action on all stuck items that match a filter, and asks for approval. */
 import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
@@ -10,9 +9,15 @@ import { formatAmount } from '../ui/format.ts';
 import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
-import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
+import {
+  type BatchRepairAction,
+  type BatchRepairPlan,
+  type StuckClass,
+  useOperator,
+  useEnvironment,
+  useRefresh,
+} from './place.ts';
 import { reasonError, ReasonField } from './form-dialog.tsx';
-import { useOperator, useEnvironment, useRefresh } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
@@ -28,7 +33,6 @@ interface RepairRequest {
   readonly evidence: string;
 }
 
-/** What the requests for a preview and for approval have in common. */
 const bodyOf = (request: RepairRequest) => ({
   action: request.action,
   filter: {

@@ -20,9 +20,8 @@ import { Moment, Page } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { useReading } from '../ui/use-reading.ts';
-import type { Person, Role } from './data.ts';
+import { type Person, type Role, useOperator } from './place.ts';
 import { FormDialog } from './form-dialog.tsx';
-import { useOperator } from './place.ts';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment/people';

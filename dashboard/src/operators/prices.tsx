@@ -10,11 +10,9 @@ import { ops, dataOf, Refusal } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
-import type { PricePreview, Prices, PriceTerms } from './data.ts';
+import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
 import { ReasonDialog } from './form-dialog.tsx';
-import { OnSaleSection } from './on-sale.tsx';
-import { COST, PACKAGE } from './package-columns.tsx';
-import { useEnvironment, useOps } from './place.ts';
+import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
@@ -64,7 +62,6 @@ const termsOf = (fields: Fields): PriceTerms => ({
   ngnIncrementPercent: Number(fields.ngnIncrementPercent),
 });
 
-/** Form with preview. Changing a field removes the preview. */
 function Edit({ present }: { readonly present: Settings }) {
   const [previewed, setPreviewed] = useState<PriceTerms | null>(null);
   const form = useForm<Fields>({
@@ -230,7 +227,6 @@ function Change({ of }: { readonly of: Price | undefined }) {
   );
 }
 
-/** Saves the previewed prices. */
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
   const queries = useQueryClient();

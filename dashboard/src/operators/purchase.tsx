@@ -6,9 +6,15 @@ import { formatAge, formatAmount, plain } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { ActionsSection } from './actions-section.tsx';
-import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
+import {
+  operatorQuery,
+  type PurchaseTimeline,
+  type ActionRecord,
+  useEnvironment,
+  useOps,
+  opsQuery,
+} from './place.ts';
 import { SubjectLink, WorkflowLink } from './links.tsx';
-import { useEnvironment, useOps, opsQuery } from './place.ts';
 import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
 
 export function PurchasePage() {
@@ -300,7 +306,6 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
   );
 }
 
-/** Every action that operators requested for one purchase, refused ones too. */
 function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
   return (
     <Rows

@@ -18,9 +18,8 @@ import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
-import { inPath, type Rates } from './data.ts';
+import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
 import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
-import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
 import { RATE_DAYS, ratesSearch } from './search.ts';
 
 const FROM = '/operators/$environment/rates';
@@ -30,8 +29,7 @@ const FAR_OFF = 0.1;
 export function RatesPage() {
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
   const rates = useOps('/ops/rates', { query: { currency, days } }, { ...LIVE, keepsOld: true });
-  // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was
-  // typed.
+  // Not in the row, which goes once another person confirms: the dialog keeps what was typed.
   const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
     <Page title="Rates" about="Units of each currency for one US dollar.">
@@ -50,7 +48,6 @@ export function RatesPage() {
   );
 }
 
-/** What one dollar is, in the currency. */
 const inDollars = (rate: number | null, currency: string): string =>
   rate === null ? 'None' : `${formatRate(rate)} ${currency}`;
 
@@ -254,7 +251,6 @@ function SetDialog({
   );
 }
 
-/** What the rate would change, before it is sent. */
 function Effect({
   before,
   after,

@@ -1,7 +1,4 @@
-/**
- * A table that becomes a list of cards on a narrow screen (pages.css), with its meaning kept for screen
- * readers. Where its columns need more room than there is, the table scrolls and the page does not.
- */
+/** On a narrow screen a list of cards (pages.css). Where its columns need more room, the table scrolls. */
 import { Button, Group, Stack, Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
@@ -24,7 +21,6 @@ interface TableProps<T> {
   readonly label: string;
   readonly columns: Columns<T>;
   readonly keyOf: (row: T, index: number) => string;
-  /** In place of a table without rows. */
   readonly empty?: ReactNode;
 }
 
@@ -86,7 +82,6 @@ function useIsCut() {
   return [useMergedRef(frame, observed), isCut] as const;
 }
 
-/** A list with numbered pages. */
 export function PagedRows<T>({
   query,
   onPage,
