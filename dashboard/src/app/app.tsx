@@ -1,6 +1,13 @@
 import { MantineProvider, createTheme, Modal, Notification } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  type Mutation,
+  type Query,
+} from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
 import { router } from './router.tsx';
@@ -21,9 +28,18 @@ function noteRefusedChange(error: unknown): void {
   if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
 }
 
+/** After a change, also a refused one, everything that pages show is read again. */
+function readAgain({ meta }: Mutation<unknown, unknown, unknown, unknown>): void {
+  const isShown = ({ queryKey: [root] }: Query) => root === 'm' || root === 'ops';
+  if (meta?.['changesNothing'] !== true) void queries.invalidateQueries({ predicate: isShown });
+}
+
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteRefusedRead }),
-  mutationCache: new MutationCache({ onError: noteRefusedChange }),
+  mutationCache: new MutationCache({
+    onError: noteRefusedChange,
+    onSettled: (_data, _error, _sent, _context, mutation) => readAgain(mutation),
+  }),
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR_MS,

@@ -20,7 +20,7 @@ import {
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
+import { useMembership, usePlace, useRead } from './place.ts';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
 
 export function BuyPage() {
@@ -74,7 +74,6 @@ export function Purchase({
 }) {
   const { may } = useMembership();
   const { environment } = usePlace();
-  const refresh = useRefresh();
   const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
   const once = useOnce<ApiSchemas['BuyRequest']>();
@@ -92,8 +91,6 @@ export function Purchase({
         (key, body) =>
           bodyOf(api.POST('/api/esim/buy', { params: { header: { 'Idempotency-Key': key } }, body })),
       ),
-    // Where the price has risen, the page shows the new one.
-    onSettled: () => refresh(),
   });
   const startAnew = () => {
     once.renew();

@@ -39,7 +39,7 @@ import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { CursorList } from '../ui/rows.tsx';
 import { Install, Purchase } from './buy.tsx';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, usePlace, useRefresh, useRead, useReads, usePages } from './place.ts';
+import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
 import { esimFilters } from './filters.ts';
 
 const FROM = '/m/$accountId/$environment/esims';
@@ -199,11 +199,9 @@ function Diagnosis({ esimId }: { readonly esimId: string }) {
 
 function RevokeLink({ esimId }: { readonly esimId: string }) {
   const { may } = useMembership();
-  const refresh = useRefresh();
   const revoke = async () => {
     await api.DELETE('/api/esim/{esimId}/install/link', { params: { path: { esimId } } });
     notifications.show({ message: 'The old link no longer works. A new link is shown above.' });
-    await refresh();
   };
   if (!may('purchase')) return null;
   return (
@@ -289,7 +287,6 @@ function TopUps({ esim }: { readonly esim: Esim }) {
 }
 
 function Sandbox({ esimId }: { readonly esimId: string }) {
-  const refresh = useRefresh();
   const [megabytes, setMegabytes] = useState<number | string>(100);
   const path = { params: { path: { esimId } } };
   const bytes = typeof megabytes === 'number' ? Math.trunc(megabytes) * 1024 * 1024 : SOME_BYTES;
@@ -308,10 +305,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
     ['Delete from the phone', () => api.POST('/api/sandbox/esims/{esimId}/delete-profile', path)],
     ['Expire', () => api.POST('/api/sandbox/esims/{esimId}/expire', path)],
   ] as const;
-  const acting = useMutation({
-    mutationFn: (act: () => Promise<unknown>) => act(),
-    onSettled: () => refresh(),
-  });
+  const acting = useMutation({ mutationFn: (act: () => Promise<unknown>) => act() });
   return (
     <Section title="Sandbox: control this eSIM">
       <Stack>

@@ -19,7 +19,7 @@ import { QueryView, Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.ts
 import { Rows, CursorList } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
-import { usePlace, useRefresh, useReads, usePages } from './place.ts';
+import { usePlace, useReads, usePages } from './place.ts';
 
 type Key = ApiSchemas['ApiKey'];
 type NewKey = ApiSchemas['NewApiKey']['data'];
@@ -27,7 +27,6 @@ type NewKey = ApiSchemas['NewApiKey']['data'];
 export function KeysPage() {
   const { environment } = usePlace();
   const [made, setMade] = useState<NewKey>();
-  const refresh = useRefresh();
   const query = useReads(['keys'], listKeys);
   return (
     <Page
@@ -37,10 +36,9 @@ export function KeysPage() {
         <ModalButton label="Create a key" title="Create a key" size="lg">
           {(close) => (
             <NewKeyForm
-              onDone={async (key) => {
+              onDone={(key) => {
                 setMade(key);
                 close();
-                await refresh();
               }}
             />
           )}
@@ -79,16 +77,12 @@ export function KeysPage() {
 }
 
 function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
-  const refresh = useRefresh();
   return (
     <ConfirmButton
       label="Revoke"
       title="Revoke the key"
       confirmLabel="Revoke the key"
-      act={async () => {
-        await api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } });
-        await refresh();
-      }}
+      act={() => api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } })}
     >
       <Text size="sm">
         Programs that use <Code>{key}</Code> get 401 within 5 seconds. This cannot be undone.
@@ -139,7 +133,6 @@ const listKeys = () => readApi('/account/keys', {});
 
 /** A key is shown once. If an answer was lost, the next try first names the key that was created unseen. */
 function useCreateKey() {
-  const refresh = useRefresh();
   /** The keys there were before a request whose outcome is unknown. */
   const before = useRef<ReadonlySet<string>>(undefined);
   const nameUnseen = async () => {
@@ -147,7 +140,6 @@ function useCreateKey() {
     const unseen = items.find(({ keyId }) => before.current?.has(keyId) === false);
     if (!unseen) return;
     before.current = undefined;
-    await refresh();
     throw new Error(
       `The answer was lost, but the key ${unseen.key} was created. Revoke it in the list, then create another.`,
     );

@@ -11,7 +11,7 @@ import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
 import { QueryView, Failed, Moment, Section, Page, QuerySection, Id, Facts } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
-import { useMembership, useRefresh, useRead } from './place.ts';
+import { useMembership, useRead } from './place.ts';
 
 type Role = ApiSchemas['Member']['role'];
 type Member = ApiSchemas['Member'];
@@ -60,7 +60,6 @@ export function TeamPage() {
 }
 
 function ChangeRole({ member: { userId, name, role } }: { readonly member: Member }) {
-  const refresh = useRefresh();
   const [next, setNext] = useState<Role>();
   const label = next === undefined ? '' : ROLES[next].label;
   return (
@@ -84,7 +83,6 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
             params: { path: { userId } },
             body: { role: next },
           });
-          await refresh();
         }}
       >
         <Text size="sm">
@@ -97,7 +95,6 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
 
 function Remove({ member: { userId, name } }: { readonly member: Member }) {
   const { data } = useCurrentUser();
-  const refresh = useRefresh();
   if (data?.user.userId === userId) return 'You';
   return (
     <ConfirmButton
@@ -105,10 +102,7 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
       buttonProps={{ 'aria-label': `Remove ${name}` }}
       title={`Remove ${name}`}
       confirmLabel={`Remove ${name}`}
-      act={async () => {
-        await api.DELETE('/account/members/{userId}', { params: { path: { userId } } });
-        await refresh();
-      }}
+      act={() => api.DELETE('/account/members/{userId}', { params: { path: { userId } } })}
     >
       <Text size="sm">{name} loses access to this account. API keys keep working.</Text>
     </ConfirmButton>
@@ -116,23 +110,19 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
 }
 
 function Invitations() {
-  const refresh = useRefresh();
   const [mail, setMail] = useState<ApiSchemas['SandboxMail']>();
   const query = useRead('/account/invitations', {});
   const form = useForm({ initialValues: { email: '', role: 'DEVELOPER' as Role } });
   const sending = useSending(
     form,
     (body) => dataOf(api.POST('/account/invitations', { body })),
-    async ({ sandboxMail }) => {
+    ({ sandboxMail }) => {
       form.reset();
       setMail(sandboxMail);
-      await refresh();
     },
   );
-  const withdraw = async (invitationId: string) => {
-    await api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
-    await refresh();
-  };
+  const withdraw = (invitationId: string) =>
+    api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
   return (
     <Section title="Invitations">
       <Stack>
@@ -206,7 +196,6 @@ export function SettingsPage() {
 }
 
 function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data'] }) {
-  const refresh = useRefresh();
   const queries = useQueryClient();
   const form = useForm({ initialValues: { name: account.name, websiteUrl: account.websiteUrl ?? '' } });
   const sending = useSending(
@@ -215,7 +204,7 @@ function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data']
       api.PATCH('/account', { body: { name, ...(websiteUrl === '' ? {} : { websiteUrl }) } }),
     async () => {
       notifications.show({ message: 'Saved.' });
-      await Promise.all([refresh(), queries.invalidateQueries({ queryKey: currentUserQuery.queryKey })]);
+      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
     },
   );
   return (

@@ -58,7 +58,6 @@ export function WalletPage() {
 
 function Fund() {
   const { currency } = useMembership();
-  const refresh = useRefresh();
   const once = useOnce<{ readonly amount: number; readonly paymentMethod: Method }>();
   const form = useForm({
     initialValues: { amount: '' as number | '', paymentMethod: 'CARD' as Method },
@@ -66,13 +65,10 @@ function Fund() {
     // Another amount is another funding.
     onValuesChange: once.renew,
   });
-  const sending = useSending(
-    form,
-    ({ amount, paymentMethod }) =>
-      once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
-        bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
-      ),
-    () => refresh(),
+  const sending = useSending(form, ({ amount, paymentMethod }) =>
+    once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
+      bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
+    ),
   );
   if (sending.result)
     return (
@@ -146,7 +142,6 @@ function LowBalance() {
 }
 
 function LowBalanceForm({ amount, currency }: { readonly amount: number | null; readonly currency: string }) {
-  const refresh = useRefresh();
   const form = useForm({ initialValues: { amount: amount ?? '' } });
   const sending = useSending(
     form,
@@ -154,10 +149,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       api.PUT('/api/wallet/low-balance', {
         body: { amount: values.amount === '' ? null : Number(values.amount) },
       }),
-    async () => {
-      notifications.show({ message: 'Saved.' });
-      await refresh();
-    },
+    () => notifications.show({ message: 'Saved.' }),
   );
   return (
     <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>

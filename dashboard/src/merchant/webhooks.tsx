@@ -15,14 +15,13 @@ import type { Search } from '../ui/address.ts';
 import { ChoiceField } from '../ui/filters.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { Secret } from './keys.tsx';
-import { useMembership, useRefresh, useRead } from './place.ts';
+import { useMembership, useRead } from './place.ts';
 import { messageFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 
 export function WebhooksPage() {
   const { may } = useMembership();
   const [secret, setSecret] = useState<string>();
-  const refresh = useRefresh();
   const query = useRead('/api/webhooks/endpoints', {});
   return (
     <Page
@@ -33,10 +32,9 @@ export function WebhooksPage() {
           <ModalButton label="Add an endpoint" title="Add an endpoint">
             {(close) => (
               <NewEndpoint
-                onDone={async (made) => {
+                onDone={(made) => {
                   setSecret(made);
                   close();
-                  await refresh();
                 }}
               />
             )}
@@ -139,7 +137,6 @@ function Edit({
 }: {
   readonly endpoint: Pick<Endpoint, 'id' | 'url' | 'events'>;
 }) {
-  const refresh = useRefresh();
   return (
     <ModalButton label="Edit" title="Edit the endpoint" buttonSize="xs" variant="default">
       {(close) => (
@@ -149,10 +146,7 @@ function Edit({
           send={(body) =>
             api.PATCH('/api/webhooks/endpoints/{endpointId}', { params: { path: { endpointId: id } }, body })
           }
-          onDone={async () => {
-            close();
-            await refresh();
-          }}
+          onDone={close}
         />
       )}
     </ModalButton>
@@ -164,7 +158,6 @@ const localTime = (ms: number): string =>
 
 function Recover({ id, url }: { readonly id: string; readonly url: string }) {
   const [from, setFrom] = useState('');
-  const refresh = useRefresh();
   const recover = async () => {
     const { recovered } = await bodyOf(
       api.POST('/api/webhooks/endpoints/{endpointId}/recover', {
@@ -178,7 +171,6 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
           ? '1 failed message is being resent.'
           : `${String(recovered)} failed messages are being resent.`,
     });
-    await refresh();
   };
   return (
     <ConfirmButton
@@ -216,13 +208,11 @@ function EndpointCard({
   readonly onSecret: (secret: string) => void;
 }) {
   const { may } = useMembership();
-  const refresh = useRefresh();
   const [event, setEvent] = useState<EventName>('esim.purchased');
   const path = { params: { path: { endpointId: id } } };
   const acting = useMutation({
     mutationFn: (act: () => Promise<string | undefined>) => act(),
     onSuccess: (message) => message !== undefined && notifications.show({ message }),
-    onSettled: () => refresh(),
   });
   const actions = {
     enable: async () => {
@@ -235,12 +225,10 @@ function EndpointCard({
     },
     rotate: async () => {
       onSecret((await bodyOf(api.POST('/api/webhooks/endpoints/{endpointId}/rotate-secret', path))).secret);
-      await refresh();
     },
     remove: async () => {
       await api.DELETE('/api/webhooks/endpoints/{endpointId}', path);
       notifications.show({ message: 'The endpoint is removed.' });
-      await refresh();
     },
   };
   return (

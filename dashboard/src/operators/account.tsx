@@ -1,5 +1,6 @@
 import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
@@ -17,7 +18,6 @@ import {
   useEnvironment,
   useOps,
   useOpsPages,
-  useSayChanged,
 } from './place.ts';
 import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
@@ -173,7 +173,6 @@ function ChangeDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
   const { title, about, submit } = WORDS[change];
   const form = useForm({
     initialValues: {
@@ -206,9 +205,9 @@ function ChangeDialog({
           },
         }),
       ),
-    async () => {
+    () => {
       onClose();
-      await sayChanged(`${of.name}: changed`);
+      notifications.show({ message: `${of.name}: changed`, color: 'green' });
     },
   );
   return (

@@ -24,7 +24,6 @@ import {
   type PurchaseTimeline,
   useOperator,
   useEnvironment,
-  useRefresh,
   opsQuery,
 } from './place.ts';
 import { EffectSection, ReasonField, reasonError } from './form-dialog.tsx';
@@ -144,7 +143,6 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
   const environment = useEnvironment();
   const { email } = useOperator();
   const queries = useQueryClient();
-  const refresh = useRefresh();
   const { transactionId } = timeline;
   // What the person saw when they began.
   const [known] = useState(() => new Set(timeline.actions.map(({ actionId }) => actionId)));
@@ -162,7 +160,6 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
   });
   /** The action of another person that the result belongs to, or that may have caused the refusal. */
   const findFirst = async (endedId?: string) => {
-    await refresh();
     const made = await queries
       .query({
         ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
@@ -189,7 +186,6 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
     },
-    onSettled: () => refresh(),
   });
   return { form, sending, first, isKnown: (actionId: string) => known.has(actionId) };
 }

@@ -17,7 +17,6 @@ import {
   useOperator,
   useEnvironment,
   LIVE,
-  useRefresh,
   opsQuery,
 } from './place.ts';
 import { SubjectLink } from './links.tsx';
@@ -158,7 +157,6 @@ function DecisionDialog({
 }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
-  const refresh = useRefresh();
   const { actionId, transactionId } = record;
   const { email } = useOperator();
   const [decided, setDecided] = useState<ActionRecord | null>(null);
@@ -192,8 +190,6 @@ function DecisionDialog({
           ) ?? null,
         );
         throw error;
-      } finally {
-        void refresh();
       }
     },
     (result) => {

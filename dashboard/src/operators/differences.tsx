@@ -8,7 +8,7 @@ import type { Environment } from '../ui/address.ts';
 import { plain } from '../ui/format.ts';
 import { PageLink, Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
-import { inPath, type Difference, useEnvironment, useOps, useRefresh } from './place.ts';
+import { inPath, type Difference, useEnvironment, useOps } from './place.ts';
 import { ReasonDialog } from './form-dialog.tsx';
 import { WorkflowsLink, SubjectLink } from './links.tsx';
 import { differenceSearch } from './search.ts';
@@ -77,11 +77,7 @@ export function DifferencesPage() {
 
 function RunNow() {
   const environment = useEnvironment();
-  const refresh = useRefresh();
-  const run = useMutation({
-    mutationFn: () => runOnce(environment),
-    onSettled: () => refresh(),
-  });
+  const run = useMutation({ mutationFn: () => runOnce(environment) });
   return (
     <Stack gap="xs" align="flex-end">
       <Button onClick={() => run.mutate()} loading={run.isPending}>

@@ -1,11 +1,12 @@
 import { Textarea, type TextareaProps, Modal, Stack, Text, Button, Group, List } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useSending, type SendFormProps, SendForm } from '../ui/send-form.tsx';
 import { type OpsSchemas, ops, dataOf } from '../api/client.ts';
 import { Amount, ShortId, QuerySection, QueryView } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import { useSayChanged, useEnvironment, useRefresh, inPath } from './place.ts';
+import { useEnvironment, inPath } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 
 const MIN_REASON = 3;
@@ -61,13 +62,12 @@ export function ReasonDialog({
   readonly submit: (reason: string) => Promise<unknown>;
   readonly done: string;
 }) {
-  const sayChanged = useSayChanged();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
   const sending = useSending(
     form,
     async ({ reason }) => {
       await submit(reason);
-      await sayChanged(done);
+      notifications.show({ message: done, color: 'green' });
     },
     dialog.onClose,
   );
@@ -140,7 +140,6 @@ export function ReplayDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const refresh = useRefresh();
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(
       ops.POST('/ops/purchases/{transactionId}/replay', {
@@ -154,7 +153,7 @@ export function ReplayDialog({
     staleTime: 0,
   });
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
-  const sending = useSending(form, ({ reason }) => ask(reason, false).finally(() => refresh()));
+  const sending = useSending(form, ({ reason }) => ask(reason, false));
   return (
     <Modal opened onClose={onClose} title={REPLAY.label}>
       {sending.result ? (

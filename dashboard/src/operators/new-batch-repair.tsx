@@ -15,7 +15,6 @@ import {
   type StuckClass,
   useOperator,
   useEnvironment,
-  useRefresh,
 } from './place.ts';
 import { reasonError, ReasonField } from './form-dialog.tsx';
 import { AGES } from './search.ts';
@@ -74,6 +73,7 @@ export function NewBatchRepairPage() {
     onValuesChange: () => setTried(null),
   });
   const trying = useMutation({
+    meta: { changesNothing: true },
     mutationFn: async (request: RepairRequest) => ({
       request,
       plan: await dataOf(
@@ -181,7 +181,6 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
 
 function AskFor({ request, count }: { readonly request: RepairRequest; readonly count: number }) {
   const environment = useEnvironment();
-  const refresh = useRefresh();
   const navigate = useNavigate();
   // One for this form, so that pressing the button twice sends one request.
   const [repairKey] = useState(() => crypto.randomUUID());
@@ -196,7 +195,6 @@ function AskFor({ request, count }: { readonly request: RepairRequest; readonly 
         }),
       ),
     async ({ repairId }) => {
-      await refresh();
       await navigate({ to: '/operators/$environment/repairs/$repairId', params: { environment, repairId } });
     },
   );

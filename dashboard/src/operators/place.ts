@@ -1,7 +1,6 @@
 import type { paths } from 'simway-client/generated/ops.ts';
-import { useQuery, useSuspenseQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery, queryOptions } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { notifications } from '@mantine/notifications';
 import {
   type PathIn,
   type ParamsOf,
@@ -82,22 +81,6 @@ export function useOpsPages<Page extends { readonly nextCursor: string | null }>
 ) {
   const environment = useEnvironment();
   return usePaging(['ops', environment, ...key], (after) => ask({ environment, after }), how);
-}
-
-/** Reads again what the page shows, after a change. */
-export function useRefresh() {
-  const environment = useEnvironment();
-  const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: ['ops', environment] });
-}
-
-/** Says that something is changed, and has the page read again. */
-export function useSayChanged() {
-  const refresh = useRefresh();
-  return async (message: string) => {
-    notifications.show({ message, color: 'green' });
-    await refresh();
-  };
 }
 
 /** Lists that others change beside the reader are read again this soon. */

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
-import { ops, dataOf, Refusal } from '../api/client.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
@@ -229,21 +229,9 @@ function Change({ of }: { readonly of: Price | undefined }) {
 
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
   const { version, before, after, totals } = preview;
-  const submit = async (reason: string) => {
-    try {
-      await ops.POST('/ops/prices', {
-        params: { query: { environment } },
-        body: { version, ...after, reason },
-      });
-    } catch (error) {
-      // Refresh the preview: other settings apply now.
-      if (error instanceof Refusal && error.code === 'PRICES_CHANGED')
-        await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
-      throw error;
-    }
-  };
+  const submit = (reason: string) =>
+    ops.POST('/ops/prices', { params: { query: { environment } }, body: { version, ...after, reason } });
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
     <ReasonDialog

@@ -18,7 +18,7 @@ import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
-import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
+import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { RATE_DAYS, ratesSearch } from './search.ts';
 
@@ -187,7 +187,6 @@ function SetDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const refresh = useRefresh();
   const form = useForm({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
     validate: {
@@ -214,7 +213,6 @@ function SetDialog({
           ? { message: 'Another person must confirm it', color: 'yellow' }
           : { message: 'The rate is set', color: 'green' },
       );
-      void refresh();
       onClose();
     },
   );
