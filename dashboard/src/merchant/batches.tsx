@@ -29,7 +29,6 @@ export function BatchesPage() {
           label="Batches"
           query={query}
           onPage={setPage}
-          keyOf={({ batchId }) => batchId}
           empty="No batches yet."
           columns={{
             When: ({ createdAt }) => <Moment at={createdAt} />,
@@ -228,7 +227,6 @@ export function BatchPage() {
             <Rows
               label="Rows of the batch"
               rows={items}
-              keyOf={({ row }) => String(row)}
               columns={{
                 Row: { number: ({ row }) => row },
                 Reference: ({ reference }) => reference,

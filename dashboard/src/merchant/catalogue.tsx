@@ -161,7 +161,6 @@ function Packages({ region }: { readonly region: string }) {
               <Rows
                 label="Packages"
                 rows={rows}
-                keyOf={({ packageCode }) => packageCode}
                 empty="No results."
                 columns={{
                   Package: ({ packageName, packageCode }) => (

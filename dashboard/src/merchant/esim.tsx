@@ -75,7 +75,6 @@ export function EsimsPage() {
       <CursorList
         query={query}
         label="eSIMs"
-        keyOf={({ _id }) => _id}
         empty={search === '' && !status ? 'No eSIMs yet.' : 'No results.'}
         columns={{
           eSIM: ({ _id: esimId, packageName }) => (

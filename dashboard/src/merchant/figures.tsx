@@ -91,7 +91,6 @@ function Spending({ days }: { readonly days: number }) {
               <Rows
                 label="Purchases by destination"
                 rows={topDestinations}
-                keyOf={({ regionName }) => regionName}
                 empty="No purchases in this time."
                 columns={{
                   Destination: ({ regionName }) => regionName,

@@ -249,7 +249,6 @@ export function RequestsPage() {
       <CursorList
         query={query}
         label="API requests"
-        keyOf={({ requestId, at }) => `${requestId} ${at}`}
         empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
         columns={{
           When: ({ at }) => <Moment at={at} />,

@@ -28,7 +28,7 @@ const COLUMNS: Columns<Item> = {
 };
 
 export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (
-  <Rows label="Purchases" rows={rows} columns={COLUMNS} keyOf={({ transactionId }) => transactionId} />
+  <Rows label="Purchases" rows={rows} columns={COLUMNS} />
 );
 
 const FROM = '/m/$accountId/$environment/purchases';
@@ -70,13 +70,7 @@ export function PurchasesPage() {
         />
         <DayRange of={filters} onChange={(days) => show({ ...days })} />
       </Group>
-      <CursorList
-        query={query}
-        label="Purchases"
-        columns={COLUMNS}
-        keyOf={({ transactionId }) => transactionId}
-        empty="No results."
-      />
+      <CursorList query={query} label="Purchases" columns={COLUMNS} empty="No results." />
     </Page>
   );
 }

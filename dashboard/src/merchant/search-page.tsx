@@ -62,7 +62,6 @@ function Results({ text }: { readonly text: string }) {
           <Rows
             label="Found"
             rows={items}
-            keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
             columns={{
               Kind: ({ kind }) => KINDS[kind],
               What: ({ kind, id, title }) => (

@@ -206,7 +206,6 @@ function WalletEntries() {
         <CursorList
           query={query}
           label="Changes of the balance"
-          keyOf={({ id }) => id}
           empty={Object.values(filters).some(Boolean) ? 'No results.' : 'No changes yet.'}
           columns={{
             When: ({ at }) => <Moment at={at} />,

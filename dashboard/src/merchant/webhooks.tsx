@@ -336,7 +336,6 @@ function Messages({ endpoints }: { readonly endpoints: Endpoints }) {
           label="Messages"
           query={query}
           onPage={setPage}
-          keyOf={({ id }) => id}
           empty="No messages."
           columns={{
             When: ({ createdAt }) => <Moment at={createdAt} />,

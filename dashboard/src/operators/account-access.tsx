@@ -57,7 +57,6 @@ export const Members = ({ accountId }: OfAccount) => (
     label="Members"
     empty="No members."
     columns={MEMBERS}
-    keyOf={({ userId }) => userId}
   />
 );
 
@@ -86,7 +85,6 @@ export const Keys = ({ accountId }: OfAccount) => (
     label="API keys"
     empty="No API keys."
     columns={KEYS}
-    keyOf={({ keyId }) => keyId}
   />
 );
 
@@ -130,7 +128,6 @@ export const Endpoints = ({ accountId }: OfAccount) => (
     label="Webhook endpoints"
     empty="No webhook endpoints."
     columns={ENDPOINTS}
-    keyOf={({ endpointId }) => endpointId}
   />
 );
 
@@ -188,7 +185,6 @@ export function UndeliveredMessages({ accountId }: OfAccount) {
         query={query}
         label={title}
         empty={isOne ? 'The account has no such message.' : 'Every message is delivered.'}
-        keyOf={({ messageId }) => messageId}
         columns={MESSAGES}
       />
     </Section>

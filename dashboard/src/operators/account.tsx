@@ -128,7 +128,6 @@ function Transactions({ accountId }: { readonly accountId: string }) {
         query={transactions}
         label="Purchases and fundings of the account"
         empty="No purchases yet."
-        keyOf={({ transactionId }) => transactionId}
         columns={{
           Created: ({ createdAt }) => <Moment at={createdAt} />,
           Transaction: ({ transactionId }) => <SubjectLink id={transactionId} />,
@@ -254,7 +253,6 @@ export function AccountsPage() {
         onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
         label="Accounts"
         empty="No results."
-        keyOf={({ accountId }) => accountId}
         columns={{
           Account: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
           'E-mail': ({ email }) => <span className="breakable">{email}</span>,

@@ -95,7 +95,6 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
       <Rows
         label="Exchange rates awaiting confirmation"
         rows={of}
-        keyOf={({ rateId }) => rateId}
         columns={{
           Currency: ({ currency }) => currency,
           'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },

@@ -24,13 +24,7 @@ export function AuditPage() {
       about="Changes of accounts, keys and people, sign-ins and refusals in both environments; operator actions in this one."
     >
       <Filters key={JSON.stringify(search)} search={search} />
-      <CursorList
-        query={log}
-        label="Audit log"
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        empty="No results."
-      />
+      <CursorList query={log} label="Audit log" columns={COLUMNS} empty="No results." />
     </Page>
   );
 }

@@ -199,7 +199,6 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
         label="Items of the batch repair"
         empty="No item has this result."
         rows={shown}
-        keyOf={({ transactionId }) => transactionId}
         columns={{
           Item: ({ transactionId }) => <SubjectLink id={transactionId} />,
           Kind: (item) => STUCK_CLASSES[item.class],
@@ -236,7 +235,6 @@ export function BatchRepairsPage() {
         onPage={(next) => void navigate({ search: { page: next } })}
         label="Batch repairs"
         empty="No batch repairs yet."
-        keyOf={({ repairId }) => repairId}
         columns={{
           Action: ({ repairId, action }) => (
             <PageLink to="/operators/$environment/repairs/$repairId" params={{ repairId }}>

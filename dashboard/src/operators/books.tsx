@@ -104,7 +104,6 @@ function TrialBalance() {
             <Rows
               label="Trial balance"
               rows={lines}
-              keyOf={({ account, currency }) => `${account} ${currency}`}
               columns={{
                 Account: ({ account }) => <ShortId>{account}</ShortId>,
                 Class: ({ class: kind }) => plain(kind),
@@ -139,7 +138,6 @@ function Totals<T extends { readonly currency: string }>({
     <Rows
       label="Totals"
       rows={of}
-      keyOf={({ currency }) => currency}
       columns={{
         'Total of': ({ currency }) => currency,
         ...columns,
@@ -184,28 +182,12 @@ const MERCHANTS: Columns<Merchant> = {
 
 function Daily({ days }: { readonly days: ShownDays }) {
   const daily = useOps('/ops/books/daily', { query: apiDays(days) }, { keepsOld: true });
-  return (
-    <Earned
-      query={daily}
-      label="Earned by day"
-      columns={DAILY}
-      keyOf={({ day, currency, packageType }) => `${day} ${currency} ${String(packageType)}`}
-    />
-  );
+  return <Earned query={daily} label="Earned by day" columns={DAILY} />;
 }
 
 function Merchants({ days }: { readonly days: ShownDays }) {
   const merchants = useOps('/ops/books/merchants', { query: apiDays(days) }, { keepsOld: true });
-  return (
-    <Earned
-      query={merchants}
-      label="Earned by merchant"
-      columns={MERCHANTS}
-      keyOf={({ accountId, currency, packageType }) =>
-        `${String(accountId)} ${currency} ${String(packageType)}`
-      }
-    />
-  );
+  return <Earned query={merchants} label="Earned by merchant" columns={MERCHANTS} />;
 }
 
 function Earned<Line>({
@@ -239,7 +221,6 @@ function Waiting() {
           label="Money waiting"
           empty="No money waiting."
           rows={lines}
-          keyOf={({ waitsFor, currency }) => `${waitsFor} ${currency}`}
           columns={{
             'Waits for': ({ waitsFor }) => plain(waitsFor),
             Items: { number: ({ items }) => items.toLocaleString() },

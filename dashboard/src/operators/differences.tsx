@@ -56,8 +56,8 @@ export function DifferencesPage() {
         query={differences}
         onPage={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
         label="Differences"
-        empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
         keyOf={({ id }) => id}
+        empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
         columns={{
           ...COLUMNS,
           Close: (one) =>

@@ -103,7 +103,6 @@ export function EffectSection({
             <Rows
               label="Ledger entries that would be booked"
               rows={entries}
-              keyOf={({ account }, index) => `${account} ${String(index)}`}
               columns={{
                 Account: ({ account }) => <ShortId>{account}</ShortId>,
                 Debit: {

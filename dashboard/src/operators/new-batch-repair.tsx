@@ -162,7 +162,6 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
             <Rows
               label="Effect on each item"
               rows={plan.items}
-              keyOf={({ transactionId }) => transactionId}
               columns={{
                 Item: ({ transactionId }) => <ShortId>{transactionId}</ShortId>,
                 Kind: (item) => STUCK_CLASSES[item.class],

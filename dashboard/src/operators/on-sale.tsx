@@ -82,7 +82,6 @@ function Result({ search }: { readonly search: OnSaleSearch }) {
             <Rows
               label="Packages on sale then"
               rows={found.items}
-              keyOf={({ packageCode }) => packageCode}
               columns={{
                 ...PACKAGE,
                 Region: ({ regionCode }) => regionCode,

@@ -154,7 +154,6 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
             <Rows
               label="What changes"
               rows={found.totals}
-              keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
               columns={{
                 For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
                 'More expensive': count('dearer'),
@@ -171,7 +170,6 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
               label="Packages that change most"
               rows={found.items}
               empty="No price changes."
-              keyOf={({ packageCode }) => packageCode}
               columns={{
                 ...PACKAGE,
                 ...COST,
@@ -270,7 +268,6 @@ function History() {
         onPage={setPage}
         label="Markups, newest first"
         empty="No markups are set."
-        keyOf={({ version }) => version}
         columns={{
           From: ({ validFrom }) => <Moment at={validFrom} />,
           ...Object.fromEntries(

@@ -70,8 +70,8 @@ function Waiting({
       </Text>
       <Rows
         label="Rates awaiting confirmation"
-        rows={of}
         keyOf={({ rateId }) => rateId}
+        rows={of}
         columns={{
           Currency: ({ currency }) => currency,
           Rate: { number: ({ rate }) => formatRate(rate) },
@@ -143,9 +143,9 @@ function Current({ of }: { readonly of: Rates['items'] }) {
       />
       <Rows
         label="Current rates"
+        keyOf={({ currency }) => currency}
         empty={of.length === 0 ? 'No rates yet.' : 'No results.'}
         rows={shown}
-        keyOf={({ currency }) => currency}
         columns={{
           Currency: ({ currency }) => currency,
           Rate: { number: ({ rate }) => formatRate(rate) },
@@ -341,7 +341,6 @@ function Changes({ of }: { readonly of: Rates['changes'] }) {
         label="Changes by operators"
         empty="No operator has set or confirmed a rate."
         rows={of}
-        keyOf={({ at, currency }) => `${at} ${currency}`}
         columns={{
           When: ({ at }) => <Moment at={at} />,
           Currency: ({ currency }) => currency,

@@ -80,7 +80,6 @@ function List({ items }: { readonly items: readonly Found[] }) {
     <Rows
       label="Found"
       rows={items}
-      keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
       columns={{
         Kind: ({ kind }) => plain(kind),
         What: (item) => <PageLink {...pageOf(item)}>{item.title}</PageLink>,
