@@ -15,8 +15,8 @@ import { useRef, useState } from 'react';
 import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
-import { QueryView, Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
-import { Rows, CursorList } from '../ui/rows.tsx';
+import { Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
+import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
 import { usePlace, useReads, usePages } from './place.ts';
@@ -46,32 +46,28 @@ export function KeysPage() {
       }
     >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      <QueryView query={query}>
-        {({ items }) => (
-          <Rows
-            label="API keys"
-            rows={items}
-            keyOf={({ keyId }) => keyId}
-            empty="No keys yet."
-            columns={{
-              Key: ({ key }) => <ShortCode>{key}</ShortCode>,
-              Company: ({ companyName }) => companyName,
-              Scopes: ({ scopes }) => scopes.join(', '),
-              'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
-              'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
-              Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
-              Revoke: (key) =>
-                key.revokedAt === null ? (
-                  <Revoke of={key} />
-                ) : (
-                  <>
-                    Revoked <Moment at={key.revokedAt} />
-                  </>
-                ),
-            }}
-          />
-        )}
-      </QueryView>
+      <WholeRows
+        label="API keys"
+        query={query}
+        keyOf={({ keyId }) => keyId}
+        empty="No keys yet."
+        columns={{
+          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+          Company: ({ companyName }) => companyName,
+          Scopes: ({ scopes }) => scopes.join(', '),
+          'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+          'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+          Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
+          Revoke: (key) =>
+            key.revokedAt === null ? (
+              <Revoke of={key} />
+            ) : (
+              <>
+                Revoked <Moment at={key.revokedAt} />
+              </>
+            ),
+        }}
+      />
     </Page>
   );
 }

@@ -9,7 +9,7 @@ import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { useCurrentUser, currentUserQuery } from '../app/session.ts';
 import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
 import { QueryView, Failed, Moment, Section, Page, QuerySection, Id, Facts } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Rows, WholeRows } from '../ui/rows.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
 import { useMembership, useRead } from './place.ts';
 
@@ -137,32 +137,28 @@ function Invitations() {
         </form>
         {sending.failure && <Failed error={sending.failure} />}
         <SandboxMail mail={mail} />
-        <QueryView query={query} rows={2}>
-          {({ items }) => (
-            <Rows
-              label="Invitations"
-              rows={items}
-              keyOf={({ invitationId }) => invitationId}
-              empty="No open invitations."
-              columns={{
-                'E-mail': ({ email }) => email,
-                Role: ({ role }) => role,
-                Until: ({ expiresAt }) => <Moment at={expiresAt} />,
-                Withdraw: ({ invitationId, email }) => (
-                  <ConfirmButton
-                    label="Withdraw"
-                    buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
-                    title="Withdraw the invitation"
-                    confirmLabel="Withdraw the invitation"
-                    act={() => withdraw(invitationId)}
-                  >
-                    <Text size="sm">The link that was sent to {email} stops working.</Text>
-                  </ConfirmButton>
-                ),
-              }}
-            />
-          )}
-        </QueryView>
+        <WholeRows
+          label="Invitations"
+          query={query}
+          keyOf={({ invitationId }) => invitationId}
+          empty="No open invitations."
+          columns={{
+            'E-mail': ({ email }) => email,
+            Role: ({ role }) => role,
+            Until: ({ expiresAt }) => <Moment at={expiresAt} />,
+            Withdraw: ({ invitationId, email }) => (
+              <ConfirmButton
+                label="Withdraw"
+                buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
+                title="Withdraw the invitation"
+                confirmLabel="Withdraw the invitation"
+                act={() => withdraw(invitationId)}
+              >
+                <Text size="sm">The link that was sent to {email} stops working.</Text>
+              </ConfirmButton>
+            ),
+          }}
+        />
       </Stack>
     </Section>
   );

@@ -1,10 +1,9 @@
 import { Code, Group, List, Stack, Text } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { readOps } from '../api/client.ts';
 import { plain } from '../ui/format.ts';
-import { PageLink, Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
-import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
+import { PageLink, Id, Moment, Section, Status, ShortCode } from '../ui/parts.tsx';
+import { type Columns, WholeRows, CursorList } from '../ui/rows.tsx';
 import {
   type AccountEndpoint,
   type AccountKey,
@@ -17,19 +16,6 @@ import { SubjectLink } from './links.tsx';
 
 interface OfAccount {
   readonly accountId: string;
-}
-
-function Whole<Item>({
-  query,
-  ...table
-}: Omit<Parameters<typeof Rows<Item>>[0], 'rows'> & {
-  readonly query: UseQueryResult<{ readonly items: readonly Item[] }>;
-}) {
-  return (
-    <QuerySection title={table.label} query={query} rows={2}>
-      {({ items }) => <Rows rows={items} {...table} />}
-    </QuerySection>
-  );
 }
 
 const MEMBERS: Columns<AccountMember> = {
@@ -52,12 +38,14 @@ const MEMBERS: Columns<AccountMember> = {
 };
 
 export const Members = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
-    label="Members"
-    empty="No members."
-    columns={MEMBERS}
-  />
+  <Section title="Members">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
+      label="Members"
+      empty="No members."
+      columns={MEMBERS}
+    />
+  </Section>
 );
 
 function stateOf({ revokedAt, expiresAt }: AccountKey): string {
@@ -80,12 +68,14 @@ const KEYS: Columns<AccountKey> = {
 };
 
 export const Keys = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
-    label="API keys"
-    empty="No API keys."
-    columns={KEYS}
-  />
+  <Section title="API keys">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
+      label="API keys"
+      empty="No API keys."
+      columns={KEYS}
+    />
+  </Section>
 );
 
 const DISABLED = {
@@ -123,12 +113,14 @@ const ENDPOINTS: Columns<AccountEndpoint> = {
 };
 
 export const Endpoints = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
-    label="Webhook endpoints"
-    empty="No webhook endpoints."
-    columns={ENDPOINTS}
-  />
+  <Section title="Webhook endpoints">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
+      label="Webhook endpoints"
+      empty="No webhook endpoints."
+      columns={ENDPOINTS}
+    />
+  </Section>
 );
 
 /** Without bodies and answers: these are the merchant's. */

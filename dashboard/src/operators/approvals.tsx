@@ -5,8 +5,8 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { readOps, ops, dataOf } from '../api/client.ts';
 import { formatRate } from '../ui/format.ts';
-import { PageLink, QueryView, Moment, Section, Page, Amount, Facts } from '../ui/parts.tsx';
-import { Rows, amount } from '../ui/rows.tsx';
+import { PageLink, QueryView, Moment, Page, Amount, Facts } from '../ui/parts.tsx';
+import { Rows, RowsSection, amount } from '../ui/rows.tsx';
 import { useReading } from '../ui/use-reading.ts';
 import { useSending } from '../ui/send-form.tsx';
 import {
@@ -91,24 +91,23 @@ export function ApprovalsPage() {
 function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
   if (of.length === 0) return null;
   return (
-    <Section title="Exchange rates">
-      <Rows
-        label="Exchange rates awaiting confirmation"
-        rows={of}
-        columns={{
-          Currency: ({ currency }) => currency,
-          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
-          'New rate': { number: ({ rate }) => formatRate(rate) },
-          From: ({ proposedBy, source }) => proposedBy ?? source,
-          Since: ({ observedAt }) => <Moment at={observedAt} />,
-          Decide: ({ currency, rate }) => (
-            <PageLink to="/operators/$environment/rates" search={{ currency }}>
-              Review {formatRate(rate)} {currency}
-            </PageLink>
-          ),
-        }}
-      />
-    </Section>
+    <RowsSection
+      title="Exchange rates"
+      label="Exchange rates awaiting confirmation"
+      rows={of}
+      columns={{
+        Currency: ({ currency }) => currency,
+        'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
+        'New rate': { number: ({ rate }) => formatRate(rate) },
+        From: ({ proposedBy, source }) => proposedBy ?? source,
+        Since: ({ observedAt }) => <Moment at={observedAt} />,
+        Decide: ({ currency, rate }) => (
+          <PageLink to="/operators/$environment/rates" search={{ currency }}>
+            Review {formatRate(rate)} {currency}
+          </PageLink>
+        ),
+      }}
+    />
   );
 }
 

@@ -16,7 +16,7 @@ import { ops, dataOf } from '../api/client.ts';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Rows, RowsSection } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
@@ -336,26 +336,24 @@ function History({
 
 function Changes({ of }: { readonly of: Rates['changes'] }) {
   return (
-    <Section title="Changes by operators">
-      <Rows
-        label="Changes by operators"
-        empty="No operator has set or confirmed a rate."
-        rows={of}
-        columns={{
-          When: ({ at }) => <Moment at={at} />,
-          Currency: ({ currency }) => currency,
-          'Old rate': { number: ({ before }) => formatRate(before) },
-          'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
-          By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
-          'Confirmed by': ({ confirmedBy, confirmReason }) =>
-            confirmedBy === null ? (
-              'Not needed'
-            ) : (
-              <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
-            ),
-        }}
-      />
-    </Section>
+    <RowsSection
+      title="Changes by operators"
+      empty="No operator has set or confirmed a rate."
+      rows={of}
+      columns={{
+        When: ({ at }) => <Moment at={at} />,
+        Currency: ({ currency }) => currency,
+        'Old rate': { number: ({ before }) => formatRate(before) },
+        'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
+        By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
+        'Confirmed by': ({ confirmedBy, confirmReason }) =>
+          confirmedBy === null ? (
+            'Not needed'
+          ) : (
+            <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
+          ),
+      }}
+    />
   );
 }
 
