@@ -1,15 +1,11 @@
-// Debian's Chromium, driven by Playwright, with nothing of its own going out to the network.
-// Must fail clearly where there is no browser: without a browser, a passed test would show nothing.
+// Debian's Chromium, without requests of its own. Must fail clearly where there is no browser.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core';
 import { afterAll, afterEach } from 'vitest';
 import { settled } from '../support/world/axe.ts';
 import { startStack, type Stack, type StackOptions } from '../support/world/stack.ts';
 
-/**
- * The first one that is installed is used. The shell has the same engine without the browser's own windows,
- * and opens a first page in a third of the processor time.
- */
+/** The first one that is installed. The shell opens a first page in a third of the processor time. */
 const PROGRAMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const FLAGS = [
   '--no-sandbox',
@@ -47,7 +43,6 @@ export async function openPages(options: StackOptions): Promise<[Browser, Stack]
   return [browser, stack];
 }
 
-/** What a reader of the page would find broken in the developer tools, collected from now on. */
 export function watchTroubles(page: Page): string[] {
   const troubles: string[] = [];
   page.on('console', (message) => {
@@ -81,7 +76,6 @@ export async function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** The elements that stick out, for the reader of a failure. */
 export const widest = (page: Page): Promise<string> =>
   page.evaluate<string>(
     `[...document.querySelectorAll('body *')]
@@ -105,10 +99,7 @@ const MEASURE = `window.layoutShift = 0;
     return answer;
   };`;
 
-/**
- * Adds up how far each page of this context jumps while it loads, and how many of its requests waited for
- * each other. Call it before they are opened.
- */
+/** How far each page of this context jumps while it loads, and its round trips. Call it first. */
 export async function watchLoading(context: BrowserContext): Promise<void> {
   await context.addInitScript(MEASURE);
 }
@@ -119,11 +110,9 @@ interface Loaded {
   /** Requests for data that began after the answer of another, in a row. */
   readonly roundTrips: number;
   readonly ms: number;
-  /** Of everything that the page needed so far, compressed; also what came from the cache. */
   readonly bytes: number;
 }
 
-/** How the page came, from its address to what it shows now. */
 const readLoad = (page: Page): Promise<Loaded> =>
   page.evaluate<Loaded>(`(() => {
     const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
@@ -142,18 +131,12 @@ export const FIRST_LOAD_BYTES = 300_000;
 export const LEAST_BYTES = 50_000;
 
 interface Loads {
-  /**
-   * Once the page shows what it asked for. What is wrong with the way it came. A page makes 1 to 3 round
-   * trips, unless `roundTrips` says otherwise.
-   */
+  /** What is wrong with the way it came. A page makes 1 to 3 round trips, unless `roundTrips` says otherwise. */
   read(page: Page, name: string, roundTrips?: { least?: number; most?: number }): Promise<string[]>;
-  /**
-   * Prints how long each page took. Each should take less than a second, which a busy machine cannot promise.
-   */
+  /** Prints how long each page took, which a busy machine cannot promise. */
   print(): void;
 }
 
-/** How pages come, one by one. */
 export function watchLoads(): Loads {
   const times: string[] = [];
   return {

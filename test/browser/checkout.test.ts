@@ -1,6 +1,4 @@
-// The whole way of a card in a real browser: the printed page of the gateway, paying there, coming back, and
-// a page of ours that becomes done by itself. Nobody calls confirm-payment; once with the gateway's events,
-// once with every event dropped.
+// The whole way of a card, without confirm-payment; once with the gateway's events, once without.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/people/buyer.ts';

@@ -1,5 +1,3 @@
-// The pages on which finance compares and reads the books, in a real browser: a run of reconciliation, a
-// difference that a person closes, reports as CSV, and times in the zone of the reader.
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

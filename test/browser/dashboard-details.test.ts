@@ -1,5 +1,4 @@
-// Details of the pages, in a real browser: what a new merchant sees first, filters of the catalogue, what
-// stands beside an id, and dangerous buttons. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
@@ -12,7 +11,6 @@ import { openBrowser, overflow } from './browser.ts';
 import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
 
 const TEMPORAL_UI = 'https://temporal.example/ui';
-/** Nothing listens there. */
 const HOOK = 'http://127.0.0.1:9/hook';
 
 let browser: Browser;

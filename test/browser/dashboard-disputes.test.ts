@@ -1,6 +1,4 @@
-// A bank disputes what funded a wallet, and takes it. The merchant and finance see it in a real browser, on a
-// desk and on a phone.
-// SIMWAY_SCREENSHOTS=<folder> keeps what it looks like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { data, signedUp, type User } from '../support/people/dashboard.ts';

@@ -20,7 +20,6 @@ import { buy, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant
 
 // All attempts follow each other at once, and an endpoint that fails is disabled after the fourth.
 const [browser, stack] = await openPages({ env: { ...SIGN_IN_ENV, SIMWAY_TEST_WEBHOOK_SPEED: '1e9' } });
-/** The merchants' server for webhooks. */
 const inbox = await startInbox();
 afterAll(() => inbox.close());
 

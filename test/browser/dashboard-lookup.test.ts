@@ -1,5 +1,3 @@
-// In a real browser: any id leads from the box to where it is shown, for operators and for merchants; and the
-// page of an account shows operators who acts for it and what its webhooks do.
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +9,6 @@ import { openPages, overflow, watchTroubles } from './browser.ts';
 
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 800 };
-/** Nothing listens there. */
 const HOOK = 'http://127.0.0.1:9';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });

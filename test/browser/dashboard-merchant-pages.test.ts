@@ -1,5 +1,4 @@
-// Every page of merchants, in a real browser: how it comes, whether everybody can use it, and whether it fits
-// a phone. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { SIGN_IN_ENV } from '../support/people/people.ts';

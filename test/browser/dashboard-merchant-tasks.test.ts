@@ -1,6 +1,4 @@
-// What merchants do in the dashboard after their first purchase, in a real browser: the life of an eSIM,
-// batches, the catalogue, keys, webhooks, the wallet's warning, settings and the team; and the badge that
-// names the environment.
+// What merchants do after their first purchase; and the badge that names the environment.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,13 +13,11 @@ import { openPages, watchTroubles } from './browser.ts';
 import { buy, choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
-/** The merchants' server for webhooks. */
 const inbox = await startInbox();
 afterAll(() => inbox.close());
 
 const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
 
-/** A new owner with USD 50 in the wallet. */
 async function fundedOwner(): Promise<User> {
   const owner = await signedUp(stack);
   await payIn(browser, owner, 50);

@@ -1,5 +1,4 @@
-// The merchants' pages, in a real browser: from signing up to an eSIM and its webhook, and what is said where
-// something is wrong. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { USER_PASSWORD } from '../support/people/dashboard.ts';

@@ -1,5 +1,4 @@
-// What operators do is done once: where two of them confirm it in the same moment, and where the session ends
-// in the middle of a form.
+// Two operators in the same moment, and a session that ends in the middle of a form.
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
-// Every page of finance, operations and administrators, in a real browser: how it comes, whether everybody
-// can use it, and whether it fits the screen. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { listedPaths } from '../support/world/dashboard-pages.ts';

@@ -1,5 +1,4 @@
-// The pages of finance, operations and administrators, in a real browser: one purchase, one account, and
-// people; alone and with a second person. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';

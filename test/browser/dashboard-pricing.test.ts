@@ -1,6 +1,4 @@
-// The pages of finance about what packages are sold at, in a real browser: a rate that is far off takes two
-// people, and new markups are seen over the whole catalogue before they are saved, and what was on sale at a
-// given time. SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
-// Batch repairs in a real browser: many stuck purchases are repaired at once, with a second person.
-// SIMWAY_SCREENSHOTS=<folder> keeps what they look like.
+// SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { dataOf } from '../support/people/people.ts';

@@ -1,5 +1,4 @@
-// An operator's view of encrypted payloads: the Temporal UI has them decrypted over the API's admin port, and
-// shows nothing without it.
+// The Temporal UI has the payloads decrypted over the API's admin port, and shows nothing without it.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';

@@ -1,6 +1,4 @@
-// The page that installs an eSIM, in a real browser of a phone's size: with scripts and without, light and
-// dark, left to right and right to left. SIMWAY_SCREENSHOTS=<folder> keeps what it looks like; those of the
-// documents are docs/images/install-page*.png.
+// SIMWAY_SCREENSHOTS=<folder> keeps what it looks like, as docs/images/install-page*.png.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InstallView } from '../../src/esims/installing.ts';
@@ -62,10 +60,7 @@ async function open(
   return page;
 }
 
-/**
- * Contrast of a text with what is behind it, as WCAG 2 computes it, of every element that has text of its
- * own. Below 4.5 is listed.
- */
+/** Contrast as WCAG 2 computes it, of every element that has text of its own. Below 4.5 is listed. */
 const lowContrasts = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const rgb = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);

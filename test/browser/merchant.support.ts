@@ -1,5 +1,3 @@
-// Merchants in a browser: what a person types and presses, on a stack or on a running service, and pages of
-// users who are signed in already.
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
@@ -19,7 +17,6 @@ interface Place {
 /** The path of the user's first page, below /dashboard. */
 export const placeOf = ({ accountId }: User): string => `/m/${accountId}/test`;
 
-/** A page of this user, signed in. */
 export async function openMerchant(
   { browser, stack }: Place,
   { browser: { cookies } }: User,
@@ -40,7 +37,6 @@ export interface Visitor {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly email: string;
-  /** Scripts that failed, and what the content policy refused. */
   readonly faults: string[];
 }
 
@@ -99,7 +95,6 @@ export const buy = async (owner: User, packageCode: string) => {
   return (await owner.ask('POST', '/api/esim/buy', { body })).body;
 };
 
-/** Opens a page from the menu. */
 export const choose = (page: Page, name: string): Promise<void> =>
   page.getByRole('link', { name, exact: true }).first().click();
 
@@ -117,7 +112,6 @@ export async function fillKey(page: Page, website: string, addresses: readonly s
   await dialog.getByRole('button', { name: 'Create the key' }).click();
 }
 
-/** Funds the wallet through its page and the gateway's. */
 export async function putInWallet(page: Page, amount: string): Promise<void> {
   await choose(page, 'Wallet');
   await page.getByLabel(/^Amount/).fill(amount);
@@ -138,10 +132,7 @@ const cutFields = (page: Page): Promise<string> =>
       .map((one) => one.value || one.placeholder).join(' | ')`,
   );
 
-/**
- * The open page in light and dark, on a desk and on a phone: grave faults, what is too wide, fields that are
- * cut, and where `badge`, which names the environment, is not visible.
- */
+/** The open page in light and dark, on a desk and on a phone. `badge` names the environment. */
 export async function faultsOf(page: Page, name: string, badge?: string): Promise<string[]> {
   const found: string[] = [];
   for (const viewport of [DESK, PHONE]) {

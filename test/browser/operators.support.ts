@@ -1,5 +1,3 @@
-// Operators in a browser, who are signed in already or sign in through the form, and purchases for them to
-// repair.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach } from 'vitest';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
@@ -51,10 +49,7 @@ export async function startFinance(options: StackOptions = {}) {
 
 export const TEMPORAL_UI = 'https://temporal.example/ui';
 
-/**
- * A page of this person, signed in, from an address of its own: sign-ins from one are limited by the minute
- * (`SIGN_IN_ENV`).
- */
+/** From an address of its own: sign-ins from one are limited by the minute (`SIGN_IN_ENV`). */
 export async function openOperator(
   { browser, stack }: Place,
   { email }: Pick<Person, 'email'>,
@@ -71,7 +66,6 @@ export async function openOperator(
   return page;
 }
 
-/** Through the form. */
 export async function signInOperator(apiUrl: string, page: Page, login: Login): Promise<void> {
   await page.goto(`${apiUrl}/dashboard`);
   await page.getByLabel('E-mail address').fill(login.email);
@@ -106,7 +100,6 @@ export async function makeStuck(
   return ids;
 }
 
-/** A purchase that is delivered. */
 export async function makeDelivered(
   stack: Stack,
   { account, person }: { readonly account: TestAccount; readonly person: Person },

@@ -1,5 +1,3 @@
-// The page that a buyer comes back to after a hosted checkout, in a real browser: it follows the payment by
-// itself, with scripts and without.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';

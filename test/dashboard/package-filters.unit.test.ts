@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gigabytesOf, isFit, packageFilters } from '../../dashboard/src/merchant/package-filters.ts';
+import { gigabytesOf, isFit, packageFilters } from '../../dashboard/src/merchant/filters.ts';
 
 const NIGERIA = {
   packageName: 'Nigeria 5GB 30Days',

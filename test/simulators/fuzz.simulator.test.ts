@@ -1,7 +1,4 @@
-/**
- * Both simulators answer any input in their own format, on both ports and on the hosted page, and never with
- * a fault of their own.
- */
+/** Both simulators answer any input in their own format, and never with a fault of their own. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exchange, sharedGateway } from './gateway-simulator.support.ts';
@@ -36,7 +33,6 @@ function sendAny(
   return fc.assert(sending, { numRuns, seed });
 }
 
-/** A refusal says why. */
 const controlled = (control: () => Control, statuses: readonly number[]) => {
   return async (method: string, path: string, body: unknown) => {
     const reply = await control()(method, path, body);

@@ -1,8 +1,4 @@
-/**
- * What the gateway simulator refuses and how it counts where the vendor's pages say so: keys, amounts,
- * currencies, transfer accounts, mobile money, lists and settings. That our client opens and finds charges is
- * in test/vendors/.
- */
+/** Keys, amounts, currencies, transfer accounts, mobile money, lists, settings. See also test/vendors/. */
 import { describe, expect, it } from 'vitest';
 import {
   fresh,

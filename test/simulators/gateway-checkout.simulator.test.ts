@@ -11,7 +11,6 @@ const press = (page: string, form: Record<string, string>) =>
     { 'content-type': 'application/x-www-form-urlencoded' },
     new URLSearchParams(form).toString(),
   );
-/** What verify says after one way of paying. */
 async function paidBy(way: string, extra: object = {}) {
   const { reference, page } = await gateway.initialize(extra);
   await press(page, { action: 'pay', way });

@@ -1,7 +1,3 @@
-/**
- * The control interface of the gateway simulator: faults of the API and of the network, charges, the
- * statement, the clock and the counters, and that a bad request changes nothing.
- */
 import { describe, expect, it } from 'vitest';
 import { NETWORK_KINDS } from '../../packages/simulators/paystack/faults.ts';
 import {
@@ -17,7 +13,6 @@ import { describeRefusedFaults, expectShare } from './simulator.support.ts';
 
 const gateway = sharedGateway();
 const faultsNow = async () => (await gateway.control('GET', '/faults')).body;
-/** Sends one charge: status and text of its answer, or why there was none. */
 async function raw(reference: string, signal?: AbortSignal) {
   const body = { email: 'a@example.com', amount: 500_000, reference, bank_transfer: {} };
   const headers = { authorization: `Bearer ${SECRET_KEY}` };
@@ -29,7 +24,6 @@ async function raw(reference: string, signal?: AbortSignal) {
     },
   );
 }
-/** How many charges have met this network fault. */
 async function chargesHitBy(kind: string): Promise<number> {
   const { codes } = (await gateway.control('GET', '/stats')).body as {
     codes: Record<string, Record<string, number>>;

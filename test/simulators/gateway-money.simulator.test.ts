@@ -1,7 +1,4 @@
-/**
- * What moves a charge's money at the gateway simulator: payments, transfers that are sent back, declines,
- * reversals, disputes and refunds, with their events. What our client reads of them is in test/vendors/.
- */
+/** Payments, declines, reversals, disputes and refunds. What our client reads of them is in test/vendors/. */
 import { describe, expect, it } from 'vitest';
 import { eventsOf, fresh, HOUR_MS, sharedGateway } from './gateway-simulator.support.ts';
 

@@ -1,4 +1,3 @@
-/** The gateway simulator as a process: what all simulators do, data that survive a kill, its flags. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,7 +1,3 @@
-/**
- * The scenarios of the gateway simulator, which a developer selects by metadata or by the e-mail address:
- * what happens automatically.
- */
 import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../packages/simulators/paystack/scenarios.ts';
 import {
@@ -17,7 +13,6 @@ import {
 const gateway = sharedGateway();
 const tried = new Set<string>();
 
-/** Opens a charge by transfer with this scenario. */
 function chargeWith(sandbox_scenario: string, extra: object = {}): Promise<string> {
   tried.add(sandbox_scenario);
   return gateway.transfer({ metadata: { sandbox_scenario }, ...extra });

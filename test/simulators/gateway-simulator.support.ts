@@ -1,7 +1,5 @@
-/**
- * Starts gateway simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
- */
-import type { chargeView, eventView } from '../../packages/simulators/paystack/control/charges-view.ts';
+/** Over real HTTP. `stopAll` leaves no server and no folder behind. */
+import type { chargeView, eventView } from '../../packages/simulators/paystack/control/server.ts';
 import {
   createPaystackSimulator,
   type PaystackSimulatorOptions,
@@ -14,19 +12,15 @@ export const SECRET_KEY = 'sk_test_simulator';
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 
-/** A charge as the control interface shows it. */
 type HeldCharge = ReturnType<typeof chargeView>;
-/** A webhook as the control interface shows it. */
 export type LoggedEvent = ReturnType<typeof eventView>;
 
-/** A message as its receiver reads it. */
 interface Message {
   event: string;
   data: Record<string, unknown>;
 }
 
 let serial = 0;
-/** A reference that is not used yet. */
 export const fresh = (name = 'ref') => `${name}-${(serial += 1)}`;
 
 /** Functions that call the simulator at these addresses; those that answer no status fail on all but 200. */
@@ -83,18 +77,14 @@ export function clientOf(url: string, controlUrl: string) {
     },
     verify: (reference: string) => dataOf('GET', `/transaction/verify/${reference}`),
     held: (reference: string) => controlled<HeldCharge>('GET', `/charges/${reference}`),
-    /** The buyer pays. */
     pay,
-    /** A transfer that was paid. */
     paid: async (extra: object = {}) => {
       const reference = await transfer(extra);
       await pay(reference);
       return reference;
     },
-    /** Another action on a charge. */
     act,
     setFaults: (faults: object) => controlled<object>('PUT', '/faults', faults),
-    /** Skips time on the simulator's clock. */
     advance: (advanceMs: number) => controlled<object>('POST', '/clock', { advanceMs }),
     statement: (query = '') => controlled<Record<string, unknown>[]>('GET', `/statement${query}`),
   };
@@ -102,9 +92,7 @@ export function clientOf(url: string, controlUrl: string) {
 
 export type TestGateway = Awaited<ReturnType<typeof startGateway>>;
 
-/**
- * Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given.
- */
+/** Its clock stands still until the test moves it, unless `now` is given. */
 export async function startGateway(options: Partial<PaystackSimulatorOptions> = {}) {
   const started = await startInProcess(createPaystackSimulator, { secretKey: SECRET_KEY, ...options });
   return { ...started, ...clientOf(started.url, started.controlUrl) };
@@ -114,12 +102,10 @@ export async function startGateway(options: Partial<PaystackSimulatorOptions> = 
 export const sharedGateway = (options: Partial<PaystackSimulatorOptions> = {}) =>
   shareOne(() => startGateway(options));
 
-/** The webhooks that a receiver got, parsed. */
 export function messagesOf(receiver: Receiver): Message[] {
   return receiver.messages.map(({ text }) => JSON.parse(text) as Message);
 }
 
-/** The data of a charge's events of one kind. */
 export function eventsOf(held: HeldCharge, event: string): Record<string, unknown>[] {
   return held.webhooks
     .filter((each) => each.event === event)

@@ -1,7 +1,3 @@
-/**
- * The webhooks of the gateway simulator, sent to a receiver: signatures, bytes, order, and the retry schedule
- * on the simulator's clock.
- */
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import {

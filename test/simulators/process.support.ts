@@ -5,7 +5,6 @@ import { launch, launchReady, stopAll, tempFolder, until, type Control } from '.
 
 interface Program<Client> {
   main: string;
-  /** Its whole environment. */
   secrets: Record<string, string>;
   /** Flags that must not exist, since arguments are not secret. */
   secretFlags: readonly string[];
@@ -14,7 +13,6 @@ interface Program<Client> {
   work: (client: Client) => Promise<unknown>;
   /** What it says on stderr when it starts with `--seed 77`. */
   greeting: string;
-  /** Starts that fail, and what is said. */
   mistakes: readonly [secrets: Record<string, string>, args: readonly string[], message: RegExp][];
 }
 

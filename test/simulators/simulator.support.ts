@@ -1,7 +1,4 @@
-/**
- * What the tests of both simulators share: cleaning up, raw HTTP, waiting, a receiver of webhooks, a
- * simulator as a process. `stopAll` leaves no server, no process and no folder behind.
- */
+/** `stopAll` leaves no server, no process and no folder behind. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,17 +12,14 @@ import { until as untilGood } from '../support/time/until.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 
-/** Stops every simulator that is still running and removes its folder. */
 export async function stopAll(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-/** Adds work that stopAll does. */
 export function onCleanup(work: () => Promise<void>): void {
   cleanups.push(work);
 }
 
-/** A new folder, removed by stopAll. */
 export async function tempFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
   onCleanup(() => rm(folder, { recursive: true, force: true }));
@@ -38,7 +32,6 @@ export interface Exchanged {
   text: string;
 }
 
-/** One HTTP exchange; rejects when the connection is cut. */
 export function exchange(
   url: string,
   method: string,
@@ -80,17 +73,12 @@ export function controlOf(controlUrl: string): Control {
 
 type Found<T> = T | undefined | false;
 
-/** Waits until `read` returns a value other than undefined and false. */
 export async function until<T>(read: () => Found<T> | Promise<Found<T>>): Promise<T> {
   const isFound = (value: Found<T>): boolean => value !== undefined && value !== false;
   return (await untilGood(read, isFound, { everyMs: 10 })) as T;
 }
 
-/**
- * Starts a simulator in this process. Its clock stands still until the test moves `clock.nowMs`, unless `now`
- * is given, so that a slow machine changes no outcome. Stopping fails if the simulator logged a bug of its
- * own.
- */
+/** The clock stands still until the test moves it, unless `now` is given. Fails if a bug was logged. */
 export async function startInProcess<Options extends Partial<SimulatorOptions>>(
   create: (options: Options & { dataDir: string }) => Simulator,
   options: Options,
@@ -133,7 +121,6 @@ export interface Received {
 
 export interface Receiver {
   url: string;
-  /** Every POST, also those that were answered with an error. */
   attempts: Received[];
   /** The POSTs that were answered with 2xx. */
   messages: Received[];
@@ -141,7 +128,6 @@ export interface Receiver {
   answers: (number | 'hang')[];
 }
 
-/** A receiver of webhooks on this machine. */
 export async function startReceiver(): Promise<Receiver> {
   const attempts: Received[] = [];
   const messages: Received[] = [];
@@ -190,7 +176,6 @@ export function launch(main: string, args: string[], env: Record<string, string>
   return { child, exit, stdout: () => out, stderr: () => err };
 }
 
-/** Starts a simulator as a process and waits for its ready line. */
 export async function launchReady(main: string, args: string[], env: Record<string, string>) {
   const launched = launch(main, args, env);
   const { child, exit, stdout, stderr } = launched;
@@ -207,7 +192,6 @@ export async function launchReady(main: string, args: string[], env: Record<stri
   return { ...launched, url, controlUrl };
 }
 
-/** Shows that PUT /faults refuses each of these bodies and changes nothing. */
 export function describeRefusedFaults(simulator: { control: Control }, bodies: readonly unknown[]): void {
   it.each(bodies.map((body) => [body]))(
     'PUT /faults refuses %j with 400 and changes nothing',
@@ -221,10 +205,7 @@ export function describeRefusedFaults(simulator: { control: Control }, bodies: r
   );
 }
 
-/**
- * Shows that a share of 0.3 hits as many of a hundred calls, the same ones for the same seed. `start` starts
- * a simulator with that share; what it answers sends a call and says whether it was hit.
- */
+/** A share of 0.3 hits as many of a hundred calls, the same ones for the same seed. */
 export async function expectShare(start: () => Promise<(nth: number) => Promise<boolean>>): Promise<void> {
   const draw = async () => {
     const isHit = await start();

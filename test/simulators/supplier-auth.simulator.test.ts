@@ -1,10 +1,7 @@
-/**
- * Authentication at the supplier simulator: the vendor's test vector, and wrong signatures as public client
- * code makes them. Right ones of our client are in test/vendors/.
- */
+/** The vendor's test vector, and wrong signatures. Right ones of our client are in test/vendors/. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { authenticate } from '../../packages/simulators/esim-access/auth.ts';
+import { authenticate } from '../../packages/simulators/esim-access/api-server.ts';
 import { ACCESS_CODE, sharedSimulator, startSimulator } from './supplier-simulator.support.ts';
 
 const KEY = 'contract-signing-key';

@@ -1,4 +1,3 @@
-/** The catalogue of the supplier simulator: names, fields, the filters of /package/list, and overrides. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCatalogue,
@@ -9,7 +8,6 @@ import { GIGABYTE, sharedSimulator } from './supplier-simulator.support.ts';
 
 const simulator = sharedSimulator();
 const list = (body: object) => simulator.packages(body);
-/** Every base package: a long answer, which most tests only read. */
 let all: WirePackage[];
 beforeAll(async () => {
   all = await list({});

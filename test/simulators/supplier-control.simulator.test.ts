@@ -1,7 +1,3 @@
-/**
- * The control interface of the supplier simulator, its faults and its magic package codes, and that a bad
- * request changes nothing. What our client makes of the faults is in test/vendors/.
- */
 import { describe, expect, it } from 'vitest';
 import { MAGIC_RULES } from '../../packages/simulators/esim-access/magic.ts';
 import { describeRefusedFaults, expectShare } from './simulator.support.ts';

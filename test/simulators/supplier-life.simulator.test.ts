@@ -1,7 +1,4 @@
-/**
- * The actions on one eSIM of the supplier simulator, its own clock, and the vendor's events, each once and in
- * order, also after a jump of the clock. Every stage and cause of trouble is in test/esims/sandbox-life.
- */
+/** Every stage and cause of trouble is in test/esims/sandbox-life. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   DAY_MS,
@@ -15,7 +12,6 @@ import {
 
 const simulator = sharedSimulator();
 
-/** Buys an eSIM, which is not installed. */
 const bought = (packageCode = 'SIM-MANUAL-LIFE', at = simulator) => at.buy(packageCode);
 
 const atMs = (wireTime: string | null) => Date.parse(wireTime ?? 'none');
@@ -155,7 +151,6 @@ describe('the supplier simulator, the events of an eSIM', () => {
     messages = () => receiver.messages.map(({ text }) => JSON.parse(text) as Message);
   });
 
-  /** Buys an eSIM whose events are read with `events`. */
   async function boughtLive(packageCode = 'SIM-MANUAL-LIFE') {
     const esim = await bought(packageCode, live);
     const own = () => messages().filter(({ content }) => content['esimTranNo'] === esim.esimTranNo);

@@ -1,7 +1,4 @@
-/**
- * The operations of the supplier simulator: their fields and every documented error code that a request can
- * cause. What our client makes of the answers is in test/vendors/.
- */
+/** Fields and documented error codes. What our client makes of the answers is in test/vendors/. */
 import { describe, expect, it } from 'vitest';
 import { luhnDigit } from '../../packages/simulators/esim-access/numbers.ts';
 import { DAY_MS, fresh, GIGABYTE, sharedSimulator, startSimulator } from './supplier-simulator.support.ts';
@@ -9,7 +6,6 @@ import { DAY_MS, fresh, GIGABYTE, sharedSimulator, startSimulator } from './supp
 const simulator = sharedSimulator({ activateAfterMs: 60_000 });
 const line = (packageCode: string, more: object = {}) => ({ packageCode, count: 1, ...more });
 const codeOf = async (operation: string, body: object) => (await simulator.call(operation, body)).errorCode;
-/** Each body must be answered with its code. */
 async function expectCodes(operation: string, cases: [body: object, code: string][]): Promise<void> {
   for (const [body, code] of cases) expect([body, await codeOf(operation, body)]).toEqual([body, code]);
 }

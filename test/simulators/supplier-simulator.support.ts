@@ -1,6 +1,4 @@
-/**
- * Starts supplier simulators and calls them over real HTTP. `stopAll` leaves no server and no folder behind.
- */
+/** Over real HTTP. `stopAll` leaves no server and no folder behind. */
 import type { WirePackage } from '../../packages/simulators/esim-access/catalogue.ts';
 import {
   createEsimAccessSimulator,
@@ -15,7 +13,6 @@ export const ACCESS_CODE = 'contract-access-code';
 export const GIGABYTE = 1_073_741_824;
 export const DAY_MS = 86_400_000;
 
-/** An answer of the API. */
 export interface Reply {
   status: number;
   success: boolean;
@@ -25,7 +22,6 @@ export interface Reply {
 }
 
 let serial = 0;
-/** A transactionId that is not used yet. */
 export const fresh = () => `fresh-${(serial += 1)}`;
 
 /** Functions that call the simulator at these addresses. */
@@ -41,7 +37,6 @@ export function clientOf(url: string, controlUrl: string) {
     const answer = await exchange(`${url}/api/v1/open/${operation}`, method, headers, text);
     return { status: answer.status, ...(JSON.parse(answer.text) as Omit<Reply, 'status'>) };
   };
-  /** What a call answers; throws its error code. */
   const objOf = async <Obj>(operation: string, body: object) => {
     const { success, errorCode, obj } = await call(operation, body);
     if (!success) throw new Error(`${operation} answered ${String(errorCode)}`);
@@ -53,7 +48,6 @@ export function clientOf(url: string, controlUrl: string) {
   });
   const order = (transactionId: string, packageCode = 'SIM-OK') =>
     call('esim/order', orderBody(transactionId, packageCode));
-  /** Orders an eSIM whose profile may not be there yet; its orderNo. */
   const ordered = async (packageCode = 'SIM-OK', transactionId = fresh()) =>
     (await objOf<{ orderNo: string }>('esim/order', orderBody(transactionId, packageCode))).orderNo;
   const query = (body: object, pageSize = 20, pageNum = 1) =>
@@ -92,9 +86,7 @@ export function clientOf(url: string, controlUrl: string) {
 
 export type TestSimulator = Awaited<ReturnType<typeof startSimulator>>;
 
-/**
- * Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given.
- */
+/** Its clock stands still until the test moves it, unless `now` is given. */
 export async function startSimulator(options: Partial<EsimAccessSimulatorOptions> = {}) {
   const started = await startInProcess(createEsimAccessSimulator, { accessCode: ACCESS_CODE, ...options });
   return { ...started, ...clientOf(started.url, started.controlUrl) };

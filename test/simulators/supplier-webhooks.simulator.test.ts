@@ -1,4 +1,3 @@
-/** The webhooks of the supplier simulator, sent to a receiver. Those of each action are in supplier-life. */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   DAY_MS,

@@ -1,7 +1,6 @@
 import { Anchor, Container, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 
-/** A page with one form and nothing else. */
 export function CardPage({
   title,
   about,

@@ -12,11 +12,11 @@ import {
   useCurrentUser,
   type CurrentUser,
 } from '../app/session.ts';
+import { useSignOut } from '../ui/app-layout.tsx';
 import { GoTo } from '../ui/go-to.tsx';
 import { PasswordField, CodeField } from '../ui/login-fields.tsx';
 import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
-import { useSignOut } from '../ui/use-sign-out.ts';
 import { CardPage } from './card-page.tsx';
 
 // Few people need it, once.
@@ -34,7 +34,7 @@ export function OwnLoginPage() {
   );
 }
 
-/** Leads to the page above. A user who has no other page, or has a one-time password, stays on this one. */
+/** Leads to the page above; stays for a user who has no other page, or has a one-time password. */
 export function OwnLoginAlone() {
   const query = useCurrentUser();
   const { signOut, isSigningOut } = useSignOut();
@@ -66,7 +66,6 @@ export function OwnLoginAlone() {
   );
 }
 
-/** Absent for a user who has no other page, or has a one-time password. */
 function ownLoginPathOf(user: CurrentUser): string | undefined {
   const home = homePathOf(user);
   return home === '/settings' || user.operator?.mustChangePassword === true ? undefined : `${home}/login`;

@@ -3,10 +3,7 @@ import { create } from 'qrcode';
 /** Modules of white around the code, as the standard asks. */
 const QUIET = 4;
 
-/**
- * Black on white in dark mode too: not every camera reads the opposite. Drawn in the browser, so that the
- * secret goes nowhere else.
- */
+/** Black on white in dark mode too, for cameras. Drawn in the browser: the secret goes nowhere else. */
 export default function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, data } = create(text).modules;
   const path = Array.from(data, (isDark, index) =>

@@ -9,7 +9,6 @@ import { SendForm, useSending } from '../ui/send-form.tsx';
 
 type OnDone = (user: CurrentUser) => unknown;
 
-/** E-mail address and password, then the second factor where the user has one. */
 export function SignInForm({ email = '', onDone }: { readonly email?: string; readonly onDone: OnDone }) {
   const [isSecondStep, setSecondStep] = useState(false);
   const queries = useQueryClient();

@@ -1,6 +1,9 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { homePathOf } from '../app/session.ts';
+import { useEffect } from 'react';
+import { homePathOf, isSignedOut, useCurrentUser } from '../app/session.ts';
+import { GoTo } from '../ui/go-to.tsx';
+import { QueryView } from '../ui/parts.tsx';
 import { CardPage } from './card-page.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -23,4 +26,15 @@ export function SignIn() {
       </Group>
     </CardPage>
   );
+}
+
+export function Start() {
+  const query = useCurrentUser();
+  const navigate = useNavigate();
+  const user = query.data;
+  useEffect(() => {
+    if (user) void navigate({ href: `/dashboard${homePathOf(user)}`, replace: true });
+  }, [user, navigate]);
+  if (isSignedOut(query.error)) return <GoTo to="/sign-in" />;
+  return <QueryView query={query}>{() => null}</QueryView>;
 }

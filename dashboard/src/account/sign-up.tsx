@@ -1,9 +1,12 @@
 import { Anchor, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
 import { EmailField, PasswordField } from '../ui/login-fields.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
+import { currentUserQuery, homePathOf } from '../app/session.ts';
 import { CardPage } from './card-page.tsx';
 import { SandboxMail } from './sandbox-mail.tsx';
 
@@ -63,4 +66,133 @@ export function SignUp() {
       </Text>
     </CardPage>
   );
+}
+
+/** The password shows that the person who signed up is the one who reads the mails of this address. */
+export function Confirm() {
+  const token = useMailToken();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { password: '' } });
+  const sending = useSending(
+    form,
+    ({ password }) => api.POST('/auth/users/confirm', { body: { token, password } }),
+    async () => {
+      const user = await queries.query({ ...currentUserQuery, staleTime: 0 });
+      await navigate({ href: `/dashboard${homePathOf(user)}` });
+    },
+  );
+  return (
+    <CardPage title="Confirm your e-mail address" about="This opens your account and signs you in.">
+      <SendForm sending={sending} label="Confirm">
+        <PasswordField
+          description="The one that you chose when you signed up"
+          required
+          {...form.getInputProps('password')}
+        />
+      </SendForm>
+    </CardPage>
+  );
+}
+
+export function AcceptInvitation() {
+  const token = useMailToken();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { name: '', password: '' } });
+  const sending = useSending(
+    form,
+    ({ name, password }) =>
+      dataOf(
+        api.POST('/auth/invitations/accept', {
+          // A user who has a login keeps name and password.
+          body: { token, ...(name === '' ? {} : { name }), ...(password === '' ? {} : { password }) },
+        }),
+      ),
+    async ({ accountId, isSignedIn }) => {
+      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+      const place = `/m/${accountId}/test`;
+      await navigate({
+        href: isSignedIn ? `/dashboard${place}` : `/dashboard/sign-in?next=${encodeURIComponent(place)}`,
+      });
+    },
+  );
+  return (
+    <CardPage title="Accept the invitation">
+      <SendForm sending={sending} label="Join">
+        <Text size="sm">If you already have a login, leave both fields empty.</Text>
+        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+        <PasswordField isNew {...form.getInputProps('password')} />
+      </SendForm>
+    </CardPage>
+  );
+}
+
+export function Reset() {
+  const token = useMailToken();
+  return token === '' ? <AskForLink /> : <ChoosePassword token={token} />;
+}
+
+function AskForLink() {
+  const form = useForm({ initialValues: { email: '' } });
+  const sending = useSending(form, (body) => dataOf(api.POST('/auth/password-resets', { body })));
+  if (sending.result)
+    return (
+      <CardPage
+        title="Check your e-mail"
+        about={`If ${form.values.email} has a login, we sent a link to it. It is valid for an hour.`}
+      >
+        <SandboxMail mail={sending.result.sandboxMail} />
+      </CardPage>
+    );
+  return (
+    <CardPage title="Reset your password" about="We send you a link to choose a new one.">
+      <SendForm sending={sending} label="Send the link">
+        <EmailField {...form.getInputProps('email')} />
+      </SendForm>
+    </CardPage>
+  );
+}
+
+function ChoosePassword({ token }: { readonly token: string }) {
+  const form = useForm({ initialValues: { newPassword: '' } });
+  const sending = useSending(form, ({ newPassword }) =>
+    dataOf(api.POST('/auth/password-resets/confirm', { body: { token, newPassword } })),
+  );
+  if (sending.result)
+    return (
+      <CardPage title="Password changed">
+        <Text size="sm">All your sessions have ended.</Text>
+        <Anchor component={Link} to="/sign-in">
+          Sign in
+        </Anchor>
+      </CardPage>
+    );
+  return (
+    <CardPage title="Choose a password">
+      <SendForm sending={sending} label="Change the password">
+        <PasswordField label="New password" isNew required {...form.getInputProps('newPassword')} />
+      </SendForm>
+    </CardPage>
+  );
+}
+
+const tokenInAddress = (): string => new URLSearchParams(window.location.hash.slice(1)).get('token') ?? '';
+
+/** Behind `#` the browser sends the token to no server. It is taken out of the address and the history. */
+function useMailToken(): string {
+  const [token, setToken] = useState(tokenInAddress);
+  useEffect(() => {
+    const take = () => {
+      const next = tokenInAddress();
+      if (next === '') return;
+      setToken(next);
+      window.history.replaceState(window.history.state, '', window.location.pathname);
+    };
+    take();
+    // A link that is opened on the page it leads to loads nothing: only what is behind `#` changes.
+    window.addEventListener('hashchange', take);
+    return () => window.removeEventListener('hashchange', take);
+  }, []);
+  return token;
 }

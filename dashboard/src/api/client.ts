@@ -1,11 +1,9 @@
-/** Every request of the dashboard. */
 import { bodyOf, connectApi, connectOps } from 'simway-client';
 import type { components as Api, paths as ApiPaths } from 'simway-client/generated/api.ts';
 import type { components as Ops, paths as OpsPaths } from 'simway-client/generated/ops.ts';
 
 export { bodyOf, dataOf, Refusal } from 'simway-client';
 
-/** The documented shapes. */
 export type ApiSchemas = Api['schemas'];
 export type OpsSchemas = Ops['schemas'];
 
@@ -41,7 +39,6 @@ interface Reading<Parameters, Body> {
   };
 }
 
-/** The paths that are read. */
 export type PathIn<Paths> = {
   [Path in keyof Paths]: Paths[Path] extends Reading<unknown, unknown> ? Path : never;
 }[keyof Paths];
@@ -49,7 +46,6 @@ export type PathIn<Paths> = {
 type ParametersOf<Paths, Path extends keyof Paths> =
   Paths[Path] extends Reading<infer Parameters, unknown> ? Parameters : never;
 
-/** What a path holds and what is behind its `?`. */
 export type ParamsOf<Paths, Path extends keyof Paths> = Pick<
   ParametersOf<Paths, Path> & { readonly path?: unknown; readonly query?: unknown },
   'path' | 'query'
@@ -59,7 +55,6 @@ export type ParamsOf<Paths, Path extends keyof Paths> = Pick<
 export type AnswerOf<Paths, Path extends keyof Paths> =
   Paths[Path] extends Reading<unknown, infer Body> ? Got<Body> : never;
 
-/** A client as it is called where the path is not known yet. */
 interface Reader {
   GET(path: never, init: never): Promise<{ readonly data?: unknown }>;
 }

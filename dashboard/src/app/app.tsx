@@ -1,11 +1,17 @@
-import { MantineProvider } from '@mantine/core';
+import { MantineProvider, createTheme, Modal, Notification } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  type Mutation,
+  type Query,
+} from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
 import { router } from './router.tsx';
 import { currentUserQuery, isSignedOut, setSessionEnded } from './session.ts';
-import { theme } from './theme.ts';
 
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
@@ -22,9 +28,18 @@ function noteRefusedChange(error: unknown): void {
   if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
 }
 
+/** After a change, also a refused one, everything that pages show is read again. */
+function readAgain({ meta }: Mutation<unknown, unknown, unknown, unknown>): void {
+  const isShown = ({ queryKey: [root] }: Query) => root === 'm' || root === 'ops';
+  if (meta?.['changesNothing'] !== true) void queries.invalidateQueries({ predicate: isShown });
+}
+
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteRefusedRead }),
-  mutationCache: new MutationCache({ onError: noteRefusedChange }),
+  mutationCache: new MutationCache({
+    onError: noteRefusedChange,
+    onSettled: (_data, _error, _sent, _context, mutation) => readAgain(mutation),
+  }),
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR_MS,
@@ -45,3 +60,17 @@ export function App() {
     </MantineProvider>
   );
 }
+
+const theme = createTheme({
+  primaryColor: 'blue',
+  // The darker shade keeps white text on it readable (WCAG AA).
+  primaryShade: { light: 8, dark: 8 },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    // A screen reader needs a name for the button.
+    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+  },
+});

@@ -1,7 +1,4 @@
-/**
- * Whether the page has a reader. Without one, polling and refetching wait: every request restarts the idle
- * time of the session.
- */
+/** Without a reader, polling and refetching wait: every request restarts the idle time of the session. */
 import { isSessionEnded, onSessionEnded } from './session.ts';
 
 /** Long enough to read a page, short enough that the session soon begins its 30 idle minutes. */
@@ -9,10 +6,7 @@ export const UNATTENDED_AFTER_MS = 5 * 60_000;
 
 const SIGNS_OF_A_READER = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
-/**
- * Calls `setAttended`: `false` in a hidden tab, after 5 minutes without input, and once the session has
- * ended; `undefined` when the watch ends. Returns what ends it.
- */
+/** `setAttended` gets `undefined` when the watch ends. Returns what ends it. */
 export function watchAttention(
   page: EventTarget & { readonly visibilityState: string },
   view: EventTarget,

@@ -1,4 +1,3 @@
-/** All paths of the dashboard. Pages are loaded when they are first opened. */
 import { Anchor } from '@mantine/core';
 import { createRouter, Link } from '@tanstack/react-router';
 import { accountRoutes } from '../account/routes.tsx';

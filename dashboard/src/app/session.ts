@@ -1,4 +1,3 @@
-/** Who is signed in. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { api, type ApiSchemas, dataOf, Refusal } from '../api/client.ts';
@@ -27,10 +26,7 @@ export function homePathOf(user: CurrentUser): string {
 let isEnded = false;
 const listeners = new Set<() => void>();
 
-/**
- * `true`: the session ended while a page was open. A dialog asks to sign in again, and the page keeps its
- * input.
- */
+/** `true`: the session ended while a page was open. A dialog asks to sign in again. */
 export function setSessionEnded(ended: boolean): void {
   isEnded = ended;
   for (const listener of listeners) listener();

@@ -1,8 +1,7 @@
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { readApi } from '../api/client.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { Amount } from '../ui/parts.tsx';
+import { PageLink, Amount } from '../ui/parts.tsx';
 import { useMembership } from './place.ts';
 
 /** The balance, and the amount below which the merchant calls it low; `null` for none. */
@@ -16,7 +15,6 @@ export async function readWallet() {
 
 type Wallet = Awaited<ReturnType<typeof readWallet>>;
 
-/** What is in the wallet, with `children` behind what is on hold, and what is wrong with it. */
 export function Balance({ of, children }: { readonly of: Wallet; readonly children?: ReactNode }) {
   return (
     <>
@@ -33,7 +31,6 @@ export function Balance({ of, children }: { readonly of: Wallet; readonly childr
   );
 }
 
-/** Nothing while the account owes nothing. */
 function OwedAlert({ of: { owed, currency } }: { readonly of: Wallet }) {
   if (owed === 0) return null;
   return (
@@ -46,7 +43,6 @@ function OwedAlert({ of: { owed, currency } }: { readonly of: Wallet }) {
   );
 }
 
-/** Nothing while the balance is at the threshold or above it. */
 function LowBalanceAlert({ of: { balance, lowBelow, currency } }: { readonly of: Wallet }) {
   const { may } = useMembership();
   if (lowBelow === null || balance >= lowBelow) return null;

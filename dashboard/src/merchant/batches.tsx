@@ -12,7 +12,7 @@ import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, useRefresh, useRead, useReads } from './place.ts';
+import { useMembership, useRead, useReads } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
@@ -29,7 +29,6 @@ export function BatchesPage() {
           label="Batches"
           query={query}
           onPage={setPage}
-          keyOf={({ batchId }) => batchId}
           empty="No batches yet."
           columns={{
             When: ({ createdAt }) => <Moment at={createdAt} />,
@@ -49,7 +48,6 @@ export function BatchesPage() {
   );
 }
 
-/** Reads a file, shows its price, and orders it once the person has confirmed that. */
 function FromFile() {
   const [chosen, setChosen] = useState<ReadFile>();
   const [choices, setChoices] = useState(0);
@@ -155,7 +153,6 @@ function Order({
   totalPrice,
 }: FileOfRows & { readonly totalPrice: NonNullable<ApiSchemas['BatchRequest']['maxTotalPrice']> }) {
   const navigate = useNavigate({ from: '/m/$accountId/$environment' });
-  const refresh = useRefresh();
   const once = useOnce<ApiSchemas['BatchRequest']>();
   const what = rows.length === 1 ? '1 eSIM' : `${String(rows.length)} eSIMs`;
   const price = formatAmount(totalPrice.amount, totalPrice.currency);
@@ -168,11 +165,8 @@ function Order({
             api.POST('/api/esim/orders/batch', { params: { header: { 'Idempotency-Key': key } }, body }),
           ),
       );
-      await refresh();
       await navigate({ to: '/m/$accountId/$environment/batches/$batchId', params: { batchId } });
     } catch (error) {
-      // Where the price has risen, the page shows the new one.
-      void refresh();
       const faults = error instanceof Refusal ? faultsOfRefusal(error.byField(), rows) : [];
       if (faults.length === 0) throw error;
       onFaults(faults);
@@ -233,7 +227,6 @@ export function BatchPage() {
             <Rows
               label="Rows of the batch"
               rows={items}
-              keyOf={({ row }) => String(row)}
               columns={{
                 Row: { number: ({ row }) => row },
                 Reference: ({ reference }) => reference,

@@ -6,12 +6,21 @@ import { useState, type ReactNode } from 'react';
 import { api, type ApiSchemas, bodyOf } from '../api/client.ts';
 import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
-import { LinkButton } from '../ui/page-link.tsx';
-import { Amount, QueryView, Failed, PageHead, Section, Status, Facts, QuerySection } from '../ui/parts.tsx';
+import {
+  LinkButton,
+  Amount,
+  QueryView,
+  Failed,
+  PageHead,
+  Section,
+  Status,
+  Facts,
+  QuerySection,
+} from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, usePlace, useRefresh, useRead } from './place.ts';
+import { useMembership, usePlace, useRead } from './place.ts';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
 
 export function BuyPage() {
@@ -49,10 +58,7 @@ export function BuyPage() {
   );
 }
 
-/**
- * Buys once, however often the button is pressed, and never above the price that is shown. With real money it
- * asks first.
- */
+/** Buys once, however often the button is pressed, and never above the price that is shown. */
 export function Purchase({
   packageCode,
   name,
@@ -61,7 +67,6 @@ export function Purchase({
   esimId,
 }: {
   readonly packageCode: string;
-  /** Of the package. */
   readonly name: string;
   readonly packageType: 'BASE' | 'TOPUP';
   readonly price: { readonly amount: number; readonly currency: string };
@@ -69,7 +74,6 @@ export function Purchase({
 }) {
   const { may } = useMembership();
   const { environment } = usePlace();
-  const refresh = useRefresh();
   const [isAsking, { open: askFirst, close }] = useDisclosure(false);
   const [method, setMethod] = useState<PaymentMethod>('WALLET');
   const once = useOnce<ApiSchemas['BuyRequest']>();
@@ -87,8 +91,6 @@ export function Purchase({
         (key, body) =>
           bodyOf(api.POST('/api/esim/buy', { params: { header: { 'Idempotency-Key': key } }, body })),
       ),
-    // Where the price has risen, the page shows the new one.
-    onSettled: () => refresh(),
   });
   const startAnew = () => {
     once.renew();
@@ -153,7 +155,6 @@ export function Purchase({
   );
 }
 
-/** Follows the purchase until its end. */
 function Bought({ transactionId }: { readonly transactionId: string }) {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
@@ -194,7 +195,6 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
   );
 }
 
-/** The QR code and the page that the traveller gets. */
 export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
   const query = useRead('/api/esim/{esimId}/install', { path: { esimId } });
   return (

@@ -3,11 +3,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ApiSchemas } from '../api/client.ts';
 import { SearchField } from '../ui/filters.tsx';
-import { LinkButton } from '../ui/page-link.tsx';
-import { QueryView, Page } from '../ui/parts.tsx';
+import { LinkButton, QueryView, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { ItemLink } from './item-link.tsx';
-import { isFit, packageFilters, type PackageFilters } from './package-filters.ts';
+import { isFit, packageFilters, type PackageFilters } from './filters.ts';
 import { useMembership, usePlace, useRead } from './place.ts';
 
 type Package = ApiSchemas['Package'];
@@ -17,10 +16,7 @@ const TYPES = { LC: 'Countries', RG: 'Regions', GL: 'Global' } as const;
 
 const FROM = '/m/$accountId/$environment/catalogue';
 
-/**
- * Changes filters in the address; the others stay. Only another region is a step that the browser's Back
- * undoes.
- */
+/** Changes filters in the address. Only another region is a step that the browser's Back undoes. */
 function useShow() {
   const navigate = useNavigate({ from: FROM });
   return (change: PackageFilters) =>
@@ -165,7 +161,6 @@ function Packages({ region }: { readonly region: string }) {
               <Rows
                 label="Packages"
                 rows={rows}
-                keyOf={({ packageCode }) => packageCode}
                 empty="No results."
                 columns={{
                   Package: ({ packageName, packageCode }) => (

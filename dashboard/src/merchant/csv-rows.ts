@@ -1,4 +1,3 @@
-/** The rows of a batch file. Pure. */
 import Papa from 'papaparse';
 import type { ApiSchemas } from '../api/client.ts';
 
@@ -14,16 +13,11 @@ export interface LineFault {
 }
 
 export interface ReadFile {
-  /** Each with the line of the file on which it begins. */
   readonly rows: readonly { readonly line: number; readonly row: BatchRow }[];
-  /** Nothing is sent while there are any. */
   readonly faults: readonly LineFault[];
 }
 
-/**
- * Reads a CSV file with a line of names: reference, packageCode, and where wanted email, sendAt and language,
- * one of `languages`.
- */
+/** Reads a CSV file with a line of names. `languages`: those that a row may name. */
 export function readBatchFile(text: string, languages: readonly string[]): ReadFile {
   const { records, faults: broken } = parseCsv(text.replace(/^\uFEFF/, ''));
   if (broken.length > 0) return { rows: [], faults: broken };
@@ -110,10 +104,7 @@ interface CsvRecord {
   readonly cells: readonly string[];
 }
 
-/**
- * Records that are not empty, with trimmed cells. Papa Parse counts characters, so lines are counted between
- * them.
- */
+/** Papa Parse counts characters, so lines are counted between the records. */
 function parseCsv(source: string): { readonly records: CsvRecord[]; readonly faults: LineFault[] } {
   const text = source.replace(/\r\n?/g, '\n');
   const records: CsvRecord[] = [];

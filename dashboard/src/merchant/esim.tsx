@@ -13,8 +13,9 @@ import {
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { listEsimsStatus } from 'simway-client/generated/api-lists.ts';
 import { api, readApi, type ApiSchemas } from '../api/client.ts';
 import { ConfirmButton } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
@@ -29,11 +30,83 @@ import {
   Section,
   Facts,
   QuerySection,
+  ShortId,
+  Page,
+  Status,
 } from '../ui/parts.tsx';
+import type { Search } from '../ui/address.ts';
+import { SearchField, ChoiceField } from '../ui/filters.tsx';
+import { CursorList } from '../ui/rows.tsx';
 import { Install, Purchase } from './buy.tsx';
-import { EsimStatus } from './esims.tsx';
 import { ItemLink } from './item-link.tsx';
-import { useMembership, usePlace, useRefresh, useRead, useReads } from './place.ts';
+import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
+import { esimFilters } from './filters.ts';
+
+const FROM = '/m/$accountId/$environment/esims';
+
+export function EsimsPage() {
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
+  const { search = '', status } = filters;
+  const show = (next: Search) =>
+    void navigate({ search: esimFilters({ ...filters, ...next }), replace: true });
+  const query = usePages(['esims', { search, status }], async (after) => {
+    const { esims, nextCursor } = await readApi('/api/esim/my-esims', {
+      query: { limit: 25, search, status, after },
+    });
+    return { items: esims, nextCursor };
+  });
+  return (
+    <Page title="eSIMs">
+      <Group align="end">
+        <SearchField
+          placeholder="Package, ICCID or transaction"
+          w={280}
+          value={search}
+          onSearch={(text) => show({ search: text })}
+        />
+        <ChoiceField
+          label="Status"
+          data={listEsimsStatus}
+          value={status}
+          onChange={(next) => show({ status: next })}
+        />
+      </Group>
+      <CursorList
+        query={query}
+        label="eSIMs"
+        empty={search === '' && !status ? 'No eSIMs yet.' : 'No results.'}
+        columns={{
+          eSIM: ({ _id: esimId, packageName }) => (
+            <ItemLink kind="esim" id={esimId}>
+              {packageName}
+            </ItemLink>
+          ),
+          ICCID: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>),
+          Status: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus>,
+          'Data left': {
+            number: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
+          },
+          Bought: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
+      />
+    </Page>
+  );
+}
+
+const ESIM_COLORS = {
+  PENDING: 'yellow',
+  CREATED: 'blue',
+  ACTIVE: 'green',
+  EXPIRED: 'gray',
+  FAILED: 'red',
+  CANCELLED: 'gray',
+  SUSPENDED: 'orange',
+} as const;
+
+const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS }) => (
+  <Status color={ESIM_COLORS[children]}>{children}</Status>
+);
 
 type Esim = ApiSchemas['Esim'];
 
@@ -125,11 +198,9 @@ function Diagnosis({ esimId }: { readonly esimId: string }) {
 
 function RevokeLink({ esimId }: { readonly esimId: string }) {
   const { may } = useMembership();
-  const refresh = useRefresh();
   const revoke = async () => {
     await api.DELETE('/api/esim/{esimId}/install/link', { params: { path: { esimId } } });
     notifications.show({ message: 'The old link no longer works. A new link is shown above.' });
-    await refresh();
   };
   if (!may('purchase')) return null;
   return (
@@ -214,9 +285,7 @@ function TopUps({ esim }: { readonly esim: Esim }) {
   );
 }
 
-/** Makes a test eSIM do something. */
 function Sandbox({ esimId }: { readonly esimId: string }) {
-  const refresh = useRefresh();
   const [megabytes, setMegabytes] = useState<number | string>(100);
   const path = { params: { path: { esimId } } };
   const bytes = typeof megabytes === 'number' ? Math.trunc(megabytes) * 1024 * 1024 : SOME_BYTES;
@@ -235,10 +304,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
     ['Delete from the phone', () => api.POST('/api/sandbox/esims/{esimId}/delete-profile', path)],
     ['Expire', () => api.POST('/api/sandbox/esims/{esimId}/expire', path)],
   ] as const;
-  const acting = useMutation({
-    mutationFn: (act: () => Promise<unknown>) => act(),
-    onSettled: () => refresh(),
-  });
+  const acting = useMutation({ mutationFn: (act: () => Promise<unknown>) => act() });
   return (
     <Section title="Sandbox: control this eSIM">
       <Stack>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { RowsSection } from '../ui/rows.tsx';
 import { useRead } from './place.ts';
 
 const RANGES = [
@@ -87,19 +87,17 @@ function Spending({ days }: { readonly days: number }) {
                 ])}
               />
             </Section>
-            <Section title="Top destinations">
-              <Rows
-                label="Purchases by destination"
-                rows={topDestinations}
-                keyOf={({ regionName }) => regionName}
-                empty="No purchases in this time."
-                columns={{
-                  Destination: ({ regionName }) => regionName,
-                  Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
-                  Share: ({ purchases }) => <Share percent={(100 * purchases) / total.purchases} />,
-                }}
-              />
-            </Section>
+            <RowsSection
+              title="Top destinations"
+              label="Purchases by destination"
+              rows={topDestinations}
+              empty="No purchases in this time."
+              columns={{
+                Destination: ({ regionName }) => regionName,
+                Purchases: { number: ({ purchases }) => purchases.toLocaleString() },
+                Share: ({ purchases }) => <Share percent={(100 * purchases) / total.purchases} />,
+              }}
+            />
           </>
         );
       }}

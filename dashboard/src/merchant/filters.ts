@@ -8,7 +8,7 @@ import {
   listWebhookMessagesStatus,
 } from 'simway-client/generated/api-lists.ts';
 import type { ApiSchemas } from '../api/client.ts';
-import { oneOf, textIn, searchOf, DAYS } from '../ui/address.ts';
+import { oneOf, textIn, searchOf, DAYS, amountIn } from '../ui/address.ts';
 
 export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
   HOLD: 'Hold for a purchase',
@@ -34,7 +34,6 @@ export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
   MOBILE_MONEY: 'Mobile money',
   APPLE_PAY: 'Apple Pay',
 };
-/** With the words for them. */
 export const METHOD_CHOICES = Object.entries(PAYMENT_METHODS) as [PaymentMethod, string][];
 
 export const entryFilters = searchOf({ ...DAYS, kind: oneOf(listWalletEntriesKind) });
@@ -50,7 +49,42 @@ export const transactionFilters = searchOf({
 
 export const messageFilters = searchOf({ status: oneOf(listWebhookMessagesStatus), endpointId: textIn });
 
-/** Of the list of API requests. */
 export const requestFilters = searchOf({ requestId: textIn });
 
 export const esimFilters = searchOf({ search: textIn, status: oneOf(listEsimsStatus) });
+
+type Package = ApiSchemas['Package'];
+
+export const packageFilters = searchOf({
+  region: textIn,
+  search: textIn,
+  /** At least this many GB in all. */
+  data: amountIn,
+  days: amountIn,
+  /** At most, in the account's currency. */
+  price: amountIn,
+});
+export type PackageFilters = ReturnType<typeof packageFilters>;
+
+const MB_PER_GB = 1024;
+
+/** `500 MB`, and `1 GB/day` over all its days. A text without a size, such as `Unlimited`, has no limit. */
+export function gigabytesOf({ data, validity }: Pick<Package, 'data' | 'validity'>): number {
+  const [, size, unit, daily] = /^([\d.]+) (MB|GB)(\/day)?$/.exec(data) ?? [];
+  if (size === undefined) return Infinity;
+  const gigabytes = unit === 'MB' ? Number(size) / MB_PER_GB : Number(size);
+  return daily === undefined ? gigabytes : gigabytes * validity;
+}
+
+export function isFit(
+  one: Pick<Package, 'packageName' | 'packageCode' | 'data' | 'validity' | 'price'>,
+  { search = '', data = 0, days = 0, price = Infinity }: PackageFilters,
+): boolean {
+  const text = `${one.packageName} ${one.packageCode} ${one.data}`.toLowerCase();
+  return (
+    text.includes(search.toLowerCase()) &&
+    gigabytesOf(one) >= data &&
+    one.validity >= days &&
+    one.price <= price
+  );
+}

@@ -1,6 +1,5 @@
 import { Group, List, SimpleGrid, Text } from '@mantine/core';
-import { PageLink, LinkButton } from '../ui/page-link.tsx';
-import { Page, QuerySection } from '../ui/parts.tsx';
+import { PageLink, LinkButton, Page, QuerySection } from '../ui/parts.tsx';
 import { readWallet, Balance } from './balance.tsx';
 import { useMembership, useReads, useRead } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
@@ -63,7 +62,6 @@ function Recent() {
   );
 }
 
-/** The steps to the first purchase, without those that the role may not take. */
 function FirstSteps() {
   const { may } = useMembership();
   return (

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ApiSchemas } from '../api/client.ts';
-import { PageLink, type Target } from '../ui/page-link.tsx';
+import { PageLink, type Target } from '../ui/parts.tsx';
 
-/** What has an id or a code, and mostly a page. */
 export type ItemKind = ApiSchemas['FoundItem']['kind'] | 'request' | 'key' | 'package';
 
 /** The page that shows it; undefined: it has none. */
@@ -31,7 +30,6 @@ export function pageOf(kind: ItemKind, id: string): Target | undefined {
   }
 }
 
-/** Leads to its page, if it has one. */
 export function ItemLink({
   kind,
   id,

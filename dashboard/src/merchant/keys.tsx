@@ -12,13 +12,14 @@ import {
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
+import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
-import { QueryView, Moment, Page, ShortCode } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
+import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
-import { usePlace, useRefresh, useReads } from './place.ts';
+import { usePlace, useReads, usePages } from './place.ts';
 
 type Key = ApiSchemas['ApiKey'];
 type NewKey = ApiSchemas['NewApiKey']['data'];
@@ -26,7 +27,6 @@ type NewKey = ApiSchemas['NewApiKey']['data'];
 export function KeysPage() {
   const { environment } = usePlace();
   const [made, setMade] = useState<NewKey>();
-  const refresh = useRefresh();
   const query = useReads(['keys'], listKeys);
   return (
     <Page
@@ -36,10 +36,9 @@ export function KeysPage() {
         <ModalButton label="Create a key" title="Create a key" size="lg">
           {(close) => (
             <NewKeyForm
-              onDone={async (key) => {
+              onDone={(key) => {
                 setMade(key);
                 close();
-                await refresh();
               }}
             />
           )}
@@ -47,47 +46,39 @@ export function KeysPage() {
       }
     >
       {made && <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      <QueryView query={query}>
-        {({ items }) => (
-          <Rows
-            label="API keys"
-            rows={items}
-            keyOf={({ keyId }) => keyId}
-            empty="No keys yet."
-            columns={{
-              Key: ({ key }) => <ShortCode>{key}</ShortCode>,
-              Company: ({ companyName }) => companyName,
-              Scopes: ({ scopes }) => scopes.join(', '),
-              'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
-              'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
-              Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
-              Revoke: (key) =>
-                key.revokedAt === null ? (
-                  <Revoke of={key} />
-                ) : (
-                  <>
-                    Revoked <Moment at={key.revokedAt} />
-                  </>
-                ),
-            }}
-          />
-        )}
-      </QueryView>
+      <WholeRows
+        label="API keys"
+        query={query}
+        keyOf={({ keyId }) => keyId}
+        empty="No keys yet."
+        columns={{
+          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+          Company: ({ companyName }) => companyName,
+          Scopes: ({ scopes }) => scopes.join(', '),
+          'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+          'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+          Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
+          Revoke: (key) =>
+            key.revokedAt === null ? (
+              <Revoke of={key} />
+            ) : (
+              <>
+                Revoked <Moment at={key.revokedAt} />
+              </>
+            ),
+        }}
+      />
     </Page>
   );
 }
 
 function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
-  const refresh = useRefresh();
   return (
     <ConfirmButton
       label="Revoke"
       title="Revoke the key"
       confirmLabel="Revoke the key"
-      act={async () => {
-        await api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } });
-        await refresh();
-      }}
+      act={() => api.DELETE('/account/keys/{keyId}', { params: { path: { keyId } } })}
     >
       <Text size="sm">
         Programs that use <Code>{key}</Code> get 401 within 5 seconds. This cannot be undone.
@@ -113,7 +104,6 @@ function ShownOnce({ made, onClose }: { readonly made: NewKey; readonly onClose:
   );
 }
 
-/** A secret with a button that copies it. */
 export function Secret({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Group>
@@ -137,12 +127,8 @@ const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
 
 const listKeys = () => readApi('/account/keys', {});
 
-/**
- * Creates a key. A key is shown once, so a request whose answer was lost cannot be repeated for it: before
- * the next one the list is read, and a key that was created unseen is named first.
- */
+/** A key is shown once. If an answer was lost, the next try first names the key that was created unseen. */
 function useCreateKey() {
-  const refresh = useRefresh();
   /** The keys there were before a request whose outcome is unknown. */
   const before = useRef<ReadonlySet<string>>(undefined);
   const nameUnseen = async () => {
@@ -150,7 +136,6 @@ function useCreateKey() {
     const unseen = items.find(({ keyId }) => before.current?.has(keyId) === false);
     if (!unseen) return;
     before.current = undefined;
-    await refresh();
     throw new Error(
       `The answer was lost, but the key ${unseen.key} was created. Revoke it in the list, then create another.`,
     );
@@ -237,5 +222,44 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
         {...form.getInputProps('expiresAt')}
       />
     </SendForm>
+  );
+}
+
+const FROM = '/m/$accountId/$environment/developers/requests';
+
+export function RequestsPage() {
+  const filters = useSearch({ from: FROM });
+  const query = usePages(['requests', filters], (cursor) =>
+    readApi('/account/requests', { query: { limit: 50, ...filters, cursor } }),
+  );
+  return (
+    <Page title="API requests" about="The latest requests with an API key. Give our support the request id.">
+      {filters.requestId !== undefined && (
+        <Group gap="xs">
+          <Text size="sm">Requests with the id {filters.requestId} only.</Text>
+          <PageLink size="sm" to={FROM}>
+            Show all
+          </PageLink>
+        </Group>
+      )}
+      <CursorList
+        query={query}
+        label="API requests"
+        empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
+        columns={{
+          When: ({ at }) => <Moment at={at} />,
+          Request: ({ method, path }) => (
+            <Code>
+              {method} {path}
+            </Code>
+          ),
+          Response: ({ status, errorCode }) =>
+            errorCode === null ? status : `${String(status)} ${errorCode}`,
+          Duration: { number: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
+          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+          'Request id': ({ requestId }) => <Id>{requestId}</Id>,
+        }}
+      />
+    </Page>
   );
 }

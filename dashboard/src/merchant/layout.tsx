@@ -1,14 +1,17 @@
 import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import type { CurrentUser } from '../app/session.ts';
-import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
-import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import { type CurrentUser } from '../app/session.ts';
+import {
+  AppLayout,
+  pagesOf,
+  ColorSchemeSwitch,
+  EnvironmentSwitch,
+  SearchBox,
+  useSignOut,
+} from '../ui/app-layout.tsx';
 import { SignedIn } from '../ui/go-to.tsx';
 import { Empty } from '../ui/parts.tsx';
-import { SearchBox } from '../ui/search-box.tsx';
-import { useSignOut } from '../ui/use-sign-out.ts';
 import { useMembership, usePlace } from './place.ts';
 
 const FROM = '/m/$accountId/$environment';

@@ -1,10 +1,9 @@
-/** The account and the environment in the address, and what the reader may do there. */
 import type { paths } from 'simway-client/generated/api.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type PathIn, type ParamsOf, type AnswerOf, readApi } from '../api/client.ts';
 import { useCurrentUser, type Membership } from '../app/session.ts';
-import type { Environment } from '../ui/environment.ts';
+import type { Environment } from '../ui/address.ts';
 import { useReading, type HowToRead, usePaging } from '../ui/use-reading.ts';
 
 export type Permission = Membership['permissions'][number];
@@ -24,27 +23,21 @@ export function useMembership() {
   };
 }
 
-/**
- * The key of a read of this account in this environment: both are part of it, so nothing of another place is
- * ever shown.
- */
+/** Account and environment are part of each key, so nothing of another place is ever shown. */
 function useKey(...key: readonly unknown[]): readonly unknown[] {
   const { accountId, environment } = usePlace();
   return ['m', accountId, environment, ...key];
 }
 
-/** Several reads as one. */
 export const useReads = <Data>(key: readonly unknown[], ask: () => Promise<Data>) =>
   useReading({ queryKey: useKey(...key), queryFn: ask });
 
-/** What this path answers. */
 export const useRead = <Path extends PathIn<paths>>(
   path: Path,
   params: ParamsOf<paths, Path>,
   how?: HowToRead<AnswerOf<paths, Path>>,
 ) => useReading({ queryKey: useKey(path, params), queryFn: () => readApi(path, params), ...how });
 
-/** What this path answers page by page. */
 export const usePages = <Page extends { readonly nextCursor: string | null }>(
   key: readonly unknown[],
   ask: (after: string | undefined) => Promise<Page>,

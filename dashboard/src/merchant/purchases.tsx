@@ -3,8 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
-import { DayRange } from '../ui/day-range.tsx';
-import { SearchField, ChoiceField } from '../ui/filters.tsx';
+import { DayRange, SearchField, ChoiceField } from '../ui/filters.tsx';
 import { plain } from '../ui/format.ts';
 import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
@@ -29,12 +28,11 @@ const COLUMNS: Columns<Item> = {
 };
 
 export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (
-  <Rows label="Purchases" rows={rows} columns={COLUMNS} keyOf={({ transactionId }) => transactionId} />
+  <Rows label="Purchases" rows={rows} columns={COLUMNS} />
 );
 
 const FROM = '/m/$accountId/$environment/purchases';
 
-/** Its filters are in the address. */
 export function PurchasesPage() {
   const navigate = useNavigate({ from: FROM });
   const filters = useSearch({ from: FROM });
@@ -72,18 +70,11 @@ export function PurchasesPage() {
         />
         <DayRange of={filters} onChange={(days) => show({ ...days })} />
       </Group>
-      <CursorList
-        query={query}
-        label="Purchases"
-        columns={COLUMNS}
-        keyOf={({ transactionId }) => transactionId}
-        empty="No results."
-      />
+      <CursorList query={query} label="Purchases" columns={COLUMNS} empty="No results." />
     </Page>
   );
 }
 
-/** One purchase or funding; read again while it is open. */
 export function useTransaction(transactionId: string) {
   return useRead(
     '/api/esim/transactions/{transactionId}',
@@ -138,7 +129,6 @@ export function PurchasePage() {
 
 type Found = NonNullable<ReturnType<typeof useTransaction>['data']>;
 
-/** Of a purchase that has one by now. */
 export const esimIn = (found: Found) =>
   'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails
     ? found.esimDetails
@@ -161,7 +151,6 @@ export const PayHere = ({ of }: { readonly of: Found }) => (
   </>
 );
 
-/** What an unpaid purchase or funding waits for. */
 function PayNow({ of: { paymentUrl, bankAccounts } }: { readonly of: Found }) {
   return (
     <Stack mt="md" align="flex-start">

@@ -1,6 +1,4 @@
-/**
- * The merchants' addresses. Account and environment are part of each, so that a link always shows the same.
- */
+/** Account and environment are part of each address, so that a link always shows the same. */
 import {
   IconBuildingStore,
   IconChartBar,
@@ -19,10 +17,15 @@ import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-route
 import { setPlace } from '../api/client.ts';
 import { pagesBelow } from '../app/pages-below.ts';
 import { rootRoute } from '../app/root-route.tsx';
-import type { Environment } from '../ui/environment.ts';
-import { searchText } from '../ui/search-text.ts';
-import { entryFilters, messageFilters, requestFilters, transactionFilters, esimFilters } from './filters.ts';
-import { packageFilters } from './package-filters.ts';
+import { type Environment, searchText } from '../ui/address.ts';
+import {
+  entryFilters,
+  messageFilters,
+  requestFilters,
+  transactionFilters,
+  esimFilters,
+  packageFilters,
+} from './filters.ts';
 
 const merchant = createRoute({
   getParentRoute: () => rootRoute,
@@ -56,7 +59,7 @@ export const merchantRoutes = [
       staticData: { merchantPage: { label: 'Batches', icon: IconFileSpreadsheet } },
     }),
     page('/batches/$batchId', () => import('./batches.tsx'), 'BatchPage'),
-    page('/esims', () => import('./esims.tsx'), 'EsimsPage', {
+    page('/esims', () => import('./esim.tsx'), 'EsimsPage', {
       staticData: { merchantPage: { label: 'eSIMs', icon: IconDeviceMobile } },
       validateSearch: esimFilters,
     }),
@@ -81,7 +84,7 @@ export const merchantRoutes = [
       validateSearch: messageFilters,
     }),
     page('/developers/webhooks/$messageId', () => import('./webhook-message.tsx'), 'WebhookMessagePage'),
-    page('/developers/requests', () => import('./requests.tsx'), 'RequestsPage', {
+    page('/developers/requests', () => import('./keys.tsx'), 'RequestsPage', {
       staticData: { merchantPage: { label: 'API requests', icon: IconListDetails, needs: 'requests' } },
       validateSearch: requestFilters,
     }),
@@ -89,7 +92,7 @@ export const merchantRoutes = [
     page('/team', () => import('./team.tsx'), 'TeamPage', {
       staticData: { merchantPage: { label: 'Team', icon: IconUsers } },
     }),
-    page('/settings', () => import('./settings.tsx'), 'SettingsPage', {
+    page('/settings', () => import('./team.tsx'), 'SettingsPage', {
       staticData: { merchantPage: { label: 'Settings', icon: IconSettings } },
     }),
     page('/login', () => import('../account/own-login.tsx'), 'OwnLoginPage'),

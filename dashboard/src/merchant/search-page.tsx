@@ -1,18 +1,14 @@
 import { useSearch } from '@tanstack/react-router';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { GoTo } from '../ui/go-to.tsx';
-import { NothingFound } from '../ui/nothing-found.tsx';
-import { Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
+import { NothingFound, Empty, Id, QueryView, Status, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
 import { ItemLink, pageOf } from './item-link.tsx';
 import { useMembership, usePlace, useReads } from './place.ts';
 
 type FoundItem = ApiSchemas['FoundItem'];
 
-/**
- * `/api/search` does not cover keys and requests, so they are read from the account's routes, for roles that
- * see them.
- */
+/** `/api/search` does not cover keys and requests; they are read from the account's routes. */
 interface Found extends Pick<FoundItem, 'id' | 'title' | 'status'> {
   readonly kind: FoundItem['kind'] | 'request' | 'key';
 }
@@ -29,7 +25,6 @@ const KINDS: Readonly<Record<Found['kind'], string>> = {
   key: 'API key',
 };
 
-/** What an id, a reference or an ICCID leads to. A single result opens at once. */
 export function SearchPage() {
   const { text } = useSearch({ from: '/m/$accountId/$environment/search' });
   return (
@@ -67,7 +62,6 @@ function Results({ text }: { readonly text: string }) {
           <Rows
             label="Found"
             rows={items}
-            keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
             columns={{
               Kind: ({ kind }) => KINDS[kind],
               What: ({ kind, id, title }) => (
@@ -85,9 +79,7 @@ function Results({ text }: { readonly text: string }) {
   );
 }
 
-/**
- * One id may be that of several requests: callers choose it. They share a page, so the newest stands for all.
- */
+/** Callers choose this id, so several requests may have it; they share a page. */
 async function findRequests(text: string): Promise<Found[]> {
   const { items } = await readApi('/account/requests', { query: { requestId: text, limit: 1 } });
   return items.map(({ requestId: id, method, path, status }) => ({

@@ -2,14 +2,16 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
 import { SandboxMail } from '../account/sandbox-mail.tsx';
 import { api, type ApiSchemas, dataOf } from '../api/client.ts';
-import { useCurrentUser } from '../app/session.ts';
+import { useCurrentUser, currentUserQuery } from '../app/session.ts';
 import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
-import { QueryView, Failed, Moment, Section, Page, QuerySection } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
-import { useSending } from '../ui/send-form.tsx';
-import { useMembership, useRefresh, useRead } from './place.ts';
+import { QueryView, Failed, Moment, Section, Page, QuerySection, Id, Facts } from '../ui/parts.tsx';
+import { Rows, WholeRows } from '../ui/rows.tsx';
+import { useSending, SendForm } from '../ui/send-form.tsx';
+import { useMembership, useRead } from './place.ts';
 
 type Role = ApiSchemas['Member']['role'];
 type Member = ApiSchemas['Member'];
@@ -58,7 +60,6 @@ export function TeamPage() {
 }
 
 function ChangeRole({ member: { userId, name, role } }: { readonly member: Member }) {
-  const refresh = useRefresh();
   const [next, setNext] = useState<Role>();
   const label = next === undefined ? '' : ROLES[next].label;
   return (
@@ -82,7 +83,6 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
             params: { path: { userId } },
             body: { role: next },
           });
-          await refresh();
         }}
       >
         <Text size="sm">
@@ -95,7 +95,6 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
 
 function Remove({ member: { userId, name } }: { readonly member: Member }) {
   const { data } = useCurrentUser();
-  const refresh = useRefresh();
   if (data?.user.userId === userId) return 'You';
   return (
     <ConfirmButton
@@ -103,10 +102,7 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
       buttonProps={{ 'aria-label': `Remove ${name}` }}
       title={`Remove ${name}`}
       confirmLabel={`Remove ${name}`}
-      act={async () => {
-        await api.DELETE('/account/members/{userId}', { params: { path: { userId } } });
-        await refresh();
-      }}
+      act={() => api.DELETE('/account/members/{userId}', { params: { path: { userId } } })}
     >
       <Text size="sm">{name} loses access to this account. API keys keep working.</Text>
     </ConfirmButton>
@@ -114,23 +110,19 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
 }
 
 function Invitations() {
-  const refresh = useRefresh();
   const [mail, setMail] = useState<ApiSchemas['SandboxMail']>();
   const query = useRead('/account/invitations', {});
   const form = useForm({ initialValues: { email: '', role: 'DEVELOPER' as Role } });
   const sending = useSending(
     form,
     (body) => dataOf(api.POST('/account/invitations', { body })),
-    async ({ sandboxMail }) => {
+    ({ sandboxMail }) => {
       form.reset();
       setMail(sandboxMail);
-      await refresh();
     },
   );
-  const withdraw = async (invitationId: string) => {
-    await api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
-    await refresh();
-  };
+  const withdraw = (invitationId: string) =>
+    api.DELETE('/account/invitations/{invitationId}', { params: { path: { invitationId } } });
   return (
     <Section title="Invitations">
       <Stack>
@@ -145,33 +137,78 @@ function Invitations() {
         </form>
         {sending.failure && <Failed error={sending.failure} />}
         <SandboxMail mail={mail} />
-        <QueryView query={query} rows={2}>
-          {({ items }) => (
-            <Rows
-              label="Invitations"
-              rows={items}
-              keyOf={({ invitationId }) => invitationId}
-              empty="No open invitations."
-              columns={{
-                'E-mail': ({ email }) => email,
-                Role: ({ role }) => role,
-                Until: ({ expiresAt }) => <Moment at={expiresAt} />,
-                Withdraw: ({ invitationId, email }) => (
-                  <ConfirmButton
-                    label="Withdraw"
-                    buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
-                    title="Withdraw the invitation"
-                    confirmLabel="Withdraw the invitation"
-                    act={() => withdraw(invitationId)}
-                  >
-                    <Text size="sm">The link that was sent to {email} stops working.</Text>
-                  </ConfirmButton>
-                ),
-              }}
-            />
-          )}
-        </QueryView>
+        <WholeRows
+          label="Invitations"
+          query={query}
+          keyOf={({ invitationId }) => invitationId}
+          empty="No open invitations."
+          columns={{
+            'E-mail': ({ email }) => email,
+            Role: ({ role }) => role,
+            Until: ({ expiresAt }) => <Moment at={expiresAt} />,
+            Withdraw: ({ invitationId, email }) => (
+              <ConfirmButton
+                label="Withdraw"
+                buttonProps={{ 'aria-label': `Withdraw the invitation of ${email}` }}
+                title="Withdraw the invitation"
+                confirmLabel="Withdraw the invitation"
+                act={() => withdraw(invitationId)}
+              >
+                <Text size="sm">The link that was sent to {email} stops working.</Text>
+              </ConfirmButton>
+            ),
+          }}
+        />
       </Stack>
+    </Section>
+  );
+}
+
+export function SettingsPage() {
+  const { may } = useMembership();
+  const query = useRead('/account', {});
+  return (
+    <Page title="Settings">
+      <QueryView query={query}>
+        {(account) => (
+          <>
+            <Section title="Account">
+              <Facts
+                of={{
+                  Account: <Id>{account.accountId}</Id>,
+                  'E-mail': account.email,
+                  Currency: account.currency,
+                  Plan: `${account.plan}: ${account.requestsPerMinute.toLocaleString()} requests a minute`,
+                  Since: <Moment at={account.createdAt} />,
+                }}
+              />
+            </Section>
+            {may('members') && <Names account={account} />}
+          </>
+        )}
+      </QueryView>
+    </Page>
+  );
+}
+
+function Names({ account }: { readonly account: ApiSchemas['OwnAccount']['data'] }) {
+  const queries = useQueryClient();
+  const form = useForm({ initialValues: { name: account.name, websiteUrl: account.websiteUrl ?? '' } });
+  const sending = useSending(
+    form,
+    ({ name, websiteUrl }) =>
+      api.PATCH('/account', { body: { name, ...(websiteUrl === '' ? {} : { websiteUrl }) } }),
+    async () => {
+      notifications.show({ message: 'Saved.' });
+      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+    },
+  );
+  return (
+    <Section title="Company">
+      <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }} maw={420}>
+        <TextInput label="Name" required {...form.getInputProps('name')} />
+        <TextInput label="Website" type="url" placeholder="https://" {...form.getInputProps('websiteUrl')} />
+      </SendForm>
     </Section>
   );
 }

@@ -1,16 +1,27 @@
-import { Button, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, NumberInput, Select, SimpleGrid, Stack, Text, Group } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
-import { api, readApi, bodyOf } from '../api/client.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { api, readApi, bodyOf, type ApiSchemas } from '../api/client.ts';
 import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
+import { timesOf } from '../ui/address.ts';
+import { DayRange, ChoiceField } from '../ui/filters.tsx';
+import { DownloadCsv } from '../ui/download-csv.tsx';
+import { amount, CursorList } from '../ui/rows.tsx';
 import { readWallet, Balance } from './balance.tsx';
-import { METHOD_CHOICES, type PaymentMethod } from './filters.ts';
-import { useMembership, useRefresh, useReads, useRead } from './place.ts';
+import {
+  METHOD_CHOICES,
+  type PaymentMethod,
+  ENTRY_KINDS,
+  entryFilters,
+  type EntryFilters,
+} from './filters.ts';
+import { useMembership, useRefresh, useReads, useRead, usePages } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
-import { WalletEntries } from './wallet-entries.tsx';
+import { ItemLink } from './item-link.tsx';
 
 type Method = Exclude<PaymentMethod, 'WALLET'>;
 
@@ -47,7 +58,6 @@ export function WalletPage() {
 
 function Fund() {
   const { currency } = useMembership();
-  const refresh = useRefresh();
   const once = useOnce<{ readonly amount: number; readonly paymentMethod: Method }>();
   const form = useForm({
     initialValues: { amount: '' as number | '', paymentMethod: 'CARD' as Method },
@@ -55,13 +65,10 @@ function Fund() {
     // Another amount is another funding.
     onValuesChange: once.renew,
   });
-  const sending = useSending(
-    form,
-    ({ amount, paymentMethod }) =>
-      once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
-        bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
-      ),
-    () => refresh(),
+  const sending = useSending(form, ({ amount, paymentMethod }) =>
+    once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
+      bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
+    ),
   );
   if (sending.result)
     return (
@@ -135,7 +142,6 @@ function LowBalance() {
 }
 
 function LowBalanceForm({ amount, currency }: { readonly amount: number | null; readonly currency: string }) {
-  const refresh = useRefresh();
   const form = useForm({ initialValues: { amount: amount ?? '' } });
   const sending = useSending(
     form,
@@ -143,10 +149,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       api.PUT('/api/wallet/low-balance', {
         body: { amount: values.amount === '' ? null : Number(values.amount) },
       }),
-    async () => {
-      notifications.show({ message: 'Saved.' });
-      await refresh();
-    },
+    () => notifications.show({ message: 'Saved.' }),
   );
   return (
     <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>
@@ -160,4 +163,83 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
       />
     </SendForm>
   );
+}
+
+const HOLD_STATUSES = {
+  HELD: 'On hold',
+  CHARGED: 'Charged',
+  RELEASED: 'Hold, given back',
+} as const;
+
+/** A CSV answer has at most this many rows; the next one begins after its last. */
+const ROWS_OF_AN_ANSWER = 10_000;
+/** A spreadsheet opens a million rows. */
+const MAX_ANSWERS = 100;
+
+const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
+  holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
+
+const FROM = '/m/$accountId/$environment/wallet';
+
+function WalletEntries() {
+  const navigate = useNavigate({ from: FROM });
+  const filters = useSearch({ from: FROM });
+  const show = (next: EntryFilters) => void navigate({ search: { ...filters, ...next }, replace: true });
+  const query = usePages(['wallet', 'entries', filters], (after) =>
+    readApi('/api/wallet/entries', { query: { limit: 25, ...filters, ...timesOf(filters), after } }),
+  );
+  return (
+    <Section
+      title="Changes of the balance"
+      extra={<DownloadCsv name="wallet-entries.csv" read={() => readCsv(filters)} />}
+    >
+      <Stack>
+        <Group align="end">
+          <ChoiceField
+            label="Kind"
+            data={ENTRY_KINDS}
+            value={filters.kind}
+            onChange={(kind) => show(entryFilters({ ...filters, kind }))}
+          />
+          <DayRange of={filters} onChange={show} />
+        </Group>
+        <CursorList
+          query={query}
+          label="Changes of the balance"
+          empty={Object.values(filters).some(Boolean) ? 'No results.' : 'No changes yet.'}
+          columns={{
+            When: ({ at }) => <Moment at={at} />,
+            What: ({ description, transactionId }) =>
+              transactionId === null ? (
+                description
+              ) : (
+                <ItemLink kind="purchase" id={transactionId}>
+                  {description}
+                </ItemLink>
+              ),
+            Kind: kindOf,
+            Amount: amount('amount'),
+            Balance: amount('balanceAfter'),
+          }}
+        />
+      </Stack>
+    </Section>
+  );
+}
+
+async function readCsv(filters: EntryFilters): Promise<Blob> {
+  const parts: string[] = [];
+  let after: string | undefined;
+  for (let answers = 0; answers < MAX_ANSWERS; answers += 1) {
+    const { data } = await api.GET('/api/wallet/entries', {
+      headers: { Accept: 'text/csv' },
+      params: { query: { ...filters, ...timesOf(filters), after } },
+      parseAs: 'text',
+    });
+    const [head = '', ...rows] = String(data).trimEnd().split('\r\n');
+    parts.push(...(answers === 0 ? [head] : []), ...rows);
+    if (rows.length < ROWS_OF_AN_ANSWER) return new Blob([`${parts.join('\r\n')}\r\n`], { type: 'text/csv' });
+    after = rows.at(-1)?.split(',', 1)[0];
+  }
+  throw new Error('There are more than a million rows. Choose fewer days.');
 }

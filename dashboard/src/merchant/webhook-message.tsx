@@ -15,17 +15,15 @@ import {
   Page,
   QuerySection,
 } from '../ui/parts.tsx';
-import { useMembership, useRefresh, useRead } from './place.ts';
+import { useMembership, useRead } from './place.ts';
 
 type Attempt = ApiSchemas['WebhookAttempt'];
 
 const LIVE_MS = 3_000;
 
-/** One message: its body, and each attempt with request and response. */
 export function WebhookMessagePage() {
   const { messageId } = useParams({ from: '/m/$accountId/$environment/developers/webhooks/$messageId' });
   const { may } = useMembership();
-  const refresh = useRefresh();
   const path = { params: { path: { messageId } } };
   const message = useRead('/api/webhooks/messages/{messageId}', path.params, { everyMs: () => LIVE_MS });
   const attempts = useRead('/api/webhooks/messages/{messageId}/attempts', path.params, {
@@ -33,10 +31,7 @@ export function WebhookMessagePage() {
   });
   const resending = useMutation({
     mutationFn: () => api.POST('/api/webhooks/messages/{messageId}/resend', path),
-    onSuccess: async () => {
-      notifications.show({ message: 'Resending.' });
-      await refresh();
-    },
+    onSuccess: () => notifications.show({ message: 'Resending.' }),
   });
   return (
     <Page

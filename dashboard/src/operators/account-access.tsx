@@ -1,32 +1,21 @@
-/** Who acts for an account, its keys, and where its webhooks go. */
 import { Code, Group, List, Stack, Text } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { readOps } from '../api/client.ts';
 import { plain } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { Id, Moment, Section, Status, QuerySection, ShortCode } from '../ui/parts.tsx';
-import { type Columns, Rows, CursorList } from '../ui/rows.tsx';
-import type { AccountEndpoint, AccountKey, AccountMember, AccountMessage } from './data.ts';
+import { PageLink, Id, Moment, Section, Status, ShortCode } from '../ui/parts.tsx';
+import { type Columns, WholeRows, CursorList } from '../ui/rows.tsx';
+import {
+  type AccountEndpoint,
+  type AccountKey,
+  type AccountMember,
+  type AccountMessage,
+  useOps,
+  useOpsPages,
+} from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { useOps, useOpsPages } from './place.ts';
 
 interface OfAccount {
   readonly accountId: string;
-}
-
-/** A list that is read whole. */
-function Whole<Item>({
-  query,
-  ...table
-}: Omit<Parameters<typeof Rows<Item>>[0], 'rows'> & {
-  readonly query: UseQueryResult<{ readonly items: readonly Item[] }>;
-}) {
-  return (
-    <QuerySection title={table.label} query={query} rows={2}>
-      {({ items }) => <Rows rows={items} {...table} />}
-    </QuerySection>
-  );
 }
 
 const MEMBERS: Columns<AccountMember> = {
@@ -49,13 +38,14 @@ const MEMBERS: Columns<AccountMember> = {
 };
 
 export const Members = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
-    label="Members"
-    empty="No members."
-    columns={MEMBERS}
-    keyOf={({ userId }) => userId}
-  />
+  <Section title="Members">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
+      label="Members"
+      empty="No members."
+      columns={MEMBERS}
+    />
+  </Section>
 );
 
 function stateOf({ revokedAt, expiresAt }: AccountKey): string {
@@ -78,13 +68,14 @@ const KEYS: Columns<AccountKey> = {
 };
 
 export const Keys = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
-    label="API keys"
-    empty="No API keys."
-    columns={KEYS}
-    keyOf={({ keyId }) => keyId}
-  />
+  <Section title="API keys">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/keys', { path: { accountId } })}
+      label="API keys"
+      empty="No API keys."
+      columns={KEYS}
+    />
+  </Section>
 );
 
 const DISABLED = {
@@ -122,13 +113,14 @@ const ENDPOINTS: Columns<AccountEndpoint> = {
 };
 
 export const Endpoints = ({ accountId }: OfAccount) => (
-  <Whole
-    query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
-    label="Webhook endpoints"
-    empty="No webhook endpoints."
-    columns={ENDPOINTS}
-    keyOf={({ endpointId }) => endpointId}
-  />
+  <Section title="Webhook endpoints">
+    <WholeRows
+      query={useOps('/ops/accounts/{accountId}/endpoints', { path: { accountId } })}
+      label="Webhook endpoints"
+      empty="No webhook endpoints."
+      columns={ENDPOINTS}
+    />
+  </Section>
 );
 
 /** Without bodies and answers: these are the merchant's. */
@@ -185,7 +177,6 @@ export function UndeliveredMessages({ accountId }: OfAccount) {
         query={query}
         label={title}
         empty={isOne ? 'The account has no such message.' : 'Every message is delivered.'}
-        keyOf={({ messageId }) => messageId}
         columns={MESSAGES}
       />
     </Section>

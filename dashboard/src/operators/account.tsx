@@ -1,20 +1,26 @@
 import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useParams } from '@tanstack/react-router';
+import { notifications } from '@mantine/notifications';
+import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
 import { ops, readOps, dataOf } from '../api/client.ts';
 import { formatAmount, plain } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
-import { CursorList, amount } from '../ui/rows.tsx';
+import { PageLink, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { CursorList, amount, PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
-import { AccountState } from './accounts.tsx';
-import { inPath, type AccountOverview } from './data.ts';
+import {
+  inPath,
+  type AccountOverview,
+  type ListedAccount,
+  useOperator,
+  useEnvironment,
+  useOps,
+  useOpsPages,
+} from './place.ts';
 import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
-import { useOperator, useEnvironment, useOps, useOpsPages, useSayChanged } from './place.ts';
 
 export function AccountPage() {
   const { id } = useParams({ from: '/operators/$environment/accounts/$id' });
@@ -122,7 +128,6 @@ function Transactions({ accountId }: { readonly accountId: string }) {
         query={transactions}
         label="Purchases and fundings of the account"
         empty="No purchases yet."
-        keyOf={({ transactionId }) => transactionId}
         columns={{
           Created: ({ createdAt }) => <Moment at={createdAt} />,
           Transaction: ({ transactionId }) => <SubjectLink id={transactionId} />,
@@ -167,7 +172,6 @@ function ChangeDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const sayChanged = useSayChanged();
   const { title, about, submit } = WORDS[change];
   const form = useForm({
     initialValues: {
@@ -200,9 +204,9 @@ function ChangeDialog({
           },
         }),
       ),
-    async () => {
+    () => {
       onClose();
-      await sayChanged(`${of.name}: changed`);
+      notifications.show({ message: `${of.name}: changed`, color: 'green' });
     },
   );
   return (
@@ -233,3 +237,61 @@ function ChangeDialog({
     </FormDialog>
   );
 }
+
+const FROM = '/operators/$environment/accounts';
+
+export function AccountsPage() {
+  const { text, page = 1 } = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const accounts = useOps('/ops/accounts', { query: { page, limit: 25, text } }, { keepsOld: true });
+  return (
+    <Page title="Accounts" about="Customer accounts, newest first.">
+      <Filter key={text} text={text ?? ''} />
+      <PagedRows
+        countsNone
+        query={accounts}
+        onPage={(next) => void navigate({ search: (old) => ({ ...old, page: next }) })}
+        label="Accounts"
+        empty="No results."
+        columns={{
+          Account: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
+          'E-mail': ({ email }) => <span className="breakable">{email}</span>,
+          Plan: ({ plan }) => plain(plan),
+          Status: (account) => <AccountState {...account} />,
+          Balance: amount('balance'),
+          Since: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
+      />
+    </Page>
+  );
+}
+
+function Filter({ text }: { readonly text: string }) {
+  const navigate = useNavigate({ from: FROM });
+  const form = useForm({ initialValues: { text } });
+  return (
+    <form
+      role="search"
+      aria-label="Find accounts"
+      onSubmit={form.onSubmit((values) => {
+        const wanted = values.text.trim();
+        void navigate({ search: wanted === '' ? {} : { text: wanted } });
+      })}
+    >
+      <Group align="flex-end">
+        <TextInput
+          label="Find"
+          placeholder="Id, name or e-mail address"
+          maxLength={254}
+          {...form.getInputProps('text')}
+        />
+        <Button type="submit" variant="default">
+          Show
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+const AccountState = ({ disabledAt }: Pick<ListedAccount, 'disabledAt'>) =>
+  disabledAt === null ? <Status color="green">Active</Status> : <Status color="red">Disabled</Status>;

@@ -1,4 +1,3 @@
-/** One action on one purchase: its fields, its effect, and its result. */
 import {
   Alert,
   Button,
@@ -18,10 +17,16 @@ import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
 import { formatMoment } from '../ui/format.ts';
 import { Failed } from '../ui/parts.tsx';
 import { SendForm } from '../ui/send-form.tsx';
-import { inPath, type Action, type ActionRecord, type PurchaseTimeline } from './data.ts';
-import { EffectSection } from './effect.tsx';
-import { ReasonField, reasonError } from './form-dialog.tsx';
-import { useOperator, useEnvironment, useRefresh, opsQuery } from './place.ts';
+import {
+  inPath,
+  type Action,
+  type ActionRecord,
+  type PurchaseTimeline,
+  useOperator,
+  useEnvironment,
+  opsQuery,
+} from './place.ts';
+import { EffectSection, ReasonField, reasonError } from './form-dialog.tsx';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
 
 type ActionRequest = OpsSchemas['ActionRequest'];
@@ -138,7 +143,6 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
   const environment = useEnvironment();
   const { email } = useOperator();
   const queries = useQueryClient();
-  const refresh = useRefresh();
   const { transactionId } = timeline;
   // What the person saw when they began.
   const [known] = useState(() => new Set(timeline.actions.map(({ actionId }) => actionId)));
@@ -154,12 +158,8 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       outcome: (outcome) => (action === 'settle-dispute' && outcome === '' ? 'Choose the outcome' : null),
     },
   });
-  /**
-   * Finds the action of another person that the result belongs to or, after a refusal, that may have caused
-   * it.
-   */
+  /** The action of another person that the result belongs to, or that may have caused the refusal. */
   const findFirst = async (endedId?: string) => {
-    await refresh();
     const made = await queries
       .query({
         ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
@@ -186,12 +186,10 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
       if (error instanceof Refusal) form.setErrors(errorsOf(error, action));
       await findFirst();
     },
-    onSettled: () => refresh(),
   });
   return { form, sending, first, isKnown: (actionId: string) => known.has(actionId) };
 }
 
-/** What a refusal says about single fields of this action. */
 function errorsOf(error: Refusal, action: Action): Readonly<Record<string, string>> {
   const field = error.refusal === undefined ? undefined : FIELD_OF_REFUSAL[error.refusal];
   const isShown = field === 'reason' || (field !== undefined && ACTIONS[action].fields.includes(field));
@@ -202,7 +200,6 @@ function errorsOf(error: Refusal, action: Action): Readonly<Record<string, strin
 const currencyOf = (action: Action, { currency, payments }: PurchaseTimeline) =>
   action === 'refund-to-source' ? (payments[0]?.currency ?? currency) : currency;
 
-/** Empty fields are not sent. */
 function requestOf(action: Action, fields: Fields, timeline: PurchaseTimeline): ActionRequest {
   const has = (name: keyof Fields) => ACTIONS[action].fields.includes(name);
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') =>
@@ -305,7 +302,6 @@ function FieldsOf({
   );
 }
 
-/** The effect that the service previews. */
 function Effect({
   request,
   transactionId,
@@ -336,7 +332,6 @@ function ResultShown({
 }: {
   readonly of: Result;
   readonly first: ActionRecord | null;
-  /** Whether the person saw the action before they asked for it. */
   readonly isKnown: (actionId: string) => boolean;
 }) {
   if (of.outcome === 'waits-for-approval')

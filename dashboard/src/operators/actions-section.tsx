@@ -2,12 +2,10 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { QuerySection } from '../ui/parts.tsx';
 import { ActionDialog } from './action-dialog.tsx';
-import type { Action, PurchaseActions, PurchaseTimeline } from './data.ts';
-import { useOperator, useOps } from './place.ts';
-import { ReplayDialog } from './replay-dialog.tsx';
+import { type Action, type PurchaseActions, type PurchaseTimeline, useOperator, useOps } from './place.ts';
+import { ReplayDialog } from './form-dialog.tsx';
 import { ACTIONS, REPLAY } from './words.ts';
 
-/** What can be done now, by whom. */
 export function ActionsSection({
   transactionId,
   timeline,

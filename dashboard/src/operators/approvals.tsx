@@ -1,16 +1,27 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { readOps } from '../api/client.ts';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { readOps, ops, dataOf } from '../api/client.ts';
 import { formatRate } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
-import { Rows, amount } from '../ui/rows.tsx';
+import { PageLink, QueryView, Moment, Page, Amount, Facts } from '../ui/parts.tsx';
+import { Rows, RowsSection, amount } from '../ui/rows.tsx';
 import { useReading } from '../ui/use-reading.ts';
-import type { BatchRepair, ActionRecord, Rates } from './data.ts';
-import { DecisionDialog } from './decision-dialog.tsx';
+import { useSending } from '../ui/send-form.tsx';
+import {
+  type BatchRepair,
+  type ActionRecord,
+  type Rates,
+  inPath,
+  useOperator,
+  useEnvironment,
+  LIVE,
+  opsQuery,
+} from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { useOperator, useEnvironment, LIVE } from './place.ts';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
+import { EffectSection, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
 
 interface Choice {
   readonly record: ActionRecord;
@@ -77,29 +88,26 @@ export function ApprovalsPage() {
   );
 }
 
-/** Exchange rates are confirmed on their own page, beside their history. */
 function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
   if (of.length === 0) return null;
   return (
-    <Section title="Exchange rates">
-      <Rows
-        label="Exchange rates awaiting confirmation"
-        rows={of}
-        keyOf={({ rateId }) => rateId}
-        columns={{
-          Currency: ({ currency }) => currency,
-          'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
-          'New rate': { number: ({ rate }) => formatRate(rate) },
-          From: ({ proposedBy, source }) => proposedBy ?? source,
-          Since: ({ observedAt }) => <Moment at={observedAt} />,
-          Decide: ({ currency, rate }) => (
-            <PageLink to="/operators/$environment/rates" search={{ currency }}>
-              Review {formatRate(rate)} {currency}
-            </PageLink>
-          ),
-        }}
-      />
-    </Section>
+    <RowsSection
+      title="Exchange rates"
+      label="Exchange rates awaiting confirmation"
+      rows={of}
+      columns={{
+        Currency: ({ currency }) => currency,
+        'Current rate': { number: ({ currentRate }) => formatRate(currentRate) },
+        'New rate': { number: ({ rate }) => formatRate(rate) },
+        From: ({ proposedBy, source }) => proposedBy ?? source,
+        Since: ({ observedAt }) => <Moment at={observedAt} />,
+        Decide: ({ currency, rate }) => (
+          <PageLink to="/operators/$environment/rates" search={{ currency }}>
+            Review {formatRate(rate)} {currency}
+          </PageLink>
+        ),
+      }}
+    />
   );
 }
 
@@ -134,4 +142,111 @@ function Decide({ record, onChoose }: { readonly record: ActionRecord; readonly 
       </Button>
     </Group>
   );
+}
+
+function DecisionDialog({
+  record,
+  decision,
+  onClose,
+}: {
+  readonly record: ActionRecord;
+  readonly decision: 'approve' | 'decline';
+  readonly onClose: () => void;
+}) {
+  const environment = useEnvironment();
+  const queries = useQueryClient();
+  const { actionId, transactionId } = record;
+  const { email } = useOperator();
+  const [decided, setDecided] = useState<ActionRecord | null>(null);
+  const isApproval = decision === 'approve';
+  const form = useForm({
+    initialValues: { reason: '' },
+    validate: { reason: (reason) => (isApproval && reason.trim() === '' ? null : reasonError(reason)) },
+  });
+  const sending = useSending(
+    form,
+    async ({ reason }) => {
+      const body = reason.trim() === '' ? {} : { reason: reason.trim() };
+      try {
+        return await dataOf(
+          ops.POST(`/ops/actions/{actionId}/${decision}`, {
+            ...inPath(environment, { actionId }),
+            body,
+          }),
+        );
+      } catch (error) {
+        const actions = await queries
+          .query({
+            ...opsQuery(environment, '/ops/purchases/{transactionId}/actions', { path: { transactionId } }),
+            staleTime: 0,
+          })
+          // The refusal is shown in any case.
+          .catch(() => null);
+        setDecided(
+          actions?.made.find(
+            (one) => one.actionId === actionId && one.approvedBy !== null && one.approvedBy !== email,
+          ) ?? null,
+        );
+        throw error;
+      }
+    },
+    (result) => {
+      notifications.show({
+        message: result.outcome === 'done' ? result.did : 'It still awaits approval',
+        color: 'green',
+      });
+      onClose();
+    },
+  );
+  return (
+    <FormDialog
+      title={`${isApproval ? 'Approve' : 'Decline'}: ${ACTIONS[record.action].label}`}
+      size="lg"
+      onClose={onClose}
+      sending={decided ? { ...sending, failure: null } : sending}
+      label={isApproval ? 'Approve and start' : 'Decline'}
+      color={isApproval ? 'blue' : 'red'}
+    >
+      <Facts
+        of={{
+          Purchase: record.transactionId,
+          Amount: <Amount of={record.amount} currency={record.currency} />,
+          'Requested by': record.by,
+          Reason: record.reason,
+          Evidence: record.evidence,
+          Package: record.packageCode,
+          Goodwill: record.goodwill && 'Yes: it was delivered',
+        }}
+      />
+      {isApproval && <ApprovalEffect actionId={actionId} />}
+      <ReasonField
+        label="Reason for your decision"
+        required={!isApproval}
+        {...form.getInputProps('reason')}
+      />
+      {decided && <WasDecided of={decided} />}
+    </FormDialog>
+  );
+}
+
+/** Shows the second of two people what the first one decided. */
+function WasDecided({ of: { status, approvedBy, decisionReason } }: { readonly of: ActionRecord }) {
+  const decision = status === 'DECLINED' ? 'declined' : 'approved';
+  return (
+    <Alert color="yellow" title={`Already ${decision} by ${approvedBy ?? ''}`} role="status">
+      {decisionReason !== null && `Reason: ${decisionReason}. `}Your decision changed nothing.
+    </Alert>
+  );
+}
+
+function ApprovalEffect({ actionId }: { readonly actionId: string }) {
+  const environment = useEnvironment();
+  const effect = useQuery({
+    // Not read again with the other queries after the decision: then it waits no more.
+    queryKey: ['effect', environment, actionId],
+    queryFn: () => dataOf(ops.GET('/ops/actions/{actionId}/preview', inPath(environment, { actionId }))),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return <EffectSection query={effect} />;
 }

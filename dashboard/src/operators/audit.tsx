@@ -5,16 +5,12 @@ import { readOps } from '../api/client.ts';
 import { timesOf } from '../ui/address.ts';
 import { Moment, Status, Page } from '../ui/parts.tsx';
 import { type Columns, CursorList, amount } from '../ui/rows.tsx';
-import type { AuditLine } from './data.ts';
+import { type AuditLine, useOpsPages } from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { useOpsPages } from './place.ts';
 import { type AuditSearch, auditSearch } from './search.ts';
 
 const FROM = '/operators/$environment/audit';
 
-/**
- * Who did what, newest first: changes of accounts, keys and people, sign-ins, refusals, and operator actions.
- */
 export function AuditPage() {
   const search = useSearch({ from: FROM });
   const log = useOpsPages(
@@ -28,13 +24,7 @@ export function AuditPage() {
       about="Changes of accounts, keys and people, sign-ins and refusals in both environments; operator actions in this one."
     >
       <Filters key={JSON.stringify(search)} search={search} />
-      <CursorList
-        query={log}
-        label="Audit log"
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        empty="No results."
-      />
+      <CursorList query={log} label="Audit log" columns={COLUMNS} empty="No results." />
     </Page>
   );
 }

@@ -1,16 +1,32 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, plain } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
-import { QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
-import { amount, Rows } from '../ui/rows.tsx';
-import { progressOf } from './batch-repairs.tsx';
-import type { BatchRepairDetails } from './data.ts';
+import {
+  QueryView,
+  Id,
+  Moment,
+  Pages,
+  Section,
+  Status,
+  Facts,
+  Page,
+  PageLink,
+  LinkButton,
+} from '../ui/parts.tsx';
+import { amount, Rows, PagedRows } from '../ui/rows.tsx';
+import {
+  type BatchRepairDetails,
+  type BatchRepair,
+  useOperator,
+  useEnvironment,
+  useOps,
+  LIVE,
+} from './place.ts';
 import { ReasonDialog } from './form-dialog.tsx';
 import { WorkflowLink, SubjectLink } from './links.tsx';
-import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { AGES } from './search.ts';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
@@ -101,7 +117,6 @@ const VERBS = {
 } as const;
 type Verb = keyof typeof VERBS;
 
-/** What the reader may decide now. */
 function Decision({ of }: { readonly of: BatchRepairDetails }) {
   const environment = useEnvironment();
   const { may, email } = useOperator();
@@ -184,7 +199,6 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
         label="Items of the batch repair"
         empty="No item has this result."
         rows={shown}
-        keyOf={({ transactionId }) => transactionId}
         columns={{
           Item: ({ transactionId }) => <SubjectLink id={transactionId} />,
           Kind: (item) => STUCK_CLASSES[item.class],
@@ -203,4 +217,46 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
       />
     </Section>
   );
+}
+
+export function BatchRepairsPage() {
+  const { page = 1 } = useSearch({ from: '/operators/$environment/repairs' });
+  const navigate = useNavigate({ from: '/operators/$environment/repairs' });
+  const repairs = useOps('/ops/batch-repairs', { query: { page } }, { ...LIVE, keepsOld: true });
+  return (
+    <Page
+      title="Batch repairs"
+      about="One action on many stuck items, approved by a second person."
+      extra={<LinkButton to="/operators/$environment/repairs/new">New batch repair</LinkButton>}
+    >
+      <PagedRows
+        countsNone
+        query={repairs}
+        onPage={(next) => void navigate({ search: { page: next } })}
+        label="Batch repairs"
+        empty="No batch repairs yet."
+        columns={{
+          Action: ({ repairId, action }) => (
+            <PageLink to="/operators/$environment/repairs/$repairId" params={{ repairId }}>
+              {BATCH_ACTIONS[action].label}
+            </PageLink>
+          ),
+          Status: ({ status }) => <Status>{status}</Status>,
+          Progress: ({ counts }) => progressOf(counts),
+          'Requested by': ({ by }) => by,
+          'Decided by': ({ decidedBy }) => decidedBy ?? '–',
+          Requested: ({ createdAt }) => <Moment at={createdAt} />,
+        }}
+      />
+    </Page>
+  );
+}
+
+/** `17 of 20 done, 3 refused`. */
+function progressOf({ waiting, done, refused, unknown, skipped }: BatchRepair['counts']): string {
+  const all = waiting + done + refused + unknown + skipped;
+  const rest = Object.entries({ refused, unknown, skipped })
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `, ${count.toLocaleString()} ${word}`);
+  return `${done.toLocaleString()} of ${all.toLocaleString()} done${rest.join('')}`;
 }

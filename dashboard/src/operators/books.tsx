@@ -3,9 +3,8 @@ import { useForm } from '@mantine/form';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops, type OpsSchemas } from '../api/client.ts';
-import type { Days } from '../ui/address.ts';
+import type { Days, Environment } from '../ui/address.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import type { Environment } from '../ui/environment.ts';
 import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
@@ -15,7 +14,6 @@ import { BOOKS, type Book } from './search.ts';
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
 
-/** The days that are shown. */
 interface ShownDays {
   readonly from: string;
   readonly to: string;
@@ -106,7 +104,6 @@ function TrialBalance() {
             <Rows
               label="Trial balance"
               rows={lines}
-              keyOf={({ account, currency }) => `${account} ${currency}`}
               columns={{
                 Account: ({ account }) => <ShortId>{account}</ShortId>,
                 Class: ({ class: kind }) => plain(kind),
@@ -141,7 +138,6 @@ function Totals<T extends { readonly currency: string }>({
     <Rows
       label="Totals"
       rows={of}
-      keyOf={({ currency }) => currency}
       columns={{
         'Total of': ({ currency }) => currency,
         ...columns,
@@ -186,28 +182,12 @@ const MERCHANTS: Columns<Merchant> = {
 
 function Daily({ days }: { readonly days: ShownDays }) {
   const daily = useOps('/ops/books/daily', { query: apiDays(days) }, { keepsOld: true });
-  return (
-    <Earned
-      query={daily}
-      label="Earned by day"
-      columns={DAILY}
-      keyOf={({ day, currency, packageType }) => `${day} ${currency} ${String(packageType)}`}
-    />
-  );
+  return <Earned query={daily} label="Earned by day" columns={DAILY} />;
 }
 
 function Merchants({ days }: { readonly days: ShownDays }) {
   const merchants = useOps('/ops/books/merchants', { query: apiDays(days) }, { keepsOld: true });
-  return (
-    <Earned
-      query={merchants}
-      label="Earned by merchant"
-      columns={MERCHANTS}
-      keyOf={({ accountId, currency, packageType }) =>
-        `${String(accountId)} ${currency} ${String(packageType)}`
-      }
-    />
-  );
+  return <Earned query={merchants} label="Earned by merchant" columns={MERCHANTS} />;
 }
 
 function Earned<Line>({
@@ -241,7 +221,6 @@ function Waiting() {
           label="Money waiting"
           empty="No money waiting."
           rows={lines}
-          keyOf={({ waitsFor, currency }) => `${waitsFor} ${currency}`}
           columns={{
             'Waits for': ({ waitsFor }) => plain(waitsFor),
             Items: { number: ({ items }) => items.toLocaleString() },
@@ -254,7 +233,6 @@ function Waiting() {
   );
 }
 
-/** The same report as a file for a spreadsheet. */
 function Download({ book, days }: { readonly book: Book; readonly days: ShownDays }) {
   const environment = useEnvironment();
   return (

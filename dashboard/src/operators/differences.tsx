@@ -4,15 +4,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listDifferencesKind } from 'simway-client/generated/ops-lists.ts';
 import { ops, dataOf } from '../api/client.ts';
-import type { Environment } from '../ui/environment.ts';
+import type { Environment } from '../ui/address.ts';
 import { plain } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
+import { PageLink, Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
-import { inPath, type Difference } from './data.ts';
+import { inPath, type Difference, useEnvironment, useOps } from './place.ts';
 import { ReasonDialog } from './form-dialog.tsx';
 import { WorkflowsLink, SubjectLink } from './links.tsx';
-import { useEnvironment, useOps, useRefresh } from './place.ts';
 import { differenceSearch } from './search.ts';
 
 const FROM = '/operators/$environment/differences';
@@ -58,8 +56,8 @@ export function DifferencesPage() {
         query={differences}
         onPage={(page) => void navigate({ search: (old) => ({ ...old, page }) })}
         label="Differences"
-        empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
         keyOf={({ id }) => id}
+        empty={search.id === undefined ? 'No open differences.' : 'No such difference.'}
         columns={{
           ...COLUMNS,
           Close: (one) =>
@@ -79,11 +77,7 @@ export function DifferencesPage() {
 
 function RunNow() {
   const environment = useEnvironment();
-  const refresh = useRefresh();
-  const run = useMutation({
-    mutationFn: () => runOnce(environment),
-    onSettled: () => refresh(),
-  });
+  const run = useMutation({ mutationFn: () => runOnce(environment) });
   return (
     <Stack gap="xs" align="flex-end">
       <Button onClick={() => run.mutate()} loading={run.isPending}>

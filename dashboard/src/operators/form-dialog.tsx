@@ -1,12 +1,17 @@
-import { Textarea, type TextareaProps, Modal } from '@mantine/core';
+import { Textarea, type TextareaProps, Modal, Stack, Text, Button, Group, List } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useSending, type SendFormProps, SendForm } from '../ui/send-form.tsx';
-import { useSayChanged } from './place.ts';
+import { type OpsSchemas, ops, dataOf } from '../api/client.ts';
+import { Amount, ShortId, QuerySection, QueryView } from '../ui/parts.tsx';
+import { Rows } from '../ui/rows.tsx';
+import { useEnvironment, inPath } from './place.ts';
+import { ACTIONS, REPLAY } from './words.ts';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
 
-/** The error for a reason that is too short; null for a good one. */
 export function reasonError(reason: string): string | null {
   return reason.trim().length < MIN_REASON
     ? `Give a reason of at least ${String(MIN_REASON)} characters. It is logged`
@@ -28,7 +33,6 @@ export function ReasonField(field: TextareaProps) {
   );
 }
 
-/** A form in a dialog: it is sent, or left without a change. */
 export function FormDialog({
   title,
   size,
@@ -56,16 +60,14 @@ export function ReasonDialog({
   ...dialog
 }: Omit<Parameters<typeof FormDialog>[0], 'sending'> & {
   readonly submit: (reason: string) => Promise<unknown>;
-  /** What is said afterwards. */
   readonly done: string;
 }) {
-  const sayChanged = useSayChanged();
   const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
   const sending = useSending(
     form,
     async ({ reason }) => {
       await submit(reason);
-      await sayChanged(done);
+      notifications.show({ message: done, color: 'green' });
     },
     dialog.onClose,
   );
@@ -76,3 +78,118 @@ export function ReasonDialog({
     </FormDialog>
   );
 }
+
+export function EffectSection({
+  query,
+}: {
+  readonly query: UseQueryResult<OpsSchemas['ActionEffect']['data']>;
+}) {
+  return (
+    <QuerySection title="Effect" query={query} rows={2}>
+      {({ outcome, what, amount, currency, entries, refunds, needsSecondPerson }) => (
+        <Stack gap="xs">
+          <Text size="sm">{outcome === 'refused' ? `Would be refused: ${what}` : what}</Text>
+          {amount !== null && (
+            <Text size="sm">
+              Amount: <Amount of={amount} currency={currency} />
+            </Text>
+          )}
+          {refunds.map((refund, index) => (
+            <Text size="sm" key={index}>
+              Through the gateway: <Amount of={refund.amount} currency={refund.currency} />
+            </Text>
+          ))}
+          {entries.length > 0 && (
+            <Rows
+              label="Ledger entries that would be booked"
+              rows={entries}
+              columns={{
+                Account: ({ account }) => <ShortId>{account}</ShortId>,
+                Debit: {
+                  number: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
+                },
+                Credit: {
+                  number: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
+                },
+              }}
+            />
+          )}
+          {needsSecondPerson === true && <Text size="sm">A second person must approve it first.</Text>}
+        </Stack>
+      )}
+    </QuerySection>
+  );
+}
+
+type Report = OpsSchemas['Replay']['data'];
+
+const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
+  done: 'Done',
+  'waits-for-approval': 'Awaits second approval',
+  refused: 'Refused',
+  unknown: 'Unknown',
+  'would-do': 'Would be done',
+};
+
+export function ReplayDialog({
+  of: transactionId,
+  onClose,
+}: {
+  readonly of: string;
+  readonly onClose: () => void;
+}) {
+  const environment = useEnvironment();
+  const ask = (reason: string, dryRun: boolean) =>
+    dataOf(
+      ops.POST('/ops/purchases/{transactionId}/replay', {
+        ...inPath(environment, { transactionId }),
+        body: { reason, dryRun },
+      }),
+    );
+  const preview = useQuery({
+    queryKey: ['ops', environment, 'purchase', transactionId, 'replay'],
+    queryFn: () => ask('preview', true),
+    staleTime: 0,
+  });
+  const form = useForm({ initialValues: { reason: '' }, validate: { reason: reasonError } });
+  const sending = useSending(form, ({ reason }) => ask(reason, false));
+  return (
+    <Modal opened onClose={onClose} title={REPLAY.label}>
+      {sending.result ? (
+        <Stack>
+          <Text role="status">
+            Before: {sending.result.before ?? '–'}. Now: {sending.result.after ?? '–'}.
+          </Text>
+          <Steps of={sending.result} />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Close</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <SendForm sending={sending} label={`${REPLAY.label} now`} at="flex-end" onBack={onClose}>
+          <QueryView query={preview} rows={2}>
+            {(report) => <Steps of={report} />}
+          </QueryView>
+          <ReasonField data-autofocus {...form.getInputProps('reason')} />
+        </SendForm>
+      )}
+    </Modal>
+  );
+}
+
+function Steps({ of: { steps } }: { readonly of: Report }) {
+  if (steps.length === 0) return <Text>There is no step to retry.</Text>;
+  return (
+    <List size="sm">
+      {steps.map(({ step, outcome, detail }) => (
+        <List.Item key={step}>
+          {nameOf(step)}: {OUTCOMES[outcome].toLowerCase()}
+          {detail !== '' && `. ${detail}`}
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+const isAction = (step: string): step is keyof typeof ACTIONS => step in ACTIONS;
+const nameOf = (step: string): string => (isAction(step) ? ACTIONS[step].label : step);

@@ -1,10 +1,8 @@
 import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatAge, formatAmount, plain } from '../ui/format.ts';
-import { PageLink } from '../ui/page-link.tsx';
-import { QueryView, Moment, Page } from '../ui/parts.tsx';
-import type { Overview } from './data.ts';
-import { useOps, LIVE } from './place.ts';
+import { PageLink, QueryView, Moment, Page } from '../ui/parts.tsx';
+import { type Overview, useOps, LIVE } from './place.ts';
 import { STUCK_CLASSES } from './words.ts';
 
 export function HomePage() {
@@ -87,7 +85,6 @@ function StuckCard({ of }: { readonly of: Overview['stuck'] }) {
   );
 }
 
-/** Exchange rates are confirmed on their own page. */
 function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates'>) {
   return (
     <Card title="Awaiting approval" of={together(rates ? [approvals, rates] : [approvals])}>

@@ -1,13 +1,15 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { AppLayout, pagesOf } from '../ui/app-layout.tsx';
-import { ColorSchemeSwitch } from '../ui/color-scheme-switch.tsx';
-import { EnvironmentSwitch } from '../ui/environment-switch.tsx';
+import {
+  AppLayout,
+  pagesOf,
+  ColorSchemeSwitch,
+  EnvironmentSwitch,
+  SearchBox,
+  useSignOut,
+} from '../ui/app-layout.tsx';
 import { GoTo, SignedIn } from '../ui/go-to.tsx';
-import { PageLink } from '../ui/page-link.tsx';
-import { Empty } from '../ui/parts.tsx';
-import { SearchBox } from '../ui/search-box.tsx';
-import { useSignOut } from '../ui/use-sign-out.ts';
+import { PageLink, Empty } from '../ui/parts.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 

@@ -1,8 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { PageLink } from '../ui/page-link.tsx';
-import { Id, ShortId } from '../ui/parts.tsx';
+import { PageLink, Id, ShortId } from '../ui/parts.tsx';
 import { useTemporalUi } from './place.ts';
 
 /** An id as a link to its page; to be copied where it has none. `children` stand in place of the id. */

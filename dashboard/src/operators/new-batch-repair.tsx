@@ -1,4 +1,3 @@
-/** Previews an action on all stuck items that match a filter, and asks for approval. */
 import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
@@ -10,9 +9,14 @@ import { formatAmount } from '../ui/format.ts';
 import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
-import type { BatchRepairAction, BatchRepairPlan, StuckClass } from './data.ts';
+import {
+  type BatchRepairAction,
+  type BatchRepairPlan,
+  type StuckClass,
+  useOperator,
+  useEnvironment,
+} from './place.ts';
 import { reasonError, ReasonField } from './form-dialog.tsx';
-import { useOperator, useEnvironment, useRefresh } from './place.ts';
 import { AGES } from './search.ts';
 import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
@@ -28,7 +32,6 @@ interface RepairRequest {
   readonly evidence: string;
 }
 
-/** What the requests for a preview and for approval have in common. */
 const bodyOf = (request: RepairRequest) => ({
   action: request.action,
   filter: {
@@ -70,6 +73,7 @@ export function NewBatchRepairPage() {
     onValuesChange: () => setTried(null),
   });
   const trying = useMutation({
+    meta: { changesNothing: true },
     mutationFn: async (request: RepairRequest) => ({
       request,
       plan: await dataOf(
@@ -158,7 +162,6 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
             <Rows
               label="Effect on each item"
               rows={plan.items}
-              keyOf={({ transactionId }) => transactionId}
               columns={{
                 Item: ({ transactionId }) => <ShortId>{transactionId}</ShortId>,
                 Kind: (item) => STUCK_CLASSES[item.class],
@@ -177,7 +180,6 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
 
 function AskFor({ request, count }: { readonly request: RepairRequest; readonly count: number }) {
   const environment = useEnvironment();
-  const refresh = useRefresh();
   const navigate = useNavigate();
   // One for this form, so that pressing the button twice sends one request.
   const [repairKey] = useState(() => crypto.randomUUID());
@@ -192,7 +194,6 @@ function AskFor({ request, count }: { readonly request: RepairRequest; readonly 
         }),
       ),
     async ({ repairId }) => {
-      await refresh();
       await navigate({ to: '/operators/$environment/repairs/$repairId', params: { environment, repairId } });
     },
   );

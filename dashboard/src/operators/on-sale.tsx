@@ -1,11 +1,24 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, TextInput, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { Amount, Empty, Moment, Pages, QueryView, Section } from '../ui/parts.tsx';
+import { Amount, Empty, Moment, Pages, QueryView, Section, ShortId } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { OnSale } from './data.ts';
-import { COST, PACKAGE } from './package-columns.tsx';
-import { useOps } from './place.ts';
+import { type OnSale, useOps } from './place.ts';
+
+export const PACKAGE = {
+  Package: ({ packageCode, name }: { readonly packageCode: string; readonly name: string }) => (
+    <>
+      <ShortId>{packageCode}</ShortId>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+    </>
+  ),
+};
+
+export const COST = {
+  Cost: { number: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" /> },
+};
 
 interface OnSaleSearch {
   readonly at: string;
@@ -17,7 +30,6 @@ const EMPTY = { at: '', packageCode: '', regionCode: '' };
 /** As the API takes them. */
 const MAX_CODE_CHARACTERS = 64;
 
-/** What was on sale at a moment, with the cost and the prices of that moment. */
 export function OnSaleSection() {
   const [search, setSearch] = useState<OnSaleSearch | null>(null);
   const form = useForm({
@@ -70,7 +82,6 @@ function Result({ search }: { readonly search: OnSaleSearch }) {
             <Rows
               label="Packages on sale then"
               rows={found.items}
-              keyOf={({ packageCode }) => packageCode}
               columns={{
                 ...PACKAGE,
                 Region: ({ regionCode }) => regionCode,

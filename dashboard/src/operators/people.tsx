@@ -12,7 +12,6 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { ops, readOps, dataOf } from '../api/client.ts';
@@ -20,9 +19,8 @@ import { Moment, Page } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { useReading } from '../ui/use-reading.ts';
-import type { Person, Role } from './data.ts';
+import { type Person, type Role, useOperator } from './place.ts';
 import { FormDialog } from './form-dialog.tsx';
-import { useOperator } from './place.ts';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment/people';
@@ -177,7 +175,6 @@ function ChangeDialog({
   readonly onClose: () => void;
   readonly show: (half: Half) => void;
 }) {
-  const queries = useQueryClient();
   const { title, about, submit } = WORDS[change];
   const asksRole = change === 'role' || change === 'confirm';
   const form = useForm<{ role: Role | '' }>({
@@ -186,10 +183,7 @@ function ChangeDialog({
   });
   const sending = useSending(
     form,
-    ({ role }) =>
-      send(person, change, role === '' ? person.role : role).finally(() =>
-        queries.invalidateQueries({ queryKey: ['ops', 'people'] }),
-      ),
+    ({ role }) => send(person, change, role === '' ? person.role : role),
     (half) => {
       onClose();
       if (half) show(half);
@@ -237,7 +231,6 @@ function RoleSelect(props: Record<string, unknown>) {
 }
 
 function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly show: (half: Half) => void }) {
-  const queries = useQueryClient();
   const form = useForm<{ email: string; name: string; role: Role | '' }>({
     initialValues: { email: '', name: '', role: '' },
     validate: {
@@ -250,9 +243,7 @@ function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly s
     form,
     ({ email, name, role }) =>
       // Checked above: a role is chosen.
-      dataOf(ops.POST('/ops/people', { body: { email, name, role: role as Role } })).finally(() =>
-        queries.invalidateQueries({ queryKey: ['ops', 'people'] }),
-      ),
+      dataOf(ops.POST('/ops/people', { body: { email, name, role: role as Role } })),
     ({ person, firstHalf, oneTimeUntil }) => {
       onClose();
       show({ person, which: 'first', half: firstHalf, until: oneTimeUntil });

@@ -1,17 +1,57 @@
-/** Where the reader is and who they are: read by every page of operators. */
 import type { paths } from 'simway-client/generated/ops.ts';
-import { useQuery, useSuspenseQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery, queryOptions } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { notifications } from '@mantine/notifications';
-import { type PathIn, type ParamsOf, readOps, type AnswerOf } from '../api/client.ts';
+import {
+  type PathIn,
+  type ParamsOf,
+  readOps,
+  type AnswerOf,
+  type OpsSchemas as Schemas,
+} from '../api/client.ts';
 import { currentUserQuery, type CurrentUser } from '../app/session.ts';
-import type { Environment } from '../ui/environment.ts';
+import type { Environment } from '../ui/address.ts';
 import { type HowToRead, useReading, usePaging } from '../ui/use-reading.ts';
-import { operatorQuery, type BatchRepairAction } from './data.ts';
+
+export type StuckItem = Schemas['StuckItem'];
+export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
+export type ActionRecord = Schemas['ActionRecord'];
+export type PurchaseActions = Schemas['Actions']['data'];
+export type Action = ActionRecord['action'];
+export type Difference = Schemas['Difference'];
+export type Person = Schemas['Person'];
+export type Role = Person['role'];
+export type Rates = Schemas['Rates']['data'];
+export type Prices = Schemas['Prices']['data'];
+export type PriceTerms = Schemas['PreviewPricesRequest'];
+export type PricePreview = Schemas['PricePreview']['data'];
+export type OnSale = Schemas['OnSale']['data'];
+export type StuckClass = StuckItem['class'];
+export type BatchRepair = Schemas['BatchRepair'];
+export type BatchRepairDetails = Schemas['BatchRepairDetails']['data'];
+export type BatchRepairPlan = Schemas['BatchRepairPreview']['data'];
+export type BatchRepairAction = BatchRepair['action'];
+export type AuditLine = Schemas['AuditLine'];
+export type ListedAccount = Schemas['ListedAccount'];
+export type AccountOverview = Schemas['AccountOverview']['data'];
+export type Found = Schemas['Found'];
+export type Overview = Schemas['Overview']['data'];
+export type AccountMember = Schemas['AccountMember'];
+export type AccountKey = Schemas['AccountKey'];
+export type AccountEndpoint = Schemas['AccountEndpoint'];
+export type AccountMessage = Schemas['AccountMessage'];
+
+export const inPath = <Path>(environment: Environment, path: Path) => ({
+  params: { path, query: { environment } },
+});
+
+export const operatorQuery = queryOptions({
+  queryKey: ['ops', 'me'],
+  queryFn: () => readOps('/ops/me', {}),
+  staleTime: Infinity,
+});
 
 export type Permission = NonNullable<CurrentUser['operator']>['permissions'][number];
 
-/** The environment in the address. */
 export const useEnvironment = (): Environment => useParams({ from: '/operators/$environment' }).environment;
 
 type OpsParams<Path extends PathIn<paths>> = Omit<ParamsOf<paths, Path>, 'query'> & {
@@ -28,14 +68,12 @@ export const opsQuery = <Path extends PathIn<paths>>(
   queryFn: () => readOps(path, { ...params, query: { ...params.query, environment } } as never),
 });
 
-/** What this path answers. */
 export const useOps = <Path extends PathIn<paths>>(
   path: Path,
   params: OpsParams<Path>,
   how?: HowToRead<AnswerOf<paths, Path>>,
 ) => useReading({ ...opsQuery(useEnvironment(), path, params), ...how });
 
-/** The same for lists that are read page by page. */
 export function useOpsPages<Page extends { readonly nextCursor: string | null }>(
   key: readonly unknown[],
   ask: (at: { readonly environment: Environment; readonly after: string | undefined }) => Promise<Page>,
@@ -45,29 +83,10 @@ export function useOpsPages<Page extends { readonly nextCursor: string | null }>
   return usePaging(['ops', environment, ...key], (after) => ask({ environment, after }), how);
 }
 
-/** Reads again what the page shows, after a change. */
-export function useRefresh() {
-  const environment = useEnvironment();
-  const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: ['ops', environment] });
-}
-
-/** Says that something is changed, and has the page read again. */
-export function useSayChanged() {
-  const refresh = useRefresh();
-  return async (message: string) => {
-    notifications.show({ message, color: 'green' });
-    await refresh();
-  };
-}
-
 /** Lists that others change beside the reader are read again this soon. */
 export const LIVE = { everyMs: () => 15_000 } as const;
 
-/**
- * Who is signed in, and what their role may do. The service decides again with every request. Only below
- * OperatorLayout.
- */
+/** The service decides again with every request. Only below OperatorLayout. */
 export function useOperator() {
   const {
     data: { user, operator, environments },

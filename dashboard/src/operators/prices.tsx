@@ -1,20 +1,18 @@
 import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
   pricePreviewDataTotalsAccountType as accountTypes,
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
-import { ops, dataOf, Refusal } from '../api/client.ts';
+import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
-import type { PricePreview, Prices, PriceTerms } from './data.ts';
+import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
 import { ReasonDialog } from './form-dialog.tsx';
-import { OnSaleSection } from './on-sale.tsx';
-import { COST, PACKAGE } from './package-columns.tsx';
-import { useEnvironment, useOps } from './place.ts';
+import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
 type Price = PricePreview['items'][number]['prices'][number];
@@ -64,7 +62,6 @@ const termsOf = (fields: Fields): PriceTerms => ({
   ngnIncrementPercent: Number(fields.ngnIncrementPercent),
 });
 
-/** Form with preview. Changing a field removes the preview. */
 function Edit({ present }: { readonly present: Settings }) {
   const [previewed, setPreviewed] = useState<PriceTerms | null>(null);
   const form = useForm<Fields>({
@@ -157,7 +154,6 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
             <Rows
               label="What changes"
               rows={found.totals}
-              keyOf={({ accountType, currency }) => `${accountType} ${currency}`}
               columns={{
                 For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
                 'More expensive': count('dearer'),
@@ -174,7 +170,6 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
               label="Packages that change most"
               rows={found.items}
               empty="No price changes."
-              keyOf={({ packageCode }) => packageCode}
               columns={{
                 ...PACKAGE,
                 ...COST,
@@ -230,24 +225,11 @@ function Change({ of }: { readonly of: Price | undefined }) {
   );
 }
 
-/** Saves the previewed prices. */
 function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
   const environment = useEnvironment();
-  const queries = useQueryClient();
   const { version, before, after, totals } = preview;
-  const submit = async (reason: string) => {
-    try {
-      await ops.POST('/ops/prices', {
-        params: { query: { environment } },
-        body: { version, ...after, reason },
-      });
-    } catch (error) {
-      // Refresh the preview: other settings apply now.
-      if (error instanceof Refusal && error.code === 'PRICES_CHANGED')
-        await queries.invalidateQueries({ queryKey: ['ops', environment, 'prices', 'preview'] });
-      throw error;
-    }
-  };
+  const submit = (reason: string) =>
+    ops.POST('/ops/prices', { params: { query: { environment } }, body: { version, ...after, reason } });
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
     <ReasonDialog
@@ -286,7 +268,6 @@ function History() {
         onPage={setPage}
         label="Markups, newest first"
         empty="No markups are set."
-        keyOf={({ version }) => version}
         columns={{
           From: ({ validFrom }) => <Moment at={validFrom} />,
           ...Object.fromEntries(

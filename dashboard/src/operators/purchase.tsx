@@ -4,11 +4,17 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { formatAge, formatAmount, plain } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
-import { amount, Rows } from '../ui/rows.tsx';
+import { amount, RowsSection, type Columns } from '../ui/rows.tsx';
 import { ActionsSection } from './actions-section.tsx';
-import { operatorQuery, type PurchaseTimeline, type ActionRecord } from './data.ts';
+import {
+  operatorQuery,
+  type PurchaseTimeline,
+  type ActionRecord,
+  useEnvironment,
+  useOps,
+  opsQuery,
+} from './place.ts';
 import { SubjectLink, WorkflowLink } from './links.tsx';
-import { useEnvironment, useOps, opsQuery } from './place.ts';
 import { nextStep, STUCK_CLASSES, ACTIONS } from './words.ts';
 
 export function PurchasePage() {
@@ -47,13 +53,23 @@ function FullTimeline({ of }: { readonly of: PurchaseTimeline }) {
         <GatewaySide of={of} />
         <SupplierSide of={of} />
       </SimpleGrid>
-      <Disputes of={of} />
-      <LedgerEntries of={of} />
-      <Messages of={of} />
-      <Section title="Operator actions">
-        <ActionLog records={of.actions} />
-      </Section>
-      <Workflows of={of} />
+      {of.disputes.length > 0 && <RowsSection title="Disputes" rows={of.disputes} columns={DISPUTES} />}
+      <RowsSection title="Ledger entries" empty="No entries." rows={of.entries} columns={ENTRIES} />
+      <RowsSection title="Webhook messages" empty="No messages." rows={of.messages} columns={MESSAGES} />
+      <RowsSection title="Operator actions" empty="No actions yet." rows={of.actions} columns={ACTION_LOG} />
+      {of.workflows === null ? (
+        <Section title="Workflows in Temporal">
+          <Alert color="yellow">Temporal does not respond.</Alert>
+        </Section>
+      ) : (
+        <RowsSection
+          title="Workflows in Temporal"
+          label="Workflows"
+          empty="No workflows."
+          rows={of.workflows}
+          columns={WORKFLOWS}
+        />
+      )}
       <EverythingThatHappened of={of} />
     </>
   );
@@ -144,96 +160,44 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
   );
 }
 
-function Disputes({ of: { disputes } }: { readonly of: PurchaseTimeline }) {
-  if (disputes.length === 0) return null;
-  return (
-    <Section title="Disputes">
-      <Rows
-        label="Disputes"
-        rows={disputes}
-        keyOf={({ reference, disputeId }) => `${reference} ${disputeId}`}
-        columns={{
-          Dispute: ({ disputeId }) => <Id>{disputeId}</Id>,
-          Payment: ({ reference }) => <Id>{reference}</Id>,
-          Amount: amount('amount'),
-          'Gateway’s status': ({ gatewayStatus }) => gatewayStatus ?? 'unknown',
-          Outcome: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open'),
-          Opened: ({ openedAt }) => <Moment at={openedAt} />,
-          'Last checked': ({ checkedAt }) => <Moment at={checkedAt} />,
-        }}
-      />
-    </Section>
-  );
-}
+const DISPUTES: Columns<PurchaseTimeline['disputes'][number]> = {
+  Dispute: ({ disputeId }) => <Id>{disputeId}</Id>,
+  Payment: ({ reference }) => <Id>{reference}</Id>,
+  Amount: amount('amount'),
+  'Gateway’s status': ({ gatewayStatus }) => gatewayStatus ?? 'unknown',
+  Outcome: ({ outcome, settledAt }) => outcome ?? (settledAt ? 'settled' : 'open'),
+  Opened: ({ openedAt }) => <Moment at={openedAt} />,
+  'Last checked': ({ checkedAt }) => <Moment at={checkedAt} />,
+};
 
 /** Nothing in place of zero, so that the eye finds the side. */
 const side = (amount: number, currency: string) => (amount === 0 ? '' : formatAmount(amount, currency));
 
-function LedgerEntries({ of }: { readonly of: PurchaseTimeline }) {
-  return (
-    <Section title="Ledger entries">
-      <Rows
-        label="Ledger entries"
-        empty="No entries."
-        rows={of.entries}
-        keyOf={({ operationKey, account }, index) => `${operationKey} ${account} ${String(index)}`}
-        columns={{
-          When: ({ at }) => <Moment at={at} />,
-          Operation: ({ operation }) => plain(operation),
-          Account: ({ account }) => <ShortId>{account}</ShortId>,
-          Debit: { number: ({ debit, currency }) => side(debit, currency) },
-          Credit: { number: ({ credit, currency }) => side(credit, currency) },
-          Currency: ({ currency }) => currency,
-        }}
-      />
-    </Section>
-  );
-}
+const ENTRIES: Columns<PurchaseTimeline['entries'][number]> = {
+  When: ({ at }) => <Moment at={at} />,
+  Operation: ({ operation }) => plain(operation),
+  Account: ({ account }) => <ShortId>{account}</ShortId>,
+  Debit: { number: ({ debit, currency }) => side(debit, currency) },
+  Credit: { number: ({ credit, currency }) => side(credit, currency) },
+  Currency: ({ currency }) => currency,
+};
 
-function Messages({ of }: { readonly of: PurchaseTimeline }) {
-  return (
-    <Section title="Webhook messages">
-      <Rows
-        label="Webhook messages"
-        empty="No messages."
-        rows={of.messages}
-        keyOf={({ messageId }) => messageId}
-        columns={{
-          Event: ({ event }) => event,
-          To: ({ host }) => host,
-          Status: ({ status }) => <Status>{status}</Status>,
-          Attempts: { number: ({ attempts }) => attempts },
-          Created: ({ createdAt }) => <Moment at={createdAt} />,
-          Message: ({ messageId }) => <Id>{messageId}</Id>,
-        }}
-      />
-    </Section>
-  );
-}
+const MESSAGES: Columns<PurchaseTimeline['messages'][number]> = {
+  Event: ({ event }) => event,
+  To: ({ host }) => host,
+  Status: ({ status }) => <Status>{status}</Status>,
+  Attempts: { number: ({ attempts }) => attempts },
+  Created: ({ createdAt }) => <Moment at={createdAt} />,
+  Message: ({ messageId }) => <Id>{messageId}</Id>,
+};
 
-function Workflows({ of }: { readonly of: PurchaseTimeline }) {
-  return (
-    <Section title="Workflows in Temporal">
-      {of.workflows === null ? (
-        <Alert color="yellow">Temporal does not respond.</Alert>
-      ) : (
-        <Rows
-          label="Workflows"
-          empty="No workflows."
-          rows={of.workflows}
-          keyOf={({ workflowId }) => workflowId}
-          columns={{
-            Workflow: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
-            Type: ({ type }) => type,
-            Status: ({ status }) => <Status>{status}</Status>,
-            Started: ({ startedAt }) => <Moment at={startedAt} />,
-            Ended: ({ closedAt }) => <Moment at={closedAt} />,
-          }}
-        />
-      )}
-    </Section>
-  );
-}
+const WORKFLOWS: Columns<NonNullable<PurchaseTimeline['workflows']>[number]> = {
+  Workflow: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
+  Type: ({ type }) => type,
+  Status: ({ status }) => <Status>{status}</Status>,
+  Started: ({ startedAt }) => <Moment at={startedAt} />,
+  Ended: ({ closedAt }) => <Moment at={closedAt} />,
+};
 
 const SOURCES: Readonly<Record<string, { readonly label: string; readonly color: string }>> = {
   purchase: { label: 'Purchase', color: 'blue' },
@@ -300,28 +264,16 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
   );
 }
 
-/** Every action that operators requested for one purchase, refused ones too. */
-function ActionLog({ records }: { readonly records: readonly ActionRecord[] }) {
-  return (
-    <Rows
-      label="Operator actions"
-      empty="No actions yet."
-      rows={records}
-      keyOf={({ actionId }) => actionId}
-      columns={{
-        When: ({ createdAt }) => <Moment at={createdAt} />,
-        Action: ({ action }) => ACTIONS[action].label,
-        By: ({ by, approvedBy, status }) =>
-          approvedBy === null
-            ? by
-            : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
-        Amount: amount('amount'),
-        Reason: (record) => <Why record={record} />,
-        Result: (record) => <ActionResult record={record} />,
-      }}
-    />
-  );
-}
+/** Refused ones too. */
+const ACTION_LOG: Columns<ActionRecord> = {
+  When: ({ createdAt }) => <Moment at={createdAt} />,
+  Action: ({ action }) => ACTIONS[action].label,
+  By: ({ by, approvedBy, status }) =>
+    approvedBy === null ? by : `${by}, ${status === 'DECLINED' ? 'declined' : 'approved'} by ${approvedBy}`,
+  Amount: amount('amount'),
+  Reason: (record) => <Why record={record} />,
+  Result: (record) => <ActionResult record={record} />,
+};
 
 function Why({ record: { reason, evidence, decisionReason } }: { readonly record: ActionRecord }) {
   return (

@@ -16,11 +16,10 @@ import { ops, dataOf } from '../api/client.ts';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
-import { Rows } from '../ui/rows.tsx';
+import { Rows, RowsSection } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
-import { inPath, type Rates } from './data.ts';
+import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
-import { useOperator, useEnvironment, useOps, LIVE, useRefresh } from './place.ts';
 import { RATE_DAYS, ratesSearch } from './search.ts';
 
 const FROM = '/operators/$environment/rates';
@@ -30,8 +29,7 @@ const FAR_OFF = 0.1;
 export function RatesPage() {
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
   const rates = useOps('/ops/rates', { query: { currency, days } }, { ...LIVE, keepsOld: true });
-  // Not kept in the row, which goes once another person confirms the rate: the dialog still has what was
-  // typed.
+  // Not in the row, which goes once another person confirms: the dialog keeps what was typed.
   const [chosen, setChosen] = useState<WaitingRate | null>(null);
   return (
     <Page title="Rates" about="Units of each currency for one US dollar.">
@@ -50,7 +48,6 @@ export function RatesPage() {
   );
 }
 
-/** What one dollar is, in the currency. */
 const inDollars = (rate: number | null, currency: string): string =>
   rate === null ? 'None' : `${formatRate(rate)} ${currency}`;
 
@@ -73,8 +70,8 @@ function Waiting({
       </Text>
       <Rows
         label="Rates awaiting confirmation"
-        rows={of}
         keyOf={({ rateId }) => rateId}
+        rows={of}
         columns={{
           Currency: ({ currency }) => currency,
           Rate: { number: ({ rate }) => formatRate(rate) },
@@ -146,9 +143,9 @@ function Current({ of }: { readonly of: Rates['items'] }) {
       />
       <Rows
         label="Current rates"
+        keyOf={({ currency }) => currency}
         empty={of.length === 0 ? 'No rates yet.' : 'No results.'}
         rows={shown}
-        keyOf={({ currency }) => currency}
         columns={{
           Currency: ({ currency }) => currency,
           Rate: { number: ({ rate }) => formatRate(rate) },
@@ -190,7 +187,6 @@ function SetDialog({
   readonly onClose: () => void;
 }) {
   const environment = useEnvironment();
-  const refresh = useRefresh();
   const form = useForm({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
     validate: {
@@ -217,7 +213,6 @@ function SetDialog({
           ? { message: 'Another person must confirm it', color: 'yellow' }
           : { message: 'The rate is set', color: 'green' },
       );
-      void refresh();
       onClose();
     },
   );
@@ -254,7 +249,6 @@ function SetDialog({
   );
 }
 
-/** What the rate would change, before it is sent. */
 function Effect({
   before,
   after,
@@ -342,27 +336,24 @@ function History({
 
 function Changes({ of }: { readonly of: Rates['changes'] }) {
   return (
-    <Section title="Changes by operators">
-      <Rows
-        label="Changes by operators"
-        empty="No operator has set or confirmed a rate."
-        rows={of}
-        keyOf={({ at, currency }) => `${at} ${currency}`}
-        columns={{
-          When: ({ at }) => <Moment at={at} />,
-          Currency: ({ currency }) => currency,
-          'Old rate': { number: ({ before }) => formatRate(before) },
-          'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
-          By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
-          'Confirmed by': ({ confirmedBy, confirmReason }) =>
-            confirmedBy === null ? (
-              'Not needed'
-            ) : (
-              <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
-            ),
-        }}
-      />
-    </Section>
+    <RowsSection
+      title="Changes by operators"
+      empty="No operator has set or confirmed a rate."
+      rows={of}
+      columns={{
+        When: ({ at }) => <Moment at={at} />,
+        Currency: ({ currency }) => currency,
+        'Old rate': { number: ({ before }) => formatRate(before) },
+        'New rate': { number: ({ rate }) => (rate === null ? 'As configured' : formatRate(rate)) },
+        By: ({ by, reason }) => <PersonAndReason person={by} reason={reason} />,
+        'Confirmed by': ({ confirmedBy, confirmReason }) =>
+          confirmedBy === null ? (
+            'Not needed'
+          ) : (
+            <PersonAndReason person={confirmedBy} reason={confirmReason ?? ''} />
+          ),
+      }}
+    />
   );
 }
 

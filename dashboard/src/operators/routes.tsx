@@ -1,4 +1,3 @@
-/** The addresses of finance, operations and administrators. The environment is part of each. */
 import {
   IconAlertTriangle,
   IconBook,
@@ -15,8 +14,7 @@ import {
 import { createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { pagesBelow } from '../app/pages-below.ts';
 import { rootRoute } from '../app/root-route.tsx';
-import { ENVIRONMENTS } from '../ui/environment.ts';
-import { searchText } from '../ui/search-text.ts';
+import { ENVIRONMENTS, searchText } from '../ui/address.ts';
 import {
   accountSearch,
   accountsSearch,
@@ -62,7 +60,7 @@ export const operatorRoutes = [
       staticData: { operatorsPage: { label: 'Stuck', icon: IconAlertTriangle } },
       validateSearch: stuckSearch,
     }),
-    page('/repairs', () => import('./batch-repairs.tsx'), 'BatchRepairsPage', {
+    page('/repairs', () => import('./batch-repair.tsx'), 'BatchRepairsPage', {
       staticData: { operatorsPage: { label: 'Batch repairs', icon: IconTool } },
       validateSearch: pageSearch,
     }),
@@ -89,7 +87,7 @@ export const operatorRoutes = [
     page('/prices', () => import('./prices.tsx'), 'PricesPage', {
       staticData: { operatorsPage: { label: 'Prices', icon: IconTag, needs: 'pricing' } },
     }),
-    page('/accounts', () => import('./accounts.tsx'), 'AccountsPage', {
+    page('/accounts', () => import('./account.tsx'), 'AccountsPage', {
       staticData: { operatorsPage: { label: 'Accounts', icon: IconBuildingStore } },
       validateSearch: accountsSearch,
     }),

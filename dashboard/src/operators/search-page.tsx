@@ -2,18 +2,11 @@ import { Alert } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { plain } from '../ui/format.ts';
 import { GoTo } from '../ui/go-to.tsx';
-import { NothingFound } from '../ui/nothing-found.tsx';
-import { PageLink, type Target } from '../ui/page-link.tsx';
-import { QueryView, Empty, Id, Page } from '../ui/parts.tsx';
+import { NothingFound, PageLink, type Target, QueryView, Empty, Id, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
-import type { Found } from './data.ts';
+import { type Found, useEnvironment, useOps } from './place.ts';
 import { WorkflowLink, SubjectLink } from './links.tsx';
-import { useEnvironment, useOps } from './place.ts';
 
-/**
- * What an id, a reference, an ICCID or an e-mail address leads to. A single result opens at once where it has
- * a page.
- */
 export function SearchPage() {
   const { text = '' } = useSearch({ from: '/operators/$environment/search' });
   return (
@@ -87,7 +80,6 @@ function List({ items }: { readonly items: readonly Found[] }) {
     <Rows
       label="Found"
       rows={items}
-      keyOf={({ kind, id }, index) => `${kind} ${id} ${String(index)}`}
       columns={{
         Kind: ({ kind }) => plain(kind),
         What: (item) => <PageLink {...pageOf(item)}>{item.title}</PageLink>,

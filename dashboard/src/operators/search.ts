@@ -1,4 +1,3 @@
-/** Parses URL parameters; invalid values are dropped. */
 import {
   listDifferencesKind,
   listedAccountCurrency,
@@ -14,7 +13,6 @@ export const AGES = [
   { value: '604800', label: '1 week' },
 ] as const;
 
-/** Whole and above zero. */
 function countIn(value: unknown): number | undefined {
   const count = Number(value);
   return Number.isSafeInteger(count) && count > 0 ? count : undefined;

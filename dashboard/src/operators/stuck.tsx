@@ -5,14 +5,11 @@ import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { ops } from '../api/client.ts';
 import type { Search } from '../ui/address.ts';
 import { formatAge } from '../ui/format.ts';
-import { LinkButton } from '../ui/page-link.tsx';
-import { QueryView, Id, Pages, Page } from '../ui/parts.tsx';
+import { LinkButton, QueryView, Id, Pages, Page } from '../ui/parts.tsx';
 import { Rows, amount } from '../ui/rows.tsx';
-import { inPath, type StuckItem } from './data.ts';
-import { ReasonDialog } from './form-dialog.tsx';
+import { inPath, type StuckItem, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
+import { ReasonDialog, ReplayDialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
-import { useOperator, useEnvironment, useOps, LIVE } from './place.ts';
-import { ReplayDialog } from './replay-dialog.tsx';
 import { AGES, type StuckSearch, stuckSearch } from './search.ts';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
 
@@ -27,8 +24,7 @@ export function StuckPage() {
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
   const stuck = useOps('/ops/stuck', { query: search }, { ...LIVE, keepsOld: true });
-  // Not kept in the row, which goes once the item is repaired: the dialog still has what was typed, or the
-  // result.
+  // Not in the row, which goes once the item is repaired: the dialog keeps what was typed, or the result.
   const [chosen, setChosen] = useState<StuckItem | null>(null);
   const RepairDialog = chosen && isUnmatched(chosen) ? IgnoreDialog : ReplayDialog;
   return (

@@ -1,5 +1,4 @@
-/** The words of the API in those of a page, and the fields of each operator action. */
-import type { Action, BatchRepairAction, Role, StuckClass } from './data.ts';
+import type { Action, BatchRepairAction, Role, StuckClass } from './place.ts';
 
 export const REPLAY = {
   label: 'Retry',
@@ -20,7 +19,6 @@ export interface ActionFields {
 interface ActionWords {
   readonly label: string;
   readonly does: string;
-  /** Beside its reason. */
   readonly fields: readonly (keyof ActionFields)[];
   readonly needsEvidence?: true;
 }

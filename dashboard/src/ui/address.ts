@@ -1,7 +1,8 @@
+import { listStuckEnvironment } from 'simway-client/generated/ops-lists.ts';
+
 /** Parses parameters of addresses. What is not valid is dropped. */
 export type Search = Readonly<Record<string, unknown>>;
 
-/** Reads each parameter by its name. */
 export const searchOf =
   <Parsers extends Readonly<Record<string, (value: unknown) => unknown>>>(parsers: Parsers) =>
   (search: Search): { readonly [Name in keyof Parsers]?: ReturnType<Parsers[Name]> } =>
@@ -15,18 +16,16 @@ export const oneOf =
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
-export const dayIn = (value: unknown): string | undefined =>
+const dayIn = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
     ? value
     : undefined;
 
-/** Above zero. */
 export function amountIn(value: unknown): number | undefined {
   const amount = typeof value === 'number' || typeof value === 'string' ? Number(value) : 0;
   return Number.isFinite(amount) && amount > 0 ? amount : undefined;
 }
 
-/** Whole days, both included. */
 export const DAYS = { from: dayIn, to: dayIn };
 
 export interface Days {
@@ -44,3 +43,18 @@ export function timesOf({ from, to }: Days): Days {
   };
   return { from: startOf(from, 0), to: startOf(to, 1) };
 }
+
+/** What is searched for is in the address of the page, where a key must not be. */
+export const looksSecret = (text: string): boolean =>
+  /_(?:test|live)_[0-9A-Za-z]{10}|^ops_|^whsec_/.test(text);
+
+/** `?text=` of a search page. A key or a secret is dropped. */
+export function searchText({ text }: Readonly<Record<string, unknown>>): {
+  readonly text?: string | undefined;
+} {
+  const wanted = typeof text === 'number' ? String(text) : typeof text === 'string' ? text.trim() : '';
+  return { text: wanted === '' || looksSecret(wanted) ? undefined : wanted };
+}
+
+export const ENVIRONMENTS = listStuckEnvironment;
+export type Environment = (typeof ENVIRONMENTS)[number];

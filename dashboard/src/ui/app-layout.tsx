@@ -1,6 +1,21 @@
-import { AppShell, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import type { Icon } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import {
+  AppShell,
+  Burger,
+  Group,
+  NavLink,
+  ScrollArea,
+  Text,
+  ActionIcon,
+  useComputedColorScheme,
+  useMantineColorScheme,
+  Badge,
+  SegmentedControl,
+  Kbd,
+  TextInput,
+} from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { type Icon, IconMoon, IconSun, IconSearch } from '@tabler/icons-react';
 import {
   Link,
   useLocation,
@@ -8,12 +23,14 @@ import {
   type LinkProps,
   type StaticDataRouteOption,
 } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { useState, type ReactNode, useRef } from 'react';
+import { notifications } from '@mantine/notifications';
+import { api } from '../api/client.ts';
 import { HasNavigated } from './parts.tsx';
+import { type Environment, looksSecret } from './address.ts';
 
 const PAGE = 'page';
 
-/** Of a route that is in the list of pages. */
 export interface ListedPage<Permission> {
   readonly label: string;
   readonly icon: Icon;
@@ -28,7 +45,6 @@ interface AppPage {
   readonly isShown: boolean;
 }
 
-/** The pages of these routes, in their order. */
 export const pagesOf = <Permission,>(
   routes: unknown,
   pageOf: (data: StaticDataRouteOption) => ListedPage<Permission> | undefined,
@@ -40,10 +56,7 @@ export const pagesOf = <Permission,>(
     return page ? [{ ...page, to: to as AppPage['to'], isShown }] : [];
   });
 
-/**
- * The frame of every page after sign-in: header, list of pages, and the page itself. The first page of the
- * list is the home page.
- */
+/** The first page of the list is the home page. */
 export function AppLayout({
   environment,
   tools,
@@ -148,4 +161,111 @@ function PageList({
         )}
       />
     ));
+}
+
+export function ColorSchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const next = scheme === 'dark' ? 'light' : 'dark';
+  return (
+    <ActionIcon
+      variant="default"
+      size="lg"
+      aria-label={`Switch to ${next}`}
+      onClick={() => setColorScheme(next)}
+    >
+      {scheme === 'dark' ? <IconSun size={18} aria-hidden /> : <IconMoon size={18} aria-hidden />}
+    </ActionIcon>
+  );
+}
+
+const ENVIRONMENT_LABELS = { test: 'Test', live: 'Live' } as const;
+
+/** Says which environment the page shows. With more than one, the reader can change to the other. */
+export function EnvironmentSwitch({
+  environment,
+  environments,
+  onChange,
+}: {
+  readonly environment: Environment;
+  readonly environments: readonly Environment[];
+  /** Should lead to the first page of that environment, since what is open here does not exist there. */
+  readonly onChange: (environment: Environment) => void;
+}) {
+  return (
+    <>
+      {environments.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label="Environment"
+          data={environments.map((value) => ({ value, label: ENVIRONMENT_LABELS[value] }))}
+          value={environment}
+          color={environment === 'live' ? 'red.8' : 'blue.8'}
+          onChange={onChange}
+        />
+      )}
+      <Badge
+        color={environment === 'live' ? 'red.8' : 'yellow.4'}
+        c={environment === 'live' ? 'white' : 'black'}
+        className="status"
+      >
+        {environment === 'live' ? 'Live: real money' : 'Test: no real money'}
+      </Badge>
+    </>
+  );
+}
+
+/** One box for any id, from anywhere. `/` goes to it. */
+export function SearchBox({
+  label,
+  onSearch,
+}: {
+  readonly label: string;
+  readonly onSearch: (text: string) => void;
+}) {
+  const [text, setText] = useState('');
+  const box = useRef<HTMLInputElement>(null);
+  useHotkeys([['/', () => box.current?.focus()]]);
+  return (
+    <form
+      role="search"
+      aria-label="Search by id"
+      className="search-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = text.trim();
+        if (wanted === '') return;
+        if (looksSecret(wanted)) {
+          setText('');
+          notifications.show({
+            message: 'This looks like a key or a secret. Search by its id instead',
+            color: 'red',
+          });
+          return;
+        }
+        onSearch(wanted);
+      }}
+    >
+      <TextInput
+        ref={box}
+        type="search"
+        aria-label={label}
+        placeholder="Any id"
+        value={text}
+        onChange={({ currentTarget: { value } }) => setText(value)}
+        leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={<Kbd size="xs">/</Kbd>}
+      />
+    </form>
+  );
+}
+
+/** Ends the session and leads to the sign-in page, also if the request failed. */
+export function useSignOut() {
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => api.DELETE('/auth/sessions/current'),
+    // A new load, so that nothing that was read stays in memory.
+    onSettled: () => window.location.assign('/dashboard/sign-in'),
+  });
+  return { signOut: () => mutate(), isSigningOut: isPending };
 }

@@ -162,7 +162,6 @@ function timeRange(kind: TimeChartProps<unknown>['kind'], times: readonly number
   return [first - room, last + room];
 }
 
-/** Months, days or times, by the seconds between two labels. */
 function timeFormat(step: number, timeZone: string | undefined): Intl.DateTimeFormat {
   const parts: Intl.DateTimeFormatOptions =
     step >= MONTH_SECONDS
@@ -173,7 +172,6 @@ function timeFormat(step: number, timeZone: string | undefined): Intl.DateTimeFo
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone });
 }
 
-/** The values of a chart as a table, for those who cannot see the chart. Collapsed below it. */
 export function ChartValues({
   label,
   titles,

@@ -13,7 +13,6 @@ interface Question {
   readonly children: ReactNode;
 }
 
-/** Asks before something that cannot be undone, and says what it changes. */
 export function ConfirmDialog({
   opened,
   onClose,
@@ -46,7 +45,6 @@ export function ConfirmDialog({
   );
 }
 
-/** A button that asks before it acts. */
 export function ConfirmButton({
   label,
   buttonProps,
@@ -68,7 +66,6 @@ export function ConfirmButton({
   );
 }
 
-/** A button that opens a dialog. */
 export function ModalButton({
   label,
   title,
@@ -79,7 +76,6 @@ export function ModalButton({
 }: Pick<ButtonProps, 'variant'> & {
   readonly label: string;
   readonly title: string;
-  /** Of the dialog. */
   readonly size?: ModalProps['size'];
   readonly buttonSize?: ButtonProps['size'];
   readonly children: (close: () => void) => ReactNode;

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 /** Reads a file with the headers of every other request, then hands it to the browser under `name`. */
 export function DownloadCsv({ name, read }: { readonly name: string; readonly read: () => Promise<Blob> }) {
   const saving = useMutation({
+    meta: { changesNothing: true },
     mutationFn: async () => save(await read(), name),
     onSuccess: () => notifications.show({ message: `Downloaded ${name}` }),
     onError: ({ message }) => notifications.show({ color: 'red', message }),

@@ -1,7 +1,7 @@
-/** Filters of a list. */
 import { Select, TextInput, type ComboboxData, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
+import type { Days } from './address.ts';
 
 const TYPING_MS = 300;
 
@@ -26,7 +26,6 @@ export function SearchField({
   );
 }
 
-/** One of the choices, or all of them. */
 export function ChoiceField({
   label,
   data,
@@ -34,7 +33,6 @@ export function ChoiceField({
   onChange,
 }: {
   readonly label: string;
-  /** Words as they stand, or by what they mean. */
   readonly data: readonly string[] | Readonly<Record<string, string>>;
   readonly value: string | undefined;
   readonly onChange: (value: string | null) => void;
@@ -52,5 +50,34 @@ export function ChoiceField({
       value={value ?? null}
       onChange={onChange}
     />
+  );
+}
+
+/** First and last day of a list, both included, in the reader's zone. */
+export function DayRange({
+  of: { from, to },
+  onChange,
+}: {
+  readonly of: Days;
+  readonly onChange: (days: Days) => void;
+}) {
+  const day = (text: string) => (text === '' ? undefined : text);
+  return (
+    <>
+      <TextInput
+        label="From"
+        type="date"
+        value={from ?? ''}
+        max={to}
+        onChange={({ currentTarget }) => onChange({ from: day(currentTarget.value), to })}
+      />
+      <TextInput
+        label="To"
+        type="date"
+        value={to ?? ''}
+        min={from}
+        onChange={({ currentTarget }) => onChange({ from, to: day(currentTarget.value) })}
+      />
+    </>
   );
 }

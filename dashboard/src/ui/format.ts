@@ -1,5 +1,3 @@
-/** Amounts, times and ages in the reader's own language and zone. */
-
 /** The unit in which the supplier counts: US dollars with four decimals. */
 const SUPPLIER_UNIT = 'USD4';
 

@@ -4,10 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { type CurrentUser, useCurrentUser, isSignedOut } from '../app/session.ts';
 import { QueryView } from './parts.tsx';
 
-/**
- * Leads to another page, once. `Navigate` alone navigates again at each render that gives it new properties,
- * and the page that is being loaded never comes.
- */
+/** Once: `Navigate` alone navigates at each render, and the page that is being loaded never comes. */
 export function GoTo(to: NavigateOptions) {
   const [there] = useState(() => <Navigate {...to} />);
   return there;

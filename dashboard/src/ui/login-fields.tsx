@@ -10,7 +10,6 @@ import {
 import { useId } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 
-/** The e-mail address that a person signs in with. */
 export const EmailField = (field: TextInputProps) => (
   <TextInput label="E-mail address" type="email" autoComplete="username" required {...field} />
 );
@@ -36,7 +35,6 @@ export function PasswordField({
 
 const DIGITS = 6;
 
-/** The code that an authenticator app shows. */
 export function CodeField({
   label,
   value,

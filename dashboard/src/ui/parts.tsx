@@ -1,4 +1,3 @@
-/** What all pages have in common. */
 import {
   ActionIcon,
   Alert,
@@ -14,17 +13,18 @@ import {
   Text,
   Title,
   Tooltip,
+  Anchor,
+  type AnchorProps,
+  type ButtonProps,
 } from '@mantine/core';
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
 import { formatAmount, formatMoment } from './format.ts';
 
-/**
- * Whether the person came to this page from another one. The first page keeps the focus where the browser
- * puts it.
- */
+/** The first page keeps the focus where the browser puts it. */
 export const HasNavigated = createContext(false);
 
 /** The heading of a page, also in the browser's tab. */
@@ -58,7 +58,6 @@ export function PageHead({
   );
 }
 
-/** A page under its heading. */
 export function Page({
   extra,
   maw,
@@ -67,7 +66,6 @@ export function Page({
 }: {
   readonly title: string;
   readonly about?: string;
-  /** Beside the heading. */
   readonly extra?: ReactNode;
   readonly maw?: number;
   readonly children?: ReactNode;
@@ -88,7 +86,6 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part of a page with a heading of its own. */
 export function Section({ title, id, extra, children }: SectionProps) {
   return (
     <Paper component="section" withBorder p="md" id={id} aria-label={title}>
@@ -144,7 +141,6 @@ export function QueryView<T>({ query, rows = 5, children }: QueryViewProps<T>) {
   );
 }
 
-/** A part of a page that shows the result of a query. */
 export const QuerySection = <T,>({
   title,
   extra,
@@ -192,13 +188,11 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** An amount of an answer, formatted for its currency. */
 export function Amount({ of, currency }: { readonly of: number | null; readonly currency: string | null }) {
   if (of === null || currency === null) return <Text component="span">–</Text>;
   return <span className="amount">{formatAmount(of, currency)}</span>;
 }
 
-/** A moment in the reader's zone, or what stands for none. */
 export function Moment({ at, none = '–' }: { readonly at: string | null; readonly none?: string }) {
   if (at === null) return <span>{none}</span>;
   return (
@@ -217,7 +211,6 @@ export function ShortId({ children }: { readonly children: string }) {
   );
 }
 
-/** The same for what is typed or pasted. */
 export function ShortCode({ children }: { readonly children: string }) {
   return (
     <Code className="id" title={children}>
@@ -226,7 +219,6 @@ export function ShortCode({ children }: { readonly children: string }) {
   );
 }
 
-/** An id on one line, with a button that copies it. */
 export function Id({ children }: { readonly children: string }) {
   return (
     <Group component="span" gap={4} wrap="nowrap" display="inline-flex" maw="100%">
@@ -312,3 +304,52 @@ export function Pages({
     </Group>
   );
 }
+
+/** A page. Parameters of its path that are not named are those of the page that is open. */
+export type Target = Pick<LinkProps, 'to' | 'params' | 'search' | 'hash'>;
+
+/** A link of the router that looks like one. */
+export function PageLink({
+  to,
+  params,
+  search,
+  hash,
+  ...anchor
+}: Target & AnchorProps & { readonly title?: string; readonly children: ReactNode }) {
+  return (
+    <Anchor
+      {...anchor}
+      renderRoot={(props) => <Link {...props} {...({ to, params, search, hash } as Target)} />}
+    />
+  );
+}
+
+export function LinkButton({
+  to,
+  params,
+  search,
+  ...button
+}: Target & ButtonProps & { readonly children: ReactNode }) {
+  return (
+    <Button {...button} renderRoot={(props) => <Link {...props} {...({ to, params, search } as Target)} />} />
+  );
+}
+
+export const NothingFound = ({
+  text,
+  environment,
+  children,
+}: {
+  readonly text: string;
+  readonly environment: string;
+  readonly children: ReactNode;
+}) => (
+  <div role="status">
+    <Empty>
+      No result for “{text}” in the {environment} environment.
+    </Empty>
+    <Text ta="center" size="sm">
+      {children}
+    </Text>
+  </div>
+);

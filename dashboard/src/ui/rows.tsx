@@ -1,12 +1,9 @@
-/**
- * A table that becomes a list of cards on a narrow screen (pages.css), with its meaning kept for screen
- * readers. Where its columns need more room than there is, the table scrolls and the page does not.
- */
+/** On a narrow screen a list of cards (pages.css). Where its columns need more room, the table scrolls. */
 import { Button, Group, Stack, Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { Amount, Empty, Pages, QueryView, type PageOf } from './parts.tsx';
+import { Amount, Empty, Pages, QueryView, Section, type PageOf } from './parts.tsx';
 
 type Cell<T> = (row: T) => ReactNode;
 
@@ -23,18 +20,14 @@ export const amount = <Field extends string>(field: Field) => ({
 interface TableProps<T> {
   readonly label: string;
   readonly columns: Columns<T>;
-  readonly keyOf: (row: T, index: number) => string;
-  /** In place of a table without rows. */
+  /** For rows with a button: its focus and its open question stay with the row. */
+  readonly keyOf?: (row: T) => string;
   readonly empty?: ReactNode;
 }
 
-export function Rows<T>({
-  label,
-  rows,
-  columns,
-  keyOf,
-  empty,
-}: TableProps<T> & { readonly rows: readonly T[] }) {
+type RowsProps<T> = TableProps<T> & { readonly rows: readonly T[] };
+
+export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
   const shown = Object.entries(columns).map(([title, column]) =>
     typeof column === 'function'
       ? { title, cell: column }
@@ -61,7 +54,7 @@ export function Rows<T>({
         </Table.Thead>
         <Table.Tbody role="rowgroup">
           {rows.map((row, index) => (
-            <Table.Tr key={keyOf(row, index)} role="row">
+            <Table.Tr key={keyOf?.(row) ?? index} role="row">
               {shown.map(({ title, cell, className }) => (
                 <Table.Td key={title} role="cell" data-label={title} className={className}>
                   <div>{cell(row)}</div>
@@ -75,6 +68,31 @@ export function Rows<T>({
   );
 }
 
+/** A part of a page with one table. */
+export const RowsSection = <T,>({
+  title,
+  extra,
+  ...table
+}: Omit<RowsProps<T>, 'label'> & {
+  readonly title: string;
+  readonly label?: string;
+  readonly extra?: ReactNode;
+}) => (
+  <Section title={title} extra={extra}>
+    <Rows label={title} {...table} />
+  </Section>
+);
+
+/** A list that is read whole. */
+export const WholeRows = <T,>({
+  query,
+  ...table
+}: TableProps<T> & { readonly query: UseQueryResult<{ readonly items: readonly T[] }> }) => (
+  <QueryView query={query} rows={2}>
+    {({ items }) => <Rows rows={items} {...table} />}
+  </QueryView>
+);
+
 /** Whether the element shows only a part of its width, after every render and every change of its size. */
 function useIsCut() {
   const frame = useRef<HTMLDivElement>(null);
@@ -86,7 +104,6 @@ function useIsCut() {
   return [useMergedRef(frame, observed), isCut] as const;
 }
 
-/** A list with numbered pages. */
 export function PagedRows<T>({
   query,
   onPage,

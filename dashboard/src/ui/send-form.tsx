@@ -5,9 +5,7 @@ import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { Failed } from './parts.tsx';
 
-/**
- * Sends a form. Shows field errors at their fields; other errors are `failure`. Keeps the input.
- */
+/** Shows field errors at their fields; other errors are `failure`. Keeps the input. */
 export function useSending<Values extends Record<string, unknown>, Result>(
   form: UseFormReturnType<Values>,
   send: (values: Values) => Promise<Result>,

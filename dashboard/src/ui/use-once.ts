@@ -3,17 +3,12 @@ import { Refusal } from '../api/client.ts';
 
 interface Attempt<Body> {
   readonly key: string;
-  /** Absent before it is sent first. */
   readonly body?: Body;
 }
 
 const newAttempt = (): Attempt<never> => ({ key: crypto.randomUUID() });
 
-/**
- * Sends what must not happen twice under one Idempotency-Key, however often its button is pressed. Key and
- * body stay while the outcome is unknown: the same request then returns what happened. After a refusal (4xx)
- * the next try gets a new key, since the service stores refusals under theirs.
- */
+/** One Idempotency-Key and body while the outcome is unknown. A refusal (4xx) ends them. */
 export function useOnce<Body>() {
   const attempt = useRef<Attempt<Body>>(newAttempt());
   const renew = () => {

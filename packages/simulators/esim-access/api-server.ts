@@ -1,26 +1,43 @@
-/**
- * The vendor's API over HTTP. Every answer is an envelope; business errors go out with HTTP 200, as the
- * vendor's do. Must not log bodies.
- */
+/** The vendor's API over HTTP: envelopes, business errors with HTTP 200. Must not log bodies. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import { toBuffer } from 'qrcode';
+import { z } from 'zod';
 import { answer, appOf, BodyTooLargeError, parseObject, readBody, type Stats } from '../kit/server.ts';
-import { authenticate, type AuthOptions } from './auth.ts';
-import type { Operation, Outcome, SupplierContext } from './context.ts';
-import { SupplierError, type ErrorCode } from './errors.ts';
+import { hmacHex } from '../kit/events.ts';
+import type { Operation, Outcome, SupplierContext, Operations } from './context.ts';
+import { SupplierError, type ErrorCode, type Params, read, text } from './errors.ts';
 import { qrNameOf } from './numbers.ts';
-import { accountOperations } from './operations/account.ts';
 import { activationCodeOf, esimOperations } from './operations/esims.ts';
 import { catalogueOperations } from './operations/package-list.ts';
 import { LONGEST_TRANSACTION_ID, purchaseOperations } from './operations/purchase.ts';
-import type { Params } from './params.ts';
 
 const API_PREFIX = '/api/v1/open/';
 const BODY_LIMIT_BYTES = 1_048_576;
 const REQUESTS_PER_SECOND = 8;
 /** How many eSIMs have a picture of their QR code. */
 const RECENT_ESIMS = 5000;
+
+const SAVE = z.object({ webhook: text(2000) });
+
+const accountOperations = {
+  'balance/query': ({ storage }) => ({ obj: { balance: storage.balance() } }),
+  /** Sends CHECK_HEALTH first; a bad answer means 200008 and the old URL stays. */
+  'webhook/save': async ({ webhooks }, params) => {
+    const { webhook: url } = read(SAVE, params);
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      throw new SupplierError('200008', 'webhook must be an http or https URL');
+    }
+    if (!(await webhooks.checkHealth(url))) {
+      throw new SupplierError('200008', 'webhook did not answer the health check with 2xx');
+    }
+    webhooks.saveUrl(url);
+    return { obj: {} };
+  },
+  'webhook/query': ({ webhooks }) => ({ obj: { webhook: webhooks.url() } }),
+} satisfies Operations;
 
 const OPERATIONS = new Map<string, Operation>(
   Object.entries({ ...catalogueOperations, ...accountOperations, ...purchaseOperations, ...esimOperations }),
@@ -75,10 +92,7 @@ function createRateLimit(): (nowMs: number) => boolean {
   };
 }
 
-/**
- * For `--public-host self`: the picture behind qrCodeUrl, to see in a browser. Undefined when the path is
- * none of its eSIMs'.
- */
+/** For `--public-host self`: the picture behind qrCodeUrl; undefined where the path is no eSIM's. */
 async function qrPicture(context: SupplierContext, path: string): Promise<Buffer | undefined> {
   const name = /^\/qr\/([0-9a-f]{32})(?:\.png)?$/.exec(path)?.[1];
   if (name === undefined) return undefined;
@@ -88,7 +102,6 @@ async function qrPicture(context: SupplierContext, path: string): Promise<Buffer
   return toBuffer(activationCodeOf(context, esim.esimTranNo), { type: 'png', margin: 2, scale: 6 });
 }
 
-/** The supplier's API. `onBug` gets faults of the simulator itself, without request data. */
 export function createApiApp(options: {
   context: SupplierContext;
   auth: AuthOptions;
@@ -157,4 +170,63 @@ export function createApiApp(options: {
       else answer(request, status, json);
     });
   });
+}
+
+export interface AuthOptions {
+  accessCode: string;
+  /** Key of signed requests; null or absent: the access code. */
+  secretKey?: string | null;
+  /** With a secret set, take the access code as key too. */
+  acceptEitherKey?: boolean;
+  requireSignature?: boolean;
+}
+
+const TIMESTAMP_SKEW_MS = 300_000;
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The vendor's worked example has seconds. */
+function timestampMs(timestamp: string): number {
+  if (!/^(\d{10}|\d{13})$/.test(timestamp)) throw new SupplierError('000102', 'RT-Timestamp is not a time');
+  return timestamp.length === 10 ? Number(timestamp) * 1000 : Number(timestamp);
+}
+
+/**
+ * Checks the RT-* headers of a call. Throws 000101 (header missing), 000102 (format), 101001 (timestamp off
+ * by more than five minutes) or 101003 (wrong access code or signature). The vendor's recipe of a signature:
+ * hex(HMAC-SHA256(key, timestamp + requestId + accessCode + rawBody)), lower case.
+ */
+export function authenticate(
+  options: AuthOptions,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  nowMs: number,
+): void {
+  const header = (name: string) => [headers[name.toLowerCase()]].flat()[0] || undefined;
+  const accessCode = header('RT-AccessCode');
+  if (accessCode === undefined) throw new SupplierError('000101', 'RT-AccessCode is missing');
+  if (!/^[\w-]{1,128}$/.test(accessCode))
+    throw new SupplierError('000102', 'RT-AccessCode has a wrong format');
+  if (!sameText(accessCode, options.accessCode))
+    throw new SupplierError('101003', 'access code is not known');
+  const names = ['RT-Timestamp', 'RT-RequestID', 'RT-Signature'];
+  const given = names.map(header);
+  if (options.requireSignature !== true && given.every((value) => value === undefined)) return;
+  const [timestamp = '', requestId = '', signature = ''] = given.map((value, index) => {
+    if (value === undefined) throw new SupplierError('000101', `${names[index]} is missing`);
+    return value;
+  });
+  const sentAtMs = timestampMs(timestamp);
+  if (!UUID.test(requestId)) throw new SupplierError('000102', 'RT-RequestID is not a UUID v4');
+  if (Math.abs(nowMs - sentAtMs) > TIMESTAMP_SKEW_MS) throw new SupplierError('101001');
+  const keys = [options.secretKey ?? accessCode];
+  if (options.acceptEitherKey === true) keys.push(accessCode);
+  const signatures = keys.map((key) => hmacHex('sha256', key, timestamp, requestId, accessCode, body));
+  if (!signatures.some((expected) => sameText(expected, signature.toLowerCase()))) {
+    throw new SupplierError('101003');
+  }
 }

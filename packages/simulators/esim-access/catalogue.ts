@@ -19,7 +19,6 @@ interface Place {
   code: string;
   name: string;
   scope: 'LC' | 'RG' | 'GL';
-  /** Codes of the countries of a region. */
   members?: string[];
   smsStatus: number;
   activeType: number;
@@ -31,24 +30,18 @@ interface Place {
 }
 
 interface Plan {
-  /** Follows the place's name. */
   name: string;
-  /** Bytes. */
   volume: number;
   dataType: number;
-  /** Days. */
   duration: number;
   supportTopUpType: number;
   fupPolicy: string;
 }
 
-/** A place with what each of its packages says about it. */
 type SellingPlace = Omit<Place, 'packages' | 'scope' | 'members'> & { networks: WireNetwork[] };
 type WireNetwork = ReturnType<typeof networkOf>;
-/** One package of `/package/list`. */
 export type WirePackage = ReturnType<typeof packageOf>;
 
-/** A package with what the wire does not say about it. */
 export interface CatalogueEntry {
   item: WirePackage;
   scope: Place['scope'];
@@ -82,7 +75,6 @@ const data = JSON.parse(readFileSync(new URL('catalogue.json', import.meta.url),
   places: Place[];
 };
 
-/** What a table of the data file holds under this name. */
 function known<T>(table: Record<string, T>, name: string): T {
   const value = table[name];
   if (value === undefined) throw new Error(`catalogue.json has no ${name}`);
@@ -144,7 +136,6 @@ function entriesOf(place: Place): CatalogueEntry[] {
   });
 }
 
-/** Where the magic packages are sold. */
 const MAGIC_PLACE: SellingPlace = {
   code: MAGIC_LOCATION.code,
   name: 'Sandbox',
@@ -163,7 +154,6 @@ const MAGIC_PLACE: SellingPlace = {
   ],
 };
 
-/** The magic BASE packages: 1 GB for 7 days each. */
 function magicPlans() {
   return Object.entries(MAGIC_RULES).map(([packageCode, { noTopUp, priceE4 = MAGIC_PRICE_E4 }]) => ({
     slug: packageCode,
@@ -226,11 +216,8 @@ export function createCatalogue(codes?: readonly string[]) {
     locations,
     base,
     topUps,
-    /** A BASE package by code or slug. */
     findBase: (codeOrSlug: string) => baseIndex.get(codeOrSlug),
-    /** A TOPUP package by its TOPUP_ code or its slug. */
     findTopUp: (codeOrSlug: string) => topUpIndex.get(codeOrSlug),
-    /** Every top-up that fits a BASE package; empty when it supports none. */
     topUpsFor: ({ item, topUpGroup }: CatalogueEntry) =>
       item.supportTopUpType === 1 ? [] : (byGroup.get(topUpGroup) ?? []),
     hasLocation: (code: string) => locationCodes.has(code),

@@ -1,8 +1,5 @@
-/**
- * What state an eSIM is in at a moment. The row says what was decided and the clock does the rest: nothing
- * has to run for an eSIM to be allocated, go into use or expire.
- */
-import type { EsimRow } from './storage.ts';
+/** The row says what was decided and the clock does the rest: nothing has to run for an eSIM to expire. */
+import type { EsimRow } from './context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,10 +14,7 @@ function naturalSmdp(esimStatus: string, installed: boolean): string {
   return ['SUSPENDED', 'USED_EXPIRED', 'REVOKE'].includes(esimStatus) ? 'DISABLED' : 'ENABLED';
 }
 
-/**
- * The eSIM's state at `nowMs`. Before activation it expires `unusedValidTime` days after creation, afterwards
- * `totalDuration` days after activation.
- */
+/** Unused, it expires `unusedValidTime` days after creation; then `totalDuration` days after activation. */
 function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number) {
   const allocated = row.allocatedAtMs !== null && row.allocatedAtMs <= nowMs;
   /** When the profile was installed and went into use; null before. */
@@ -43,13 +37,11 @@ function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number) {
 
 export type FoundEsim = ReturnType<typeof withState>;
 
-/** An eSIM row with its plan and its state at `nowMs`. */
 export function withState(row: EsimRow, nowMs: number) {
   const { plan } = row;
   return { row, plan, state: stateOf(row, plan.unusedValidTime, nowMs) };
 }
 
-/** What happens to an eSIM by time alone. */
 export type MomentKind = 'IN_USE' | 'VALIDITY' | 'EXPIRED';
 
 export interface Moment {
@@ -57,10 +49,7 @@ export interface Moment {
   atMs: number;
 }
 
-/**
- * The moments of an eSIM's life in order, past ones too; none while a forced status stops its clock, and none
- * before its profile exists.
- */
+/** In order, past ones too; none while a forced status stops its clock or before its profile exists. */
 export function momentsOf(row: EsimRow): Moment[] {
   if (row.forcedStatus !== null || row.allocatedAtMs === null) return [];
   const { activatesAtMs, totalDuration } = row;

@@ -1,30 +1,24 @@
 /** The supplier simulator. What it answered survives a restart on the same data folder. */
-import { createFaultBoard, isOff } from '../kit/faults.ts';
+import { createFaultBoard, isOff } from '../kit/control.ts';
 import { createStats } from '../kit/server.ts';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../kit/simulator.ts';
-import { createApiApp } from './api-server.ts';
-import type { AuthOptions } from './auth.ts';
+import { createApiApp, type AuthOptions } from './api-server.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
-import type { SupplierContext } from './context.ts';
+import { type SupplierContext, FAULTS, openStorage, type Storage } from './context.ts';
 import { createSupplierControl } from './control/server.ts';
-import { FAULTS } from './faults.ts';
 import { createNumberSeries } from './numbers.ts';
 import { releaseOrders } from './operations/purchase.ts';
-import { openStorage, type Storage } from './storage.ts';
-import { createWebhookScheduler } from './webhooks/scheduler.ts';
-import { createWebhookSender } from './webhooks/sender.ts';
+import { createWebhookScheduler, createWebhookSender } from './webhooks/scheduler.ts';
 
 export interface EsimAccessSimulatorOptions extends SimulatorOptions, AuthOptions {
   /** How long allocation takes by default; the fault `allocationMs` changes it. */
   allocationMs?: number;
   /** How long after allocation a new eSIM goes into use; null: never by itself. */
   activateAfterMs?: number | null;
-  /** Host of QR addresses; `self`: served by this simulator. */
   publicHost?: string;
   smdpHost?: string;
   /** Balance of a new data folder, USD x 10,000. */
   balance?: number;
-  /** Codes of the countries and regions that it sells in beside the magic packages; all when absent. */
   locations?: readonly string[];
 }
 
@@ -69,7 +63,6 @@ function buildContext(options: EsimAccessSimulatorOptions, storage: Storage, url
   return context;
 }
 
-/** A simulator that has not been started. */
 export function createEsimAccessSimulator(options: EsimAccessSimulatorOptions): Simulator {
   return createSimulator(options, ({ url, onBug }) => {
     const storage = openStorage(options.dataDir, options.balance ?? 100_000_000_000);

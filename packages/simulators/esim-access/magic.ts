@@ -4,7 +4,6 @@ import type { ErrorCode } from './errors.ts';
 export const MAGIC_LOCATION = { code: 'ZZ', name: 'Sandbox scenarios' } as const;
 export const TOPUP_PREFIX = 'TOPUP_';
 
-/** What a magic code does to the order or top-up that names it. */
 export interface MagicRule {
   /** Refused with this code: always, or for the first `tries` calls with a transactionId. */
   refuse?: { code: ErrorCode; tries?: number };
@@ -16,13 +15,11 @@ export interface MagicRule {
   neverAllocate?: boolean;
   /** The eSIM is installed by the control interface only, and not some seconds after its delivery. */
   manualLife?: boolean;
-  /** Sold without top-ups, so there is no TOPUP_ twin. */
   noTopUp?: boolean;
   /** US dollars × 10,000 in place of MAGIC_PRICE_E4. */
   priceE4?: number;
 }
 
-/** Above every payment method's minimum. */
 export const MAGIC_PRICE_E4 = 20_000;
 
 export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
@@ -40,8 +37,7 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-MANUAL-LIFE': { manualLife: true },
   'SIM-NO-TOPUP': { noTopUp: true },
   'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
-  // These choose what the payment gateway's simulator does. Here they are delivered, or refused so that money
-  // goes back.
+  // These choose what the gateway's simulator does. Here they are delivered, or refused to be refunded.
   'SIM-PAY-NOW': {},
   'SIM-PAY-DECLINE': {},
   'SIM-PAY-INSUFFICIENT-FUNDS': {},
@@ -61,12 +57,10 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-PAY-NEVER': {},
 };
 
-/** The code of a BASE package or of a TOPUP_ twin's. */
 export function baseCodeOf(packageCode: string): string {
   return packageCode.startsWith(TOPUP_PREFIX) ? packageCode.slice(TOPUP_PREFIX.length) : packageCode;
 }
 
-/** The rule behind a magic code or its TOPUP_ twin; undefined for an ordinary package. */
 export function magicRule(packageCode: string): MagicRule | undefined {
   const base = baseCodeOf(packageCode);
   return Object.hasOwn(MAGIC_RULES, base) ? MAGIC_RULES[base] : undefined;

@@ -1,6 +1,5 @@
-/** The supplier simulator as a process. */
 import { z } from 'zod';
-import { neededSecret, runSimulator, secretOf, SWITCH, WHOLE, WHOLE_NUMBER } from '../kit/process.ts';
+import { neededSecret, runSimulator, secretOf, SWITCH, WHOLE, WHOLE_NUMBER } from '../kit/simulator.ts';
 import { createEsimAccessSimulator } from './index.ts';
 
 const USAGE = `usage: SANDBOX_SUPPLIER_CODE=<access code> [SANDBOX_SUPPLIER_SECRET_KEY=<key>]

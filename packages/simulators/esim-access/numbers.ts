@@ -1,17 +1,10 @@
-/**
- * Order numbers and the identifiers of a profile, with the right lengths and check digits. The ranges used
- * (ICCID and IMSI 999, EID of nines) belong to no operator.
- */
+/** Order numbers and identifiers of a profile, of ranges (ICCID and IMSI 999, EID of nines) of no operator. */
 import { digestHex } from '../kit/seeded.ts';
 
 const MINUTE_MS = 60_000;
 const SLOTS_PER_MINUTE = 10_000;
 
-/**
- * A generator of yyMMddHHmm (UTC) plus 4 digits. The digits follow the clock within the minute, so that a
- * supplier whose data was wiped does not repeat a number at once; `last` is the newest number already given
- * out, without a letter.
- */
+/** yyMMddHHmm (UTC) and 4 digits of the clock, so that a supplier whose data was wiped repeats none. */
 export function createNumberSeries(last: string | undefined, offset: number): (nowMs: number) => string {
   let lastSlot = last ? slotOf(last) : -1;
   return (nowMs) => {
@@ -30,7 +23,6 @@ function slotOf(number: string): number {
   return (atMs / MINUTE_MS) * SLOTS_PER_MINUTE + Number(number.slice(10));
 }
 
-/** The Luhn check digit for a string of digits. */
 export function luhnDigit(digits: string): string {
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
@@ -69,12 +61,20 @@ export function pukOf(esimTranNo: string): string {
   return decimalDigits(`puk:${esimTranNo}`, 8);
 }
 
-/** The SM-DP+ matching id: 32 upper-case hex digits. */
 export function matchingIdOf(esimTranNo: string): string {
   return digestHex(`matching:${esimTranNo}`).slice(0, 32).toUpperCase();
 }
 
-/** The name of the QR picture, 32 hex digits. */
 export function qrNameOf(esimTranNo: string): string {
   return digestHex(`qr:${esimTranNo}`).slice(0, 32);
+}
+
+/** Time in an answer: `2026-09-27T19:29:36+0000`, without a colon in the offset. */
+export function replyTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}+0000`;
+}
+
+/** Time in a webhook: `2026-09-27T19:29:36Z`. */
+export function webhookTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }

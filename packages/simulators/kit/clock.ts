@@ -1,7 +1,3 @@
-/**
- * A simulator's clock, which may be skipped forward, and what is planned for later. Both are kept over a
- * restart.
- */
 import type { Collection, Database } from './storage.ts';
 
 export type Clock = ReturnType<typeof createClock>;
@@ -12,7 +8,6 @@ export function createClock(base: () => number, meta: Database['meta']) {
   let frozenAtMs: number | null = null;
   return {
     now: () => frozenAtMs ?? base() + aheadMs,
-    /** Runs `work` as if it were this moment. */
     at: (atMs: number, work: () => void): void => {
       const before = frozenAtMs;
       frozenAtMs = atMs;
@@ -22,19 +17,16 @@ export function createClock(base: () => number, meta: Database['meta']) {
         frozenAtMs = before;
       }
     },
-    /** Skips forward to this moment; does nothing when it has passed. */
     skipTo: (atMs: number) => {
       const wantedMs = atMs - base();
       if (wantedMs <= aheadMs) return;
       aheadMs = wantedMs;
       meta.write('clockAheadMs', String(aheadMs));
     },
-    /** How far it is ahead of real time. */
     aheadMs: () => aheadMs,
   };
 }
 
-/** Something that will happen by itself. */
 export interface Planned<Kind extends string, Target> {
   id: number;
   atMs: number;
@@ -45,18 +37,15 @@ export interface Planned<Kind extends string, Target> {
 
 export type Agenda<Kind extends string, Target> = ReturnType<typeof openAgenda<Kind, Target>>;
 
-/** What is planned, by time. */
 export function openAgenda<Kind extends string, Target>(database: Database) {
   type Row = Planned<Kind, Target>;
   const rows: Collection<Row> = database.collection<Row>('agenda', 'id', { indexes: ['atMs', 'target'] });
   return {
     plan: (kind: Kind, target: Target, atMs: number, data: object = {}): void =>
       void rows.add({ kind, target, atMs, data: { ...data } }),
-    /** What is due by then, oldest first. */
     due: (nowMs: number, limit: number) => rows.list({ atMs: { to: nowMs } }, { by: 'atMs', limit }),
     nextAtMs: () => rows.find({}, { by: 'atMs' })?.atMs ?? null,
     drop: (id: number): void => void rows.remove({ id }),
-    /** Forgets what was planned about a target for later than this. */
     dropAfter: (target: Target & string, atMs: number): void =>
       void rows.remove({ target, atMs: { from: atMs + 1 } }),
   };
@@ -64,7 +53,6 @@ export function openAgenda<Kind extends string, Target>(database: Database) {
 
 const LONGEST_SLEEP_MS = 60_000;
 
-/** Calls `run` whenever the time that `nextAtMs` answers has come. */
 export function createAlarm(options: { now: () => number; nextAtMs: () => number | null; run: () => void }) {
   let timer: NodeJS.Timeout | undefined;
   let isWaking = false;

@@ -1,20 +1,17 @@
-/**
- * A simulator's control interface: JSON over HTTP on a port of its own, for scripts and tests. Bad input is
- * 400 with every problem named. It has no authentication, so it must not be reachable from outside the
- * machine.
- */
+/** A simulator's control interface. It has no authentication: no other machine may reach it. */
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { answer, appOf, BodyTooLargeError, isObject, readBody, type Stats } from './server.ts';
+import type { Database } from './storage.ts';
+import { createRandom, hash32 } from './seeded.ts';
 
 const BODY_LIMIT_BYTES = 65_536;
 const DEFAULT_LIMIT = 100;
 const MAX_LISTED = 10_000;
 const LONGEST_MS = 86_400_000;
 
-/** A refused control request; `status` is the HTTP status. */
 export class ControlError extends Error {
   readonly status: 400 | 404 | 405 | 409 | 413;
   readonly problems: string[];
@@ -27,13 +24,11 @@ export class ControlError extends Error {
   }
 }
 
-/** What was named, or 404. */
 export function found<T>(value: T | undefined, problem: string): T {
   if (value === undefined) throw new ControlError(404, [problem]);
   return value;
 }
 
-/** A whole number in a range. */
 export function whole(least: number, most: number, message: string) {
   return z.int(message).min(least, message).max(most, message);
 }
@@ -48,16 +43,13 @@ export const CHANCE = z.union(
   [SHARE, z.strictObject({ next: AMOUNT })],
   'must be a share from 0 to 1 or {"next": n} with a whole number n',
 );
-export type Chance = z.output<typeof CHANCE>;
+type Chance = z.output<typeof CHANCE>;
 
 export function oneOf<const Word extends string | number>(words: readonly Word[]) {
   return z.literal([...words], `must be one of ${words.join(', ')}`);
 }
 
-/**
- * The body, if the schema allows it; `noun` names a field in messages. Throws a ControlError that names every
- * problem.
- */
+/** Throws a ControlError that names every problem; `noun` is what it calls a field. */
 export function checked<Schema extends z.ZodObject>(schema: Schema, body: unknown, noun = 'field') {
   if (!isObject(body)) throw new ControlError(400, ['the body must be a JSON object']);
   const result = schema.safeParse(body);
@@ -72,7 +64,6 @@ export function checked<Schema extends z.ZodObject>(schema: Schema, body: unknow
   throw new ControlError(400, [...new Set(problems)]);
 }
 
-/** `limit` of a listing: 1 to 10,000. */
 export function readLimit(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return DEFAULT_LIMIT;
@@ -92,7 +83,6 @@ interface ControlRequest {
 /** By method and path, as in `GET /esims/:id`. Each answers what is sent as JSON, or a ControlText. */
 export type Routes = Readonly<Record<string, (request: ControlRequest) => unknown>>;
 
-/** An answer that is not JSON. */
 export class ControlText {
   readonly contentType: string;
   readonly text: string;
@@ -134,9 +124,7 @@ function refusals(onBug: (error: unknown) => void): Middleware {
   };
 }
 
-/**
- * The control interface with these routes, `GET /stats` and `GET /health`. `before` runs before each request.
- */
+/** Adds `GET /stats` and `GET /health`. `before` runs before each request. */
 export function createControlApp(options: {
   routes: Routes;
   stats: Stats;
@@ -162,4 +150,88 @@ export function createControlApp(options: {
     });
   }
   return appOf(refusals(onBug), router.routes() as Middleware, router.allowedMethods() as Middleware);
+}
+
+type Changes<Faults> = { [Name in keyof Faults]?: Faults[Name] | undefined };
+
+type ChanceName<Faults> = {
+  [Name in keyof Faults]: Faults[Name] extends Chance ? (Chance extends Faults[Name] ? Name : never) : never;
+}[keyof Faults] &
+  string;
+
+export type FaultBoard<Faults extends object> = ReturnType<typeof createFaultBoard<Faults>>;
+
+export function isOff(chance: Chance): boolean {
+  return chance === 0 || (typeof chance === 'object' && chance.next === 0);
+}
+
+export function createFaultBoard<Faults extends object>(options: {
+  defaults: Faults;
+  seed: number;
+  meta: Database['meta'];
+  /** Called when the control interface set these; a reset sets everything to its default. */
+  onSet: (changes: Changes<Faults>) => void;
+}) {
+  const { defaults, meta } = options;
+  let changed = JSON.parse(meta.read('faults') ?? '{}') as Changes<Faults>;
+  let current = { ...defaults, ...changed };
+  const dice = new Map<string, () => number>();
+  const apply = (next: Changes<Faults>) => {
+    changed = next;
+    current = { ...defaults, ...next };
+    meta.write('faults', JSON.stringify(changed));
+  };
+  const set = (next: Changes<Faults>, changes: Changes<Faults>) => {
+    apply(next);
+    options.onSet(changes);
+    return current;
+  };
+  const roll = (name: string, share: number) => {
+    const known = dice.get(name) ?? createRandom(options.seed ^ hash32(name));
+    dice.set(name, known);
+    return share === 1 || known() < share;
+  };
+  return {
+    get current(): Readonly<Faults> {
+      return current;
+    },
+    /** Adds these to what is set and answers the result. */
+    set: (changes: Changes<Faults>) => set({ ...changed, ...changes }, changes),
+    reset: () => set({}, defaults),
+    /** Decides about one call and uses up a `{next}`. Seeded: two runs with the same calls decide alike. */
+    hits: (name: ChanceName<Faults>): boolean => {
+      const chance = current[name] as Chance;
+      if (isOff(chance)) return false;
+      if (typeof chance === 'number') return roll(name, chance);
+      apply({ ...changed, [name]: { next: chance.next - 1 } });
+      return true;
+    },
+    roll,
+  };
+}
+
+/** The control routes of the faults in `schema`, whose fields have their defaults. */
+export function faultRoutes<Shape extends Record<string, z.ZodDefault>>(
+  schema: z.ZodObject<Shape>,
+  board: FaultBoard<z.output<z.ZodObject<Shape>>>,
+  onChange: () => unknown = () => undefined,
+): Routes {
+  const fields = Object.entries<z.ZodDefault>(schema.shape);
+  const settable = z.strictObject(
+    Object.fromEntries(fields.map(([name, field]) => [name, field.unwrap() as z.ZodType])),
+  );
+  const partial = settable.partial();
+  return {
+    'GET /faults': () => board.current,
+    'PUT /faults': async ({ body }) => {
+      const faults = board.set(checked(partial, await body(), 'fault') as Changes<typeof board.current>);
+      await onChange();
+      return faults;
+    },
+    'DELETE /faults': async () => {
+      const faults = board.reset();
+      await onChange();
+      return faults;
+    },
+  };
 }

@@ -1,16 +1,11 @@
-/**
- * What simulators need to send their events: what may happen to them on the way, a POST, a signature, bounded
- * concurrency.
- */
+/** How simulators send their events. */
 import { createHmac } from 'node:crypto';
 import type { z } from 'zod';
 import { oneOf } from './control.ts';
 
-/** What happens to webhooks on their way. */
 export const WEBHOOK_MODE = oneOf(['deliver', 'drop', 'duplicate', 'reorder', 'delay']);
 export type WebhookMode = z.output<typeof WEBHOOK_MODE>;
 
-/** How late `delay` sends. */
 export const DELAY_MS = 3000;
 /** How long under `reorder` the first of a pair waits for the second. */
 export const REORDER_WAIT_MS = 1000;
@@ -19,7 +14,6 @@ export const REORDER_GAP_MS = 50;
 /** Of one simulator. */
 export const MAX_SENT_AT_ONCE = 16;
 
-/** An HMAC over the parts, one after the other, as lower-case hex. */
 export function hmacHex(hash: 'sha256' | 'sha512', key: string, ...parts: (string | Buffer)[]): string {
   const hmac = createHmac(hash, key);
   for (const part of parts) hmac.update(part);

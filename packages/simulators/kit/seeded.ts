@@ -1,10 +1,6 @@
-/**
- * Randomness that is the same in every process: everything is derived from text or a seed.
- * Guarantee: no Math.random anywhere in the simulator's answers. Must not be used for secrets.
- */
+/** Randomness that is the same in every process, without Math.random. Must not be used for secrets. */
 import { createHash } from 'node:crypto';
 
-/** 32-bit FNV-1a hash of a text, as an unsigned integer. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) {
@@ -14,7 +10,7 @@ export function hash32(text: string): number {
   return hash >>> 0;
 }
 
-/** A seeded generator of fractions in [0, 1) (mulberry32). */
+/** mulberry32: fractions in [0, 1). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -25,7 +21,6 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** SHA-256 of a text as lower-case hex: the source of every made-up identifier. */
 export function digestHex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

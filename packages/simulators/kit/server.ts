@@ -1,7 +1,3 @@
-/**
- * What the servers of a simulator share: a Koa app on a port, a bounded body, a close with a deadline, an
- * account of its calls.
- */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +14,6 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** The raw body; throws BodyTooLargeError above `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   try {
     return await getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
@@ -27,7 +22,6 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   }
 }
 
-/** The JSON object of a body, {} of an empty one; undefined for anything else. */
 export function parseObject(body: Buffer | string): Record<string, unknown> | undefined {
   try {
     const parsed = body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as unknown);
@@ -37,16 +31,13 @@ export function parseObject(body: Buffer | string): Record<string, unknown> | un
   }
 }
 
-/** Whether this is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const JSON_TYPE = 'application/json;charset=UTF-8';
 
-/**
- * Answers with text. After a body that was too large the connection closes, since the rest of it is not read.
- */
+/** After a body that was too large the connection closes, since the rest of it is not read. */
 export function answer(context: Context, status: number, text: string, contentType = JSON_TYPE): void {
   if (status === 413) context.set('connection', 'close');
   context.status = status;
@@ -54,7 +45,6 @@ export function answer(context: Context, status: number, text: string, contentTy
   context.body = text;
 }
 
-/** Cuts the connection in place of an answer. */
 export function cut(context: Context): void {
   context.respond = false;
   context.req.socket.destroy();
@@ -70,7 +60,6 @@ export function appOf(...steps: Middleware[]): Koa {
 
 export type RunningServer = Awaited<ReturnType<typeof listen>>;
 
-/** Rejects when the address is taken. */
 async function listenOn(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening');
@@ -87,7 +76,6 @@ function closeWithin(server: Server, drainMs: number): Promise<void> {
   });
 }
 
-/** Listens on host and port; 0: any free one. */
 export async function listen(app: Koa, address: { host: string; port: number }) {
   const limits = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 10_000, requestTimeout: 30_000 };
   const handle = app.callback();
@@ -96,12 +84,8 @@ export async function listen(app: Koa, address: { host: string; port: number }) 
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return {
-    /** `http://host:port`. */
     url: `http://${host}:${port}`,
-    /**
-     * False: cuts every connection and refuses new ones, as a machine that is down; true: listens again, on
-     * the same port.
-     */
+    /** False: cuts every connection and refuses new ones, as a machine that is down. */
     setListening: async (isListening: boolean): Promise<void> => {
       if (isListening === server.listening) return;
       await (isListening ? listenOn(server, port, address.host) : closeWithin(server, 0));
@@ -113,7 +97,6 @@ export async function listen(app: Koa, address: { host: string; port: number }) 
 
 export type Stats = ReturnType<typeof createStats>;
 
-/** How often each operation was called and how it ended, since the process began. */
 export function createStats() {
   const calls: Record<string, number> = {};
   /** By operation and error code, HTTP status or network fault. */
@@ -121,7 +104,6 @@ export function createStats() {
   let lostAnswers = 0;
   let inFlight = 0;
   return {
-    /** Counts a request until it has been answered. */
     during: async (work: () => Promise<void>): Promise<void> => {
       inFlight += 1;
       await work().finally(() => (inFlight -= 1));

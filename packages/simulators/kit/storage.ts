@@ -1,7 +1,4 @@
-/**
- * A simulator's storage: documents in one SQLite file of its data folder. What was answered survives a
- * restart. One process at a time.
- */
+/** Documents in one SQLite file of the simulator's data folder. One process at a time. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -9,10 +6,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 type Value = string | number | null;
 type Range = { from?: Value | undefined; to?: Value | undefined; before?: Value | undefined };
 
-/**
- * What rows must match, field by field; an undefined one matches all. `from` and `to` are included, `before`
- * is not.
- */
+/** An undefined field matches all. `from` and `to` are included, `before` is not. */
 export type Where<Row> = { [Name in keyof Row]?: Value | Range | undefined };
 
 /** Which rows of those that match; without `by`, in the order in which they were first written. */
@@ -28,7 +22,6 @@ const COMPARISONS = { from: '>=', to: '<=', before: '<' } as const;
 export type Collection<Row extends object> = ReturnType<typeof createCollection<Row>>;
 export type Database = ReturnType<typeof openDatabase>;
 
-/** The condition in SQL, and the values of its parameters. */
 function conditionsOf(where: object, column: (field: string) => string) {
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
@@ -91,20 +84,16 @@ function createCollection<Row extends object>(
   };
   return {
     nextId,
-    /** Writes a row, in place of the one with its key. */
     put,
-    /** Writes a new row under the next id. */
     add: (row: Omit<Row, 'id'>): Row => put({ id: nextId(), ...row } as unknown as Row),
     get: (id: string | number): Row | undefined => {
       const found = prepare(`SELECT json FROM ${name} WHERE id = ?`).get(id);
       return found === undefined ? undefined : rowOf(found);
     },
     list,
-    /** The first row that matches, or the last one. */
     find: (where: Where<Row>, page: Page<Row> = {}): Row | undefined => list(where, { ...page, limit: 1 })[0],
     count: (where: Where<Row> = {}) => totalOf('count(*)', where),
     sum: (field: keyof Row & string, where: Where<Row> = {}) => totalOf(`sum(${column(field)})`, where),
-    /** Answers how many rows it removed. */
     remove: (where: Where<Row>): number => {
       const { sql, values } = conditionsOf(where, column);
       return Number(prepare(`DELETE FROM ${name} WHERE ${sql}`).run(...values).changes);
@@ -112,7 +101,6 @@ function createCollection<Row extends object>(
   };
 }
 
-/** Opens, and makes where it is missing, `<dataDir>/<fileName>`. */
 export function openDatabase(dataDir: string, fileName: string) {
   mkdirSync(dataDir, { recursive: true });
   const sql = new DatabaseSync(join(dataDir, fileName));
@@ -136,7 +124,6 @@ export function openDatabase(dataDir: string, fileName: string) {
       key: keyof Row & string,
       { indexes = [], firstId = 0 }: { indexes?: readonly (keyof Row & string)[]; firstId?: number } = {},
     ): Collection<Row> => createCollection<Row>(prepare, { name, key, indexes, firstId }),
-    /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
     transact: <T>(work: () => T): T => {
       prepare('BEGIN IMMEDIATE').run();
       try {
@@ -149,7 +136,6 @@ export function openDatabase(dataDir: string, fileName: string) {
       }
     },
     close: () => sql.close(),
-    /** Values under names. */
     meta: {
       read: (name: string) => values.get(name)?.value,
       write: (name: string, value: string): void => void values.put({ name, value }),

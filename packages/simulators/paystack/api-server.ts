@@ -1,7 +1,4 @@
-/**
- * The gateway's API over HTTP, and its hosted page. Every answer is an envelope, unless a fault says
- * otherwise. Must not log bodies.
- */
+/** Every answer is an envelope, unless a fault says otherwise. Must not log bodies. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,15 +7,13 @@ import type { Context, Middleware } from 'koa';
 import { answer, appOf, BodyTooLargeError, parseObject, readBody, type Stats } from '../kit/server.ts';
 import { checkoutRoutes } from './checkout/server.ts';
 import type { GatewayContext } from './context.ts';
-import { GatewayError, invalid, notFound, refusalJson, serverError } from './errors.ts';
-import { isDone, ROUTES, takeNetworkFault, type OperationName } from './faults.ts';
-import { sendInTrouble } from './network-answers.ts';
+import { GatewayError, invalid, notFound, refusalJson, serverError, type Params } from './errors.ts';
+import { isDone, ROUTES, takeNetworkFault, type OperationName, sendInTrouble } from './faults.ts';
 import { charges } from './operations/charge.ts';
 import type { ApiRequest, Operation } from './operations/operation.ts';
 import { refunds } from './operations/refunds.ts';
 import { settings } from './operations/settings.ts';
 import { transactions } from './operations/transactions.ts';
-import type { Params } from './params.ts';
 import { toJson } from './wire.ts';
 
 const BODY_LIMIT_BYTES = 1_048_576;
@@ -43,7 +38,6 @@ function authenticate(header: string | undefined, secretKey: string): void {
   if (!timingSafeEqual(digest(key), digest(secretKey))) throw unauthorized('Invalid key', 'invalid_Key');
 }
 
-/** The JSON object of the body, or why it is none. */
 async function bodyOf(request: IncomingMessage): Promise<Params | Error> {
   try {
     return parseObject(await readBody(request, BODY_LIMIT_BYTES)) ?? invalid('Invalid JSON body');
@@ -52,7 +46,6 @@ async function bodyOf(request: IncomingMessage): Promise<Params | Error> {
   }
 }
 
-/** What the work answers, or the refusal that it throws. */
 function resultOf(work: () => string, onBug: (error: unknown) => void): { status: number; json: string } {
   try {
     return { status: 200, json: work() };
@@ -66,12 +59,10 @@ function resultOf(work: () => string, onBug: (error: unknown) => void): { status
   }
 }
 
-/** The gateway's API and its hosted page. */
 export function createApiApp(options: {
   context: GatewayContext;
   secretKey: string;
   stats: Stats;
-  /** Does what is due before anything is answered. */
   runDue: () => void;
   /** Reports a fault of the simulator itself; gets no request data. */
   onBug: (error: unknown) => void;

@@ -1,6 +1,6 @@
 /** The gateway simulator. What it answered and what it owes survives a restart on the same data folder. */
 import { createAlarm, createClock, type Clock } from '../kit/clock.ts';
-import { createFaultBoard } from '../kit/faults.ts';
+import { createFaultBoard } from '../kit/control.ts';
 import { createStats, type RunningServer } from '../kit/server.ts';
 import {
   createSimulator,
@@ -11,11 +11,16 @@ import {
 import { expire, decline, receive, reverse } from './actions/charge.ts';
 import { openDispute, releaseRefunds, stepRefund } from './actions/refund.ts';
 import { createApiApp } from './api-server.ts';
-import type { GatewayContext } from './context.ts';
+import {
+  type GatewayContext,
+  openStorage,
+  type PlannedKind,
+  type Storage,
+  type TransactionRow,
+} from './context.ts';
 import { createGatewayControl } from './control/server.ts';
 import { FAULTS, isUnreachable, type GatewayFaults } from './faults.ts';
 import { CURRENCIES, type Country, type Currency } from './rules.ts';
-import { openStorage, type PlannedKind, type Storage, type TransactionRow } from './storage.ts';
 import { createWebhookEmitter, createWebhookSender, type WebhookSender } from './webhooks.ts';
 
 export interface PaystackSimulatorOptions extends SimulatorOptions {
@@ -23,7 +28,6 @@ export interface PaystackSimulatorOptions extends SimulatorOptions {
   secretKey: string;
   /** Where webhooks go; absent: where they went before. */
   webhookUrls?: readonly string[];
-  /** Where browsers reach the API's server; absent: its own address. */
   publicUrl?: string;
   /** Home of the integration: NG has transfer accounts in NGN, KE in KES. */
   bankCountry?: Country;
@@ -32,17 +36,13 @@ export interface PaystackSimulatorOptions extends SimulatorOptions {
   merchant?: string;
   /** How long each step of a refund takes; the fault `refundDelayMs` changes it. */
   refundDelayMs?: number;
-  /** The pace of scenarios. */
   scenarioMs?: number;
   retries?: GatewayFaults['retries'];
 }
 
 type AgendaHandlers = Record<PlannedKind, (target: number, data: Record<string, unknown>) => void>;
 
-/**
- * Does all of the agenda that is due by now: each item once, in one transaction, as of the moment it was
- * planned for.
- */
+/** Each item once, in one transaction, as of the moment it was planned for. */
 function createRunDue(
   clock: Clock,
   { agenda, database }: Storage,
@@ -68,7 +68,6 @@ function createRunDue(
   };
 }
 
-/** Runs what is due in real time, and skips time. */
 function createTimer(clock: Clock, { agenda }: Storage, runDue: () => void, sender: WebhookSender) {
   let isStopped = false;
   let skipping: Promise<void> = Promise.resolve();
@@ -173,7 +172,6 @@ function assemble(options: PaystackSimulatorOptions, storage: Storage, { url, on
   return { context, clock, runDue, sender, timer };
 }
 
-/** A simulator that has not been started. */
 export function createPaystackSimulator(options: PaystackSimulatorOptions): Simulator {
   return createSimulator(options, (frame) => {
     const storage = openStorage(options.dataDir);

@@ -1,10 +1,10 @@
 /** The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated. */
 import { z } from 'zod';
 import { oneOf } from '../kit/control.ts';
-import { neededSecret, runSimulator, WHOLE } from '../kit/process.ts';
+import { neededSecret, runSimulator, WHOLE } from '../kit/simulator.ts';
 import { RETRY_SCHEDULES } from './faults.ts';
 import { createPaystackSimulator } from './index.ts';
-import { isWebAddress } from './params.ts';
+import { isWebAddress } from './errors.ts';
 import { COUNTRIES, CURRENCIES } from './rules.ts';
 
 const USAGE = `usage: SANDBOX_GATEWAY_KEY=<secret key> node packages/simulators/paystack/main.ts --data <dir>

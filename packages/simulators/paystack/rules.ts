@@ -4,7 +4,6 @@ import { GatewayError, invalid } from './errors.ts';
 export const COUNTRIES = ['NG', 'GH', 'KE', 'CI', 'ZA'] as const;
 export type Country = (typeof COUNTRIES)[number];
 
-/** Ways to pay, in words. */
 export const CHANNEL_NAMES = {
   card: 'Card',
   bank: 'Bank account',
@@ -25,7 +24,6 @@ interface CurrencyRule {
   channels: readonly Channel[];
   /** Where the integration must be at home; absent: anywhere. */
   countries?: readonly Country[];
-  /** Mobile money providers. */
   providers: readonly string[];
 }
 
@@ -50,7 +48,6 @@ const RULES = {
 export type Currency = keyof typeof RULES;
 export const CURRENCIES = Object.keys(RULES) as Currency[];
 
-/** The account at the gateway. */
 export interface Integration {
   country: Country;
   currencies: readonly Currency[];
@@ -88,17 +85,13 @@ export function chargeable(integration: Integration, name: unknown): Currency {
   return known;
 }
 
-/** The channels that serve a currency on this integration. */
 export function channelsOf(integration: Integration, currency: Currency): Channel[] {
   return ruleOf(currency).channels.filter(
     (channel) => channel !== 'bank_transfer' || TRANSFER_CURRENCY[integration.country] === currency,
   );
 }
 
-/**
- * Refuses an amount under the currency's minimum or over the maximum. XOF has no fractions: what is left of
- * it.
- */
+/** XOF has no fractions: what is left of it. */
 export function chargeableAmount(amountMinor: number, currency: Currency): number {
   const amount = currency === 'XOF' ? amountMinor - (amountMinor % 100) : amountMinor;
   const { leastMinor } = ruleOf(currency);
@@ -110,12 +103,10 @@ export function chargeableAmount(amountMinor: number, currency: Currency): numbe
   return amount;
 }
 
-/** Whether a transfer of this amount may be asked for. */
 export function isTransferable(amountMinor: number, currency: Currency): boolean {
   return currency !== 'NGN' || amountMinor >= LEAST_TRANSFER_MINOR;
 }
 
-/** Refuses amounts too small for a transfer account. */
 export function requireTransferable(amountMinor: number, currency: Currency): void {
   if (isTransferable(amountMinor, currency)) return;
   throw invalid(
@@ -124,7 +115,6 @@ export function requireTransferable(amountMinor: number, currency: Currency): vo
   );
 }
 
-/** Refuses a provider that does not exist in the currency's country. */
 export function requireProvider(currency: Currency, provider: string): void {
   const { providers } = ruleOf(currency);
   if (providers.length === 0) {

@@ -1,16 +1,9 @@
-/**
- * Scenarios that a developer chooses without the control interface, by `metadata.sandbox_scenario` or by the
- * tag `+sandbox-<scenario>` of the e-mail address. docs/SANDBOX.md describes each.
- */
+/** Chosen by `metadata.sandbox_scenario` or the e-mail tag `+sandbox-<scenario>`. See docs/SANDBOX.md. */
 import { shareOf, type Payment } from './actions/charge.ts';
-import { invalid } from './errors.ts';
-import { metadataObject } from './params.ts';
-import type { PlannedKind, TransactionRow } from './storage.ts';
+import { invalid, metadataObject } from './errors.ts';
+import type { PlannedKind, TransactionRow } from './context.ts';
 
-/**
- * What happens by itself, so many steps (see `scenarioMs`) after the charge was made, or after its account
- * expired.
- */
+/** `steps` of `scenarioMs` after the charge was made, or after its account expired. */
 interface Step {
   kind: PlannedKind;
   steps: number;
@@ -60,10 +53,7 @@ export const LATE_EXPIRY_STEPS = 10;
 /** After this a hosted page counts as too late: 24 hours, and five minutes. */
 const HOSTED_LATE_MS = 86_700_000;
 
-/**
- * The scenario that a request chooses, if any. An unknown name is refused, so that a typing error does not
- * make a plain charge.
- */
+/** An unknown name is refused, so that a typing error does not make a plain charge. */
 export function scenarioOf(metadata: unknown, email: string): ScenarioName | undefined {
   const named = metadataObject(metadata)['sandbox_scenario'] ?? /\+sandbox-([a-z-]+)@/.exec(email)?.[1];
   if (named === undefined || named === '') return undefined;
@@ -73,7 +63,6 @@ export function scenarioOf(metadata: unknown, email: string): ScenarioName | und
   return named as ScenarioName;
 }
 
-/** What will happen to this new charge by itself. */
 export function plannedFor(row: TransactionRow, scenarioMs: number) {
   if (row.scenario === null) return [];
   const { plan }: Scenario = SCENARIOS[row.scenario as ScenarioName];

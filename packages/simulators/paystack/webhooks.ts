@@ -1,7 +1,4 @@
-/**
- * The gateway's webhooks: an event is stored with what caused it, then posted, signed, until it is answered
- * with 200.
- */
+/** An event is stored with what caused it, then posted, signed, until it is answered with 200. */
 import {
   createPool,
   DELAY_MS,
@@ -12,9 +9,9 @@ import {
   REORDER_WAIT_MS,
   type WebhookMode,
 } from '../kit/events.ts';
-import type { FaultBoard } from '../kit/faults.ts';
+import type { FaultBoard } from '../kit/control.ts';
 import type { GatewayFaults } from './faults.ts';
-import type { DeliveryRow, Storage } from './storage.ts';
+import type { DeliveryRow, Storage } from './context.ts';
 import { iso, TO_BYTES } from './wire.ts';
 
 export type WebhookEmitter = ReturnType<typeof createWebhookEmitter>;
@@ -24,7 +21,6 @@ export function createWebhookEmitter(options: {
   now: () => number;
   storage: Storage;
   faults: FaultBoard<GatewayFaults>;
-  /** Something is due. */
   wake: () => void;
 }) {
   const { now, storage, faults, wake } = options;
@@ -68,7 +64,6 @@ export function createWebhookEmitter(options: {
       modes[isSilent ? 'drop' : webhooks](id);
       wake();
     },
-    /** Sends an event once more, the same bytes; false when there is none. */
     resend: (eventId: number): boolean => {
       if (events.get(eventId) === undefined) return false;
       deliver(eventId);
@@ -82,11 +77,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const QUICK_TRIES = 4;
 
-/**
- * The wait after attempt number `tries` (from 1); null after the last. `test`: hourly for 10 hours, as the
- * documentation says of test mode; `test-72h`: hourly for 72 hours, as one description of it has it; `live`:
- * four tries three minutes apart, then hourly for 72 hours.
- */
+/** `test`: hourly for 10 hours, as the documentation says; `live`: four tries, then hourly for 72 hours. */
 export function retryDelayMs(schedule: GatewayFaults['retries'], tries: number): number | null {
   if (schedule === 'live' && tries < QUICK_TRIES) return 3 * MINUTE_MS;
   const hourlyTries = schedule === 'live' ? tries - QUICK_TRIES + 1 : tries;
@@ -104,7 +95,6 @@ export function createWebhookSender(options: {
   storage: Storage;
   secretKey: string;
   faults: FaultBoard<GatewayFaults>;
-  /** A delivery was settled, so something else may be due. */
   onSettled: () => void;
 }) {
   const { now, secretKey } = options;
@@ -150,7 +140,6 @@ export function createWebhookSender(options: {
         void sent.finally(() => sending.delete(sent));
       }
     },
-    /** Resolves when nothing is being sent. */
     idle: async () => {
       while (sending.size > 0 && !stopping.signal.aborted) await Promise.all(sending);
     },

@@ -1,7 +1,3 @@
-/**
- * How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be
- * written.
- */
 import { isObject } from '../kit/server.ts';
 
 /** Added to ids while shapes drift: above 2^53 and above 2^63. */
@@ -15,7 +11,6 @@ function exact(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJSON(String(value)) : value;
 }
 
-/** JSON without spaces. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, exact);
 }
@@ -45,7 +40,6 @@ export const TO_BYTES = {
 };
 export const WEBHOOK_BYTES = Object.keys(TO_BYTES) as (keyof typeof TO_BYTES)[];
 
-/** An id as it goes out. */
 export function wireId(id: number, isDrifting: boolean): number | bigint {
   return isDrifting ? BigInt(id) + DRIFT_OFFSET : id;
 }

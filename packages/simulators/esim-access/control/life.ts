@@ -4,11 +4,10 @@
  */
 import { z } from 'zod';
 import { checked, ControlError, found, oneOf, whole, type Routes } from '../../kit/control.ts';
-import type { SupplierContext } from '../context.ts';
+import type { SupplierContext, EsimRow, OrderRow, TopUpRow } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { resumed, suspended } from '../operations/esims.ts';
-import type { EsimRow } from '../storage.ts';
 import {
   INSTALL_STAGES,
   installation,
@@ -17,7 +16,6 @@ import {
   type WireWebhook,
 } from '../webhooks/messages.ts';
 import { passedMessages } from '../webhooks/scheduler.ts';
-import { esimView } from './orders-view.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest package lasts a year. */
@@ -47,14 +45,13 @@ function refused(why: string): ControlError {
   return new ControlError(409, [why]);
 }
 
-/** Refuses what only an eSIM can do that is neither ended nor stopped. */
 function requireLiving({ state }: FoundEsim): void {
   if (!['GOT_RESOURCE', 'IN_USE', 'USED_UP'].includes(state.esimStatus)) {
     throw refused(`the eSIM is ${state.esimStatus}`);
   }
 }
 
-/** Writes the row. `messages` replaces the messages that the change alone would send. */
+/** `messages` replaces the messages that the change alone would send. */
 function write(context: SupplierContext, before: EsimRow, after: EsimRow, messages?: WireWebhook[]): void {
   context.storage.esims.put(after);
   context.webhooks.esimChanged(before, after, messages);
@@ -131,12 +128,10 @@ function advance(context: SupplierContext, { row }: FoundEsim, byMs: number): vo
 function expire(context: SupplierContext, esim: FoundEsim): void {
   requireLiving(esim);
   const { row, state } = esim;
-  // One that is unused ends unused, even if it would go into use by itself in a moment.
   const ending = { ...row, activatesAtMs: state.activatedAtMs };
   advance(context, { ...esim, row: ending }, state.expiresAtMs - context.now());
 }
 
-/** Switches the profile on or off on the phone. */
 function switchTo(context: SupplierContext, { row, state }: FoundEsim, to: 'ENABLED' | 'DISABLED'): void {
   const from = to === 'ENABLED' ? 'DISABLED' : 'ENABLED';
   const isPhones = to === 'DISABLED' || row.forcedSmdp === 'DISABLED';
@@ -152,7 +147,6 @@ function deleteProfile(context: SupplierContext, { row, state }: FoundEsim): voi
   write(context, row, { ...row, forcedSmdp: 'DELETED' });
 }
 
-/** A change of the vendor's own, with its refusal in words. */
 function changeAsVendor(context: SupplierContext, esim: FoundEsim, change: () => EsimRow): void {
   try {
     write(context, esim.row, change());
@@ -161,7 +155,6 @@ function changeAsVendor(context: SupplierContext, esim: FoundEsim, change: () =>
   }
 }
 
-/** The eSIM with this esimTranNo, once its profile exists. */
 function requireDelivered(context: SupplierContext, tranNo: string): FoundEsim {
   const row = found(context.storage.esims.get(tranNo), 'no eSIM with this esimTranNo');
   const esim = withState(row, context.now());
@@ -205,4 +198,75 @@ export function lifeRoutes(context: SupplierContext): Routes {
   return Object.fromEntries(
     Object.entries(actions).map(([name, route]) => [`POST /esims/:id/${name}`, route]),
   );
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+export function esimView(context: SupplierContext, row: EsimRow) {
+  const { plan, state } = withState(row, context.now());
+  return {
+    esimTranNo: row.esimTranNo,
+    iccid: row.iccid,
+    packageCode: plan.packageCode,
+    esimStatus: state.esimStatus,
+    smdpStatus: state.smdpStatus,
+    orderUsage: row.orderUsage,
+    totalVolume: row.totalVolume,
+    totalDuration: row.totalDuration,
+    activateTime: state.activatedAtMs === null ? null : iso(state.activatedAtMs),
+    expiredTime: iso(state.expiresAtMs),
+    clockAheadMs: row.clockAheadMs,
+  };
+}
+
+/** `amount` is USD x 10,000. */
+function orderView(context: SupplierContext, order: OrderRow) {
+  const esims = context.storage.esims.list({ orderNo: order.orderNo });
+  const isAllocated = order.allocatedAtMs !== null && order.allocatedAtMs <= context.now();
+  return {
+    kind: 'order',
+    transactionId: order.transactionId,
+    orderNo: order.orderNo,
+    esimTranNo: esims[0]?.esimTranNo ?? '',
+    esimTranNos: esims.map((row) => row.esimTranNo),
+    packageCode: order.lines[0]?.packageCode ?? '',
+    count: esims.length,
+    amount: order.amount,
+    status: isAllocated ? 'GOT_RESOURCE' : 'GETTING_RESOURCE',
+    createdAt: iso(order.createdAtMs),
+    requests: order.requests,
+    esims: esims.map((row) => esimView(context, row)),
+  };
+}
+
+function topUpView(context: SupplierContext, topUp: TopUpRow) {
+  const esim = context.storage.esims.get(topUp.esimTranNo);
+  return {
+    kind: 'topup',
+    transactionId: topUp.transactionId,
+    orderNo: esim?.orderNo ?? '',
+    esimTranNo: topUp.esimTranNo,
+    esimTranNos: [topUp.esimTranNo],
+    packageCode: topUp.plan.packageCode,
+    count: 1,
+    amount: topUp.amount,
+    status: 'DONE',
+    createdAt: iso(topUp.createdAtMs),
+    requests: topUp.requests,
+    esims: esim === undefined ? [] : [esimView(context, esim)],
+  };
+}
+
+export function listPurchases(context: SupplierContext, transactionId: string | null, limit: number) {
+  const { orders, topUps } = context.storage;
+  const where = { transactionId: transactionId ?? undefined };
+  const page = { isNewestFirst: true, limit };
+  return [
+    ...orders.list(where, page).map((order) => orderView(context, order)),
+    ...topUps.list(where, page).map((topUp) => topUpView(context, topUp)),
+  ]
+    .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0))
+    .slice(0, limit);
 }

@@ -8,17 +8,14 @@ import {
   FLAG,
   found,
   readLimit,
+  faultRoutes,
 } from '../../kit/control.ts';
-import { faultRoutes } from '../../kit/faults.ts';
 import type { Stats } from '../../kit/server.ts';
-import type { SupplierContext } from '../context.ts';
+import { type SupplierContext, FAULTS, type EsimRow } from '../context.ts';
 import { withState } from '../esim-state.ts';
-import { FAULTS } from '../faults.ts';
 import { esimByIccid } from '../operations/esims.ts';
 import { releaseOrders } from '../operations/purchase.ts';
-import type { EsimRow } from '../storage.ts';
-import { lifeRoutes } from './life.ts';
-import { esimView, listPurchases } from './orders-view.ts';
+import { lifeRoutes, esimView, listPurchases } from './life.ts';
 
 const A_STATE = 'must be a status in capitals, or null to let the clock decide again';
 const STATE = z
@@ -29,7 +26,6 @@ const ESIM = z.strictObject({ orderUsage: AMOUNT, esimStatus: STATE, smdpStatus:
 const BALANCE = z.strictObject({ balance: AMOUNT });
 const PACKAGE = z.strictObject({ price: AMOUNT, withdrawn: FLAG }).partial();
 
-/** The body, with at least one field. */
 function someOf<Schema extends z.ZodObject>(schema: Schema, body: unknown): z.output<Schema> {
   const wanted = checked(schema, body);
   if (Object.keys(wanted).length > 0) return wanted;
@@ -60,7 +56,6 @@ function withStatus(row: EsimRow, status: string | null, nowMs: number): EsimRow
   }
 }
 
-/** The eSIM with this ICCID or esimTranNo, or 404. */
 function requireEsimRow(context: SupplierContext, id: string): EsimRow {
   const row = context.storage.esims.get(id) ?? esimByIccid(context, id);
   return found(row, 'no eSIM with this ICCID or esimTranNo');
@@ -82,7 +77,6 @@ function changeEsim(context: SupplierContext, id: string, body: unknown) {
   return esimView(context, row);
 }
 
-/** Profiles of this order exist from now on, whatever held it back. */
 function allocateOrder(context: SupplierContext, orderNo: string) {
   const order = found(context.storage.orders.get(orderNo), 'no order with this orderNo');
   const isAllocated = order.allocatedAtMs !== null && order.allocatedAtMs <= context.now();
@@ -90,7 +84,6 @@ function allocateOrder(context: SupplierContext, orderNo: string) {
   return { orderNo };
 }
 
-/** The control interface. */
 export function createSupplierControl(
   context: SupplierContext,
   stats: Stats,

@@ -1,7 +1,3 @@
-/**
- * Reads and changes of eSIMs. 200010 while
- * profiles are still being allocated; a change that the eSIM's state does not allow is 200002.
- */
 import { z } from 'zod';
 import {
   activationMs,
@@ -9,13 +5,22 @@ import {
   type Operations,
   type Outcome,
   type SupplierContext,
+  type EsimRow,
+  type TopUpRow,
 } from '../context.ts';
-import { SupplierError, UNSEEN_CODE } from '../errors.ts';
+import {
+  SupplierError,
+  UNSEEN_CODE,
+  ESIM,
+  read,
+  text,
+  TEXT,
+  TIME_MS,
+  whole,
+  type Params,
+} from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
-import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf } from '../numbers.ts';
-import { ESIM, read, text, TEXT, TIME_MS, whole, type Params } from '../params.ts';
-import type { EsimRow, TopUpRow } from '../storage.ts';
-import { replyTime } from '../wire.ts';
+import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf, replyTime } from '../numbers.ts';
 
 const MAX_USAGE_QUERIES = 10;
 const NAMED = z.object(ESIM);
@@ -55,7 +60,6 @@ export function requireEsim(context: SupplierContext, params: Params): FoundEsim
   return found;
 }
 
-/** The LPA string a phone installs from. */
 export function activationCodeOf({ smdpHost }: SupplierContext, esimTranNo: string): string {
   return `LPA:1$${smdpHost}$${matchingIdOf(esimTranNo)}`;
 }
@@ -68,7 +72,6 @@ function packageLine({ plan, createdAtMs, transactionId }: EsimRow | TopUpRow, e
 
 export type WireEsim = ReturnType<typeof wireEsim>;
 
-/** The fields of a live answer, in its order. */
 function wireEsim(context: SupplierContext, row: EsimRow) {
   const { plan, state } = withState(row, context.now());
   const tranNo = row.esimTranNo;
@@ -112,7 +115,6 @@ function wireEsim(context: SupplierContext, row: EsimRow) {
   };
 }
 
-/** Usage as a report that may lag says it. */
 function reportedUsage(context: SupplierContext, row: EsimRow): number {
   const isFresh = row.usageAtMs !== null && context.now() < row.usageAtMs + context.faults.current.usageLagMs;
   return isFresh ? row.laggingUsage : row.orderUsage;
@@ -125,9 +127,7 @@ const ENDED: ReadonlySet<string> = new Set([
   'USED_EXPIRED',
   'GETTING_RESOURCE',
 ]);
-/**
- * The SM-DP+ status describes the phone. Suspending or revoking the eSIM at the network does not change it.
- */
+/** Suspending or revoking the eSIM at the network does not change the phone's status. */
 const ON_THE_PHONE: ReadonlySet<string | null> = new Set(['DOWNLOAD', 'INSTALLATION', 'DISABLED', 'DELETED']);
 
 /** Writes an eSIM's new state; `refund` goes back to the balance in the same transaction. */
@@ -147,14 +147,12 @@ function stopped({ row, state }: FoundEsim, forcedStatus: string): EsimRow {
   return { ...row, activatesAtMs: state.activatedAtMs, forcedStatus, forcedSmdp };
 }
 
-/** The eSIM with its service paused, or 200002. */
 export function suspended(esim: FoundEsim): EsimRow {
   const { esimStatus } = esim.state;
   if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
   return stopped(esim, 'SUSPENDED');
 }
 
-/** A change of the eSIM that a request names, if `changed` allows it. */
 function changing(changed: (esim: FoundEsim, context: SupplierContext) => EsimRow): Operation {
   return (context, params) => {
     const esim = requireEsim(context, params);
@@ -162,9 +160,7 @@ function changing(changed: (esim: FoundEsim, context: SupplierContext) => EsimRo
   };
 }
 
-/**
- * The eSIM with its service going on, or 200002. One that no device has starts its wait for first use again.
- */
+/** One that no device has starts its wait for first use again. */
 export function resumed(context: SupplierContext, { row, state, plan }: FoundEsim): EsimRow {
   if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
   const activatesAtMs =
@@ -173,7 +169,6 @@ export function resumed(context: SupplierContext, { row, state, plan }: FoundEsi
 }
 
 export const esimOperations = {
-  /** A page of eSIMs by orderNo, iccid, esimTranNo or time of order, oldest first. */
   'esim/query': (context, params) => {
     const { esims, orders } = context.storage;
     const { pager, orderNo, iccid, esimTranNo, startTime, endTime } = read(QUERY, params);
@@ -228,7 +223,6 @@ export const esimOperations = {
     if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
     return stopped(esim, 'REVOKE');
   }),
-  /** Free, to installed eSIMs whose plan has SMS. */
   'esim/sendSms': (context, params) => {
     const { plan, state } = requireEsim(context, params);
     read(SMS, params);

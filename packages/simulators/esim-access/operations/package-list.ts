@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { baseCodeOf, TOPUP_PREFIX } from '../magic.ts';
 import type { CatalogueEntry } from '../catalogue.ts';
 import { effective, type Operations, type SupplierContext } from '../context.ts';
-import { SupplierError } from '../errors.ts';
-import { read, TEXT, WHOLE, type Params } from '../params.ts';
+import { SupplierError, read, TEXT, WHOLE, type Params } from '../errors.ts';
 import { findEsim } from './esims.ts';
 
 const LIST = z.object({ type: TEXT, packageCode: TEXT, slug: TEXT, locationCode: TEXT, dataType: WHOLE });
@@ -30,7 +29,6 @@ function listJson(context: SupplierContext, entries: readonly CatalogueEntry[]):
   return json;
 }
 
-/** The BASE package that a request names by code or slug; undefined when it names none. */
 function namedBase(context: SupplierContext, { packageCode, slug }: Wanted): CatalogueEntry | undefined {
   if (packageCode !== undefined) {
     const entry = context.catalogue.findBase(baseCodeOf(packageCode));
@@ -94,7 +92,6 @@ function narrow(
 }
 
 export const catalogueOperations = {
-  /** BASE packages, or the TOPUP packages that fit a package or eSIM. */
   'package/list': (context, params) => {
     const wanted = read(LIST, params);
     const { type = 'BASE' } = wanted;
@@ -102,6 +99,5 @@ export const catalogueOperations = {
     const entries = (type === 'BASE' ? baseEntries : topUpEntries)(context, params, wanted);
     return { obj: null, objJson: listJson(context, narrow(context, wanted, entries)) };
   },
-  /** Countries (type 1) and regions (type 2) with their members. */
   'location/list': ({ catalogue }) => ({ obj: { locationList: catalogue.locations } }),
 } satisfies Operations;

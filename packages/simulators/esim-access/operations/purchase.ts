@@ -1,17 +1,21 @@
-/**
- * POST /esim/order and /esim/topup. A transactionId is taken once; a repeat of an order is answered with the
- * first orderNo, one of a top-up with the first answer, whatever its body says.
- */
+/** A transactionId is taken once. A repeat is answered as the first time, whatever its body says. */
 import { z } from 'zod';
 import { snapshotOf, type CatalogueEntry } from '../catalogue.ts';
-import { activationMs, effective, type Operations, type Outcome, type SupplierContext } from '../context.ts';
-import { SupplierError } from '../errors.ts';
+import {
+  activationMs,
+  effective,
+  type Operations,
+  type Outcome,
+  type SupplierContext,
+  type EsimRow,
+  type OrderLine,
+  type OrderRow,
+  type TopUpRow,
+} from '../context.ts';
+import { SupplierError, ESIM, read, text, whole, WHOLE, type Params } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { magicRule, type MagicRule } from '../magic.ts';
-import { iccidOf } from '../numbers.ts';
-import { ESIM, read, text, whole, WHOLE, type Params } from '../params.ts';
-import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage.ts';
-import { replyTime } from '../wire.ts';
+import { iccidOf, replyTime } from '../numbers.ts';
 import { requireEsim } from './esims.ts';
 
 export const LONGEST_TRANSACTION_ID = 50;
@@ -24,7 +28,6 @@ const LINE = z.object({ ...PACKAGE, count: whole(1, MAX_ESIMS), price: WHOLE }, 
 const ORDER = z.object({ packageInfoList: z.array(LINE, 'a list').min(1), amount: WHOLE });
 const TOP_UP = z.object({ ...ESIM, ...PACKAGE, amount: WHOLE });
 
-/** The package as it is sold now, or 310241. */
 function requirePackage(
   context: SupplierContext,
   code: string,
@@ -45,10 +48,7 @@ function periodsOf(periods = 1, entry: CatalogueEntry): number {
   return periods;
 }
 
-/**
- * Throws what the faults or the magic code hold for a purchase that was not taken before; `tries` were
- * refused so far.
- */
+/** `tries`: how many calls with this transactionId were refused so far. */
 function refuseByFault({ faults }: SupplierContext, rule: MagicRule = {}, tries = 0): void {
   if (rule.refuse !== undefined && tries < (rule.refuse.tries ?? Number.POSITIVE_INFINITY)) {
     throw new SupplierError(rule.refuse.code);
@@ -58,14 +58,11 @@ function refuseByFault({ faults }: SupplierContext, rule: MagicRule = {}, tries 
   if (faults.hits('lowBalance')) throw new SupplierError('200007');
 }
 
-/** Whether the answer to a purchase is lost: by the fault, or by a magic code on the first call. */
 function losesAnswer({ faults }: SupplierContext, rule: MagicRule = {}, tries = 0): boolean {
   return faults.hits('loseAnswer') || (rule.loseAnswer === true && tries === 0);
 }
 
-/**
- * Takes the total from the account's balance, or throws 200007; must run inside the purchase's transaction.
- */
+/** Must run inside the purchase's transaction. */
 function charge({ storage }: SupplierContext, total: number): void {
   const balance = storage.balance();
   if (balance < total) throw new SupplierError('200007');
@@ -109,7 +106,6 @@ function newEsim(context: SupplierContext, order: OrderRow, { entry, price, peri
   };
 }
 
-/** The ICCID of the newest cancelled or revoked eSIM, if any. */
 function reusableIccid({ storage }: SupplierContext): string | undefined {
   const ended = ['CANCEL', 'REVOKE'].map((forcedStatus) =>
     storage.esims.find({ forcedStatus }, { isNewestFirst: true }),
@@ -117,7 +113,6 @@ function reusableIccid({ storage }: SupplierContext): string | undefined {
   return ended.flatMap((row) => row ?? []).sort((a, b) => (a.esimTranNo < b.esimTranNo ? 1 : -1))[0]?.iccid;
 }
 
-/** `/esim/order`: charges and takes the order; profiles follow, until then `/esim/query` answers 200010. */
 function placeOrder(context: SupplierContext, params: Params): Outcome {
   const { storage, faults } = context;
   const { transactionId } = read(PURCHASE, params);
@@ -166,7 +161,6 @@ function placeOrder(context: SupplierContext, params: Params): Outcome {
   return { obj: { orderNo: order.orderNo, transactionId }, loseAnswer: losesAnswer(context, rule, tries) };
 }
 
-/** Releases held orders: their profiles exist from now on. */
 export function releaseOrders(context: SupplierContext, held: readonly OrderRow[]): void {
   const { storage } = context;
   const allocatedAtMs = context.now();
@@ -197,7 +191,6 @@ function findTopUp(context: SupplierContext, packageCode: string, { plan }: Foun
   return entry;
 }
 
-/** `/esim/topup`: adds a TOPUP package's volume and days to an eSIM that is new, in use or used up. */
 function topUpEsim(context: SupplierContext, params: Params): Outcome {
   const { storage } = context;
   const { transactionId } = read(PURCHASE, params);

@@ -1,12 +1,8 @@
-/**
- * The vendor's webhooks, message by message, unsigned. ORDER_STATUS has no ICCID; a revoked eSIM is spelled
- * REVOKED here (REVOKE in answers); times end in Z.
- */
+/** Unsigned. ORDER_STATUS has no ICCID; a revoked eSIM is REVOKED here, REVOKE in answers; times end in Z. */
 import { randomUUID } from 'node:crypto';
 import type { FoundEsim } from '../esim-state.ts';
-import { eidOf } from '../numbers.ts';
-import type { OrderRow } from '../storage.ts';
-import { webhookTime } from '../wire.ts';
+import { eidOf, webhookTime } from '../numbers.ts';
+import type { OrderRow } from '../context.ts';
 
 /** Shares of the allowance left at which DATA_USAGE is sent. */
 const REMAIN_THRESHOLDS = [0.5, 0.2, 0.1];
@@ -17,7 +13,6 @@ function message(notifyType: string, content: Record<string, unknown>, nowMs: nu
   return { notifyType, notifyId: randomUUID(), eventGenerateTime: webhookTime(nowMs), content };
 }
 
-/** A message about one eSIM. */
 function aboutEsim(notifyType: string, { row }: FoundEsim, content: Record<string, unknown>, nowMs: number) {
   const { iccid, orderNo, esimTranNo, transactionId } = row;
   return message(notifyType, { iccid, orderNo, esimTranNo, transactionId, ...content }, nowMs);
@@ -28,12 +23,10 @@ export function checkHealth(nowMs: number) {
   return message('CHECK_HEALTH', { orderNo: '1234567890', orderStatus: 'Test' }, nowMs);
 }
 
-/** Profiles of a new order are there. */
 export function orderStatus({ orderNo, transactionId }: OrderRow, nowMs: number) {
   return message('ORDER_STATUS', { orderNo, transactionId, orderStatus: 'GOT_RESOURCE' }, nowMs);
 }
 
-/** The eSIM's status changed. */
 export function esimStatus(esim: FoundEsim, nowMs: number) {
   const { esimStatus: status, smdpStatus } = esim.state;
   const { totalVolume, orderUsage } = esim.row;
@@ -43,7 +36,6 @@ export function esimStatus(esim: FoundEsim, nowMs: number) {
   return aboutEsim('ESIM_STATUS', esim, content, nowMs);
 }
 
-/** Something happened to the profile on the phone. */
 export function smdpEvent(esim: FoundEsim, stage: { smdpStatus: string; esimStatus: string }, nowMs: number) {
   const content = {
     ...stage,
@@ -55,13 +47,9 @@ export function smdpEvent(esim: FoundEsim, stage: { smdpStatus: string; esimStat
   return aboutEsim('SMDP_EVENT', esim, content, nowMs);
 }
 
-/** What an installation goes through, in order. */
 export const INSTALL_STAGES = ['DOWNLOAD', 'INSTALLATION', 'ENABLED'] as const;
 
-/**
- * The messages of an installation after stage `from` (RELEASED: all of them) until the one that the eSIM is
- * in.
- */
+/** The messages of an installation after stage `from` (RELEASED: all) until the one that the eSIM is in. */
 export function installation(esim: FoundEsim, from: string, nowMs: number) {
   const { smdpStatus: until, esimStatus: status } = esim.state;
   const stages = INSTALL_STAGES.slice(
@@ -88,7 +76,6 @@ export function dataUsage(esim: FoundEsim, before: { usage: number; total: numbe
   );
 }
 
-/** One day is left. */
 export function validityUsage(esim: FoundEsim, nowMs: number) {
   const content = {
     remain: 1,

@@ -1,14 +1,20 @@
-/**
- * Decides which webhooks are due. What is due later is stored, and sent after a restart too. Does nothing
- * while no URL is saved.
- */
+/** What is due later is stored, and sent after a restart too. Does nothing while no URL is saved. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAlarm } from '../../kit/clock.ts';
-import type { FaultBoard } from '../../kit/faults.ts';
+import type { FaultBoard } from '../../kit/control.ts';
+import {
+  createPool,
+  DELAY_MS,
+  MAX_SENT_AT_ONCE,
+  postJson,
+  REORDER_GAP_MS,
+  REORDER_WAIT_MS,
+  type WebhookMode,
+} from '../../kit/events.ts';
 import { momentsOf, withState, type Moment } from '../esim-state.ts';
-import type { SupplierFaults } from '../faults.ts';
-import type { EsimRow, EventKind, Storage } from '../storage.ts';
+import type { SupplierFaults, EsimRow, EventKind, Storage } from '../context.ts';
 import * as messages from './messages.ts';
-import type { WebhookSender } from './sender.ts';
+import { type WireWebhook } from './messages.ts';
 
 const MAX_DUE_AT_ONCE = 200;
 
@@ -25,7 +31,6 @@ function momentMessages(row: EsimRow, { kind, atMs }: Moment, nowMs: number): me
   }
 }
 
-/** The messages about a change of one eSIM. */
 function changeMessages(before: EsimRow, after: EsimRow, nowMs: number): messages.WireWebhook[] {
   const [was, is] = [withState(before, nowMs).state, withState(after, nowMs)];
   const { smdpStatus, esimStatus } = is.state;
@@ -94,18 +99,12 @@ export function createWebhookScheduler(options: {
   };
   const alarm = createAlarm({ now, nextAtMs: agenda.nextAtMs, run: sendDue });
   return {
-    /** What is due leaves before what a change of now brings along. */
     sendDue,
-    /** Empty when none is saved. */
     url,
-    /** An order was taken or freed. */
     orderPlanned: (orderNo: string, allocatedAtMs: number | null): void => {
       if (allocatedAtMs !== null && url() !== '') plan('ALLOCATED', orderNo, allocatedAtMs);
     },
-    /**
-     * A call or the control interface changed an eSIM. `batch`: its messages, where the two rows do not show
-     * them.
-     */
+    /** `batch`: the messages, where the two rows do not show them. */
     esimChanged: (
       before: EsimRow,
       after: EsimRow,
@@ -124,5 +123,62 @@ export function createWebhookScheduler(options: {
       alarm.stop();
       sender.stop();
     },
+  };
+}
+
+const TRY_AFTER_MS = [0, 500, 2000] as const;
+const TIMEOUT_MS = 5000;
+
+/** Turns pairs of batches round: the first waits until the second has been sent, or a second has passed. */
+function createReorder(later: (waitMs: number, work: () => void) => void): (enqueue: () => void) => void {
+  let heldBack: (() => void) | null = null;
+  return (enqueue) => {
+    if (heldBack !== null) {
+      enqueue();
+      later(REORDER_GAP_MS, heldBack);
+      return;
+    }
+    const release = () => {
+      if (heldBack !== release) return;
+      heldBack = null;
+      enqueue();
+    };
+    heldBack = release;
+    later(REORDER_WAIT_MS, release);
+  };
+}
+
+type WebhookSender = ReturnType<typeof createWebhookSender>;
+
+/** A sender with its own timers; `stop` drops what was not sent yet. */
+export function createWebhookSender() {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = (waitMs: number) => sleep(waitMs, undefined, { ref: false, signal });
+  const later = (waitMs: number, work: () => void) => void pause(waitMs).then(work, () => undefined);
+  const pool = createPool(MAX_SENT_AT_ONCE, signal);
+  const reorder = createReorder(later);
+  const post = async (url: string, message: WireWebhook): Promise<boolean> => {
+    const status = await postJson(url, JSON.stringify(message), { timeoutMs: TIMEOUT_MS, stopping: signal });
+    return status !== null && status >= 200 && status < 300;
+  };
+  const deliver = async (url: string, messages: WireWebhook[]) => {
+    for (const message of messages) {
+      for (const waitMs of TRY_AFTER_MS) {
+        if (waitMs > 0) await pause(waitMs).catch(() => undefined);
+        if (await post(url, message)) break;
+      }
+    }
+  };
+  return {
+    post,
+    send: (url: string, messages: WireWebhook[], mode: WebhookMode): void => {
+      if (signal.aborted || mode === 'drop') return;
+      const enqueue = (batch: WireWebhook[]) => pool(() => deliver(url, batch));
+      if (mode === 'delay') later(DELAY_MS, () => enqueue(messages));
+      else if (mode === 'reorder') reorder(() => enqueue(messages.toReversed()));
+      else enqueue(mode === 'duplicate' ? messages.flatMap((each) => [each, each]) : messages);
+    },
+    stop: () => stopping.abort(),
   };
 }

@@ -1,12 +1,7 @@
-/**
- * What can happen to a charge: money comes (once, twice, too little, late), it is declined, left, expires, or
- * is taken back. Each is part of its caller's transaction. A payment is either received, and then on the
- * statement, or returned, and then nowhere.
- */
-import type { GatewayContext } from '../context.ts';
+/** Each is part of its caller's transaction. A payment is received, and on the statement, or returned. */
+import type { GatewayContext, Moment, TransactionRow } from '../context.ts';
 import { INTEGRATION_ID, transactionData, transferCustomer } from '../present/transaction.ts';
 import { feeOf } from '../rules.ts';
-import type { Moment, TransactionRow } from '../storage.ts';
 
 export interface Payment {
   /** Default: what was requested, with the fees on top. */
@@ -18,12 +13,10 @@ export interface Payment {
   shortTransfer?: 'settle' | 'return';
 }
 
-/** A payment of this share of what was requested. */
 export function shareOf(percent: number): (row: TransactionRow) => Payment {
   return ({ requested }) => ({ amountMinor: Math.floor((requested * percent) / 100) });
 }
 
-/** The row with one more moment in its timeline. */
 export function withMoment(row: TransactionRow, type: Moment['type'], message: string, atMs: number) {
   return { ...row, history: [...row.history, { type, message, atMs }] };
 }
@@ -60,11 +53,7 @@ function emitRejected(
   });
 }
 
-/**
- * Money comes. By the fault `shortTransfer`, a transfer of a wrong amount, a late one or a second one goes
- * back at once. What is kept makes the charge a success, whatever it was before, and adds to what came
- * earlier.
- */
+/** By the fault `shortTransfer`, a transfer of a wrong amount, a late or a second one goes back at once. */
 export function receive(context: GatewayContext, before: TransactionRow, payment: Payment): TransactionRow {
   const atMs = context.now();
   const currency = payment.currency ?? before.paidCurrency ?? before.currency;
@@ -131,10 +120,7 @@ export function abandon(context: GatewayContext, before: TransactionRow, message
   });
 }
 
-/**
- * The time to pay is over: mobile money fails, a transfer account closes. Nothing happens to what has been
- * paid, failed or left.
- */
+/** Nothing happens to what has been paid, failed or left. */
 export function expire(context: GatewayContext, row: TransactionRow): TransactionRow {
   if (row.status !== 'pending' && row.status !== 'ongoing') return row;
   if (row.channel === 'mobile_money') return decline(context, row, 'Transaction was not completed in time');
@@ -161,7 +147,7 @@ export function giveBack(
   });
 }
 
-/** What is left of the money is taken back. The gateway sends no event about it. */
+/** The gateway sends no event about it. */
 export function reverse(context: GatewayContext, before: TransactionRow): TransactionRow {
   return giveBack(context, before, 'reversal', before.received - before.givenBack);
 }

@@ -1,14 +1,8 @@
-/**
- * The life of a refund (pending, processing, then processed, failed or needs-attention) and of a dispute.
- * Refunds under way and done never exceed what came; a failed one is credited back, so its amount may be
- * refunded again.
- */
-import type { GatewayContext } from '../context.ts';
-import { disputeData, refundEventData } from '../present/refund.ts';
-import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';
+/** Refunds under way and done never exceed what came; the amount of a failed one may be refunded again. */
+import type { GatewayContext, DisputeRow, RefundRow, TransactionRow } from '../context.ts';
+import { disputeData, refundEventData } from '../present/transaction.ts';
 import { giveBack } from './charge.ts';
 
-/** What may still be refunded. */
 export function refundable(context: GatewayContext, transaction: TransactionRow): number {
   const underWay = context.refunds
     .list({ transactionId: transaction.id })
@@ -17,16 +11,13 @@ export function refundable(context: GatewayContext, transaction: TransactionRow)
   return transaction.received - transaction.givenBack - underWay;
 }
 
-/** The transaction that a refund or dispute belongs to. */
 export function transactionOf(context: GatewayContext, { transactionId }: RefundRow | DisputeRow) {
   const row = context.transactions.get(transactionId);
   if (row === undefined) throw new Error(`transaction ${transactionId} is gone`);
   return row;
 }
 
-/**
- * Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails.
- */
+/** A refund whose money has gone back by another way meanwhile fails. */
 export function moveRefund(context: GatewayContext, before: RefundRow, wanted: RefundRow['status']) {
   const nowMs = context.now();
   let transaction = transactionOf(context, before);
@@ -46,13 +37,11 @@ export function moveRefund(context: GatewayContext, before: RefundRow, wanted: R
   return row;
 }
 
-/** Sends the event of a refund's status. */
 export function emitRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
   const data = refundEventData(context, row, transaction);
   context.webhooks.emit(`refund.${row.status}`, transaction.reference, data);
 }
 
-/** Has a refund go on by itself after the usual delay. */
 export function planRefund(context: GatewayContext, refund: RefundRow): void {
   context.plan('refund', refund.id, context.now() + context.faults.current.refundDelayMs);
 }
@@ -65,7 +54,6 @@ export function stepRefund(context: GatewayContext, id: number): void {
   else if (refund.status === 'processing') moveRefund(context, refund, refund.outcome);
 }
 
-/** Releases the refunds that the fault `pending` held. */
 export function releaseRefunds(context: GatewayContext): void {
   for (const held of context.refunds.list({ heldBy: 'fault' })) {
     const refund = { ...held, heldBy: null };
@@ -74,7 +62,6 @@ export function releaseRefunds(context: GatewayContext): void {
   }
 }
 
-/** Sends `charge.dispute.<event>`. */
 export function emitDispute(
   context: GatewayContext,
   event: 'create' | 'remind' | 'resolve',

@@ -1,17 +1,12 @@
-/**
- * The hosted checkout page over HTTP: GET shows it, POST pays, fails or leaves, and the browser goes back to
- * the merchant. Redirects only to addresses that came with the charge.
- */
+/** The hosted checkout page. Redirects only to addresses that came with the charge. */
+import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { answer, BodyTooLargeError, readBody } from '../../kit/server.ts';
-import type { GatewayContext } from '../context.ts';
-import { abandon, decline, receive, withMoment } from '../actions/charge.ts';
+import type { GatewayContext, TransactionRow, Payer } from '../context.ts';
+import { abandon, decline, receive, withMoment, shareOf, type Payment } from '../actions/charge.ts';
 import { sessionTimeoutS } from '../operations/settings.ts';
-import { isWebAddress, metadataObject } from '../params.ts';
-import { HOSTED_TRANSFER_MS } from '../rules.ts';
-import type { TransactionRow } from '../storage.ts';
-import { policyOf, renderPage, type Page } from './page.ts';
-import { channelWords, chosenMethod, methodsOf, type PayMethod } from './pay-methods.ts';
+import { isWebAddress, metadataObject } from '../errors.ts';
+import { HOSTED_TRANSFER_MS, CHANNEL_NAMES } from '../rules.ts';
 
 const FORM_LIMIT_BYTES = 10_000;
 
@@ -21,7 +16,6 @@ function amountWords(amountMinor: number, currency: string): string {
   return `${currency} ${whole}.${String(amountMinor % 100).padStart(2, '0')}`;
 }
 
-/** The merchant's page with the reference in its query, as the gateway sends browsers back. */
 function callbackOf(row: TransactionRow): string | undefined {
   if (row.callbackUrl === null) return undefined;
   const url = new URL(row.callbackUrl);
@@ -30,10 +24,6 @@ function callbackOf(row: TransactionRow): string | undefined {
   return url.href;
 }
 
-/**
- * Where a customer who gives up is sent: `cancel_action` of the metadata, where it is an address, else back
- * to the merchant.
- */
 function cancelOf(row: TransactionRow): string | undefined {
   const wanted = metadataObject(row.metadata)['cancel_action'];
   return typeof wanted === 'string' && isWebAddress(wanted) ? wanted : callbackOf(row);
@@ -44,7 +34,6 @@ function isTimedOut(context: GatewayContext, row: TransactionRow): boolean {
   return timeoutS > 0 && row.openedAtMs !== null && context.now() > row.openedAtMs + timeoutS * 1000;
 }
 
-/** Whether something can still be paid on the page. */
 function isOpen(context: GatewayContext, row: TransactionRow): boolean {
   return row.status !== 'success' && row.status !== 'reversed' && !isTimedOut(context, row);
 }
@@ -160,7 +149,6 @@ async function post(context: GatewayContext, koa: Context, accessCode: string): 
   else redirect(koa, target ?? context.pageUrl(accessCode));
 }
 
-/** Answers /checkout/{access code}. */
 export function checkoutRoutes(context: GatewayContext) {
   return async (koa: Context): Promise<void> => {
     const accessCode = /^\/checkout\/([0-9a-z]{1,40})$/.exec(koa.path)?.[1];
@@ -176,4 +164,152 @@ export function checkoutRoutes(context: GatewayContext) {
       sayOnly(koa, 413, 'This form is too large');
     }
   };
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 32rem; padding: 1rem; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; }
+dt { font-weight: 600; }
+dd { margin: 0; overflow-wrap: anywhere; }
+fieldset { border: 1px solid; border-radius: .5rem; margin: 1rem 0; padding: .5rem 1rem; }
+label { display: block; padding: .25rem 0; }
+button { border: 1px solid; border-radius: .5rem; font: inherit; margin: 0 .5rem .5rem 0; padding: .6rem 1.2rem; }
+.note { border-left: .3rem solid; padding-left: .75rem; }
+`;
+
+interface Page {
+  title: string;
+  notice?: string | undefined;
+  isTrouble?: boolean;
+  facts: readonly (readonly [name: string, value: string])[];
+  methods: readonly { value: string; label: string }[];
+  returnUrl?: string | undefined;
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter);
+}
+
+/** Browsers apply `form-action` to redirects after a form too, so the merchant's own origins are named. */
+function policyOf(urls: readonly (string | null | undefined)[]): string {
+  const hash = createHash('sha256').update(STYLE).digest('base64');
+  const origins = urls.filter((url) => url != null).map((url) => new URL(url).origin);
+  const actions = ["'self'", ...new Set(origins)].join(' ');
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    `form-action ${actions}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** Posts to the page's own address, whatever stands in front of this server. */
+function formOf({ methods }: Page): string {
+  if (methods.length === 0) return '';
+  const choices = methods.map(({ value, label }, index) => {
+    const checked = index === 0 ? ' checked' : '';
+    return `<label><input type="radio" name="way" value="${escapeHtml(value)}"${checked}> ${escapeHtml(label)}</label>`;
+  });
+  return `<form method="post">
+<fieldset><legend>Pay with</legend>
+${choices.join('\n')}
+</fieldset>
+<button type="submit" name="action" value="pay">Pay</button>
+<button type="submit" name="action" value="fail">Fail (declined)</button>
+<button type="submit" name="action" value="abandon">Abandon</button>
+</form>`;
+}
+
+function renderPage(page: Page): string {
+  const { title, notice, isTrouble, facts, returnUrl } = page;
+  const role = isTrouble === true ? 'alert' : 'status';
+  const note = notice === undefined ? '' : `<p class="note" role="${role}">${escapeHtml(notice)}</p>`;
+  const list = facts.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
+  const back =
+    returnUrl === undefined ? '' : `<p><a href="${escapeHtml(returnUrl)}">Return to the merchant</a></p>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+<p>This is a sandbox: no money moves.</p>
+${note}
+<dl>
+${list.join('\n')}
+</dl>
+${formOf(page)}
+${back}
+</main>
+</body>
+</html>
+`;
+}
+
+interface PayMethod {
+  value: string;
+  label: string;
+  channel: string;
+  declined?: string;
+  refundOutcome?: TransactionRow['refundOutcome'];
+  payer?: Payer;
+  payment?: (row: TransactionRow) => Payment;
+}
+
+function card(name: string, label: string, last4: string, effect: Partial<PayMethod> = {}): PayMethod {
+  const shown = { value: `card:${name}`, label: `Card ending ${last4}: ${label}` };
+  return { ...shown, channel: 'card', payer: { last4 }, ...effect };
+}
+
+const CARDS: readonly PayMethod[] = [
+  card('success', 'pays', '4081'),
+  card('declined', 'declined', '5408', { declined: 'Declined' }),
+  card('insufficient-funds', 'insufficient funds', '0037', { declined: 'Insufficient Funds' }),
+  card('refund-fails', 'pays, a refund fails', '1803', { refundOutcome: 'failed' }),
+  card('refund-needs-attention', 'pays, a refund needs attention', '1902', {
+    refundOutcome: 'needs-attention',
+  }),
+];
+const TRANSFERS: readonly PayMethod[] = [
+  ['exact', 'the exact amount', 100] as const,
+  ['short', '20 % too little', 80] as const,
+  ['over', '20 % too much', 120] as const,
+].map(([name, label, percent]) => ({
+  value: `bank_transfer:${name}`,
+  label: `Bank transfer: ${label}`,
+  channel: 'bank_transfer',
+  payment: shareOf(percent),
+}));
+
+function methodsOf(row: TransactionRow): PayMethod[] {
+  return row.channels.flatMap((channel) => {
+    if (channel === 'card') return CARDS;
+    if (channel === 'bank_transfer') return TRANSFERS;
+    return [{ value: channel, label: CHANNEL_NAMES[channel], channel }];
+  });
+}
+
+/** The chosen method; the first one when nothing is chosen, undefined for what was not offered. */
+function chosenMethod(row: TransactionRow, chosen: string | null): PayMethod | undefined {
+  const methods = methodsOf(row);
+  return chosen === null ? methods[0] : methods.find(({ value }) => value === chosen);
+}
+
+function channelWords(row: TransactionRow): string {
+  return row.channels.map((channel) => CHANNEL_NAMES[channel]).join(', ');
 }

@@ -14,20 +14,17 @@ import {
   readLimit,
   whole,
   type Routes,
+  faultRoutes,
 } from '../../kit/control.ts';
-import { faultRoutes } from '../../kit/faults.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Stats } from '../../kit/server.ts';
 import { abandon, decline, receive, reverse } from '../actions/charge.ts';
 import { emitDispute, moveRefund, openDispute, resolveDispute } from '../actions/refund.ts';
-import type { GatewayContext } from '../context.ts';
-import { GatewayError } from '../errors.ts';
+import type { GatewayContext, DisputeRow, RefundRow, TransactionRow, EventRow } from '../context.ts';
+import { GatewayError, timeOf } from '../errors.ts';
 import { FAULTS } from '../faults.ts';
-import { timeOf } from '../params.ts';
 import { CURRENCIES } from '../rules.ts';
-import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';
-import { iso } from '../wire.ts';
-import { chargeSummary, chargeView, eventView, refundView } from './charges-view.ts';
+import { iso, isoOrNull } from '../wire.ts';
 
 const MAX_TIMES = 10;
 const REASON = 'must be a text of 1 to 200 characters';
@@ -260,4 +257,90 @@ function machineRoutes({ context, clock, advance, applyReach }: ControlOptions):
 export function createGatewayControl(options: ControlOptions) {
   const routes = { ...chargeRoutes(options), ...webhookRoutes(options), ...machineRoutes(options) };
   return createControlApp({ routes, stats: options.stats, onBug: options.onBug, before: options.runDue });
+}
+
+/** One event with its deliveries; `body` is what was signed, byte by byte. */
+export function eventView(context: GatewayContext, { createdAtMs, ...row }: EventRow) {
+  return {
+    ...row,
+    at: iso(createdAtMs),
+    deliveries: context.deliveries.list({ eventId: row.id }).map(({ id, url, state, attempts, dueAtMs }) => ({
+      id,
+      url,
+      state,
+      attempts,
+      nextAttemptAt: state === 'waiting' ? iso(dueAtMs) : null,
+    })),
+  };
+}
+
+function refundView(row: RefundRow) {
+  return {
+    id: row.id,
+    status: row.status,
+    amountMinor: row.amount,
+    currency: row.currency,
+    customerNote: row.customerNote,
+    merchantNote: row.merchantNote,
+    createdAt: iso(row.createdAtMs),
+    refundedAt: isoOrNull(row.refundedAtMs),
+  };
+}
+
+function instructionsView(context: GatewayContext, row: TransactionRow) {
+  if (row.origin === 'initialize') {
+    return { kind: 'redirect', paymentUrl: context.pageUrl(row.accessCode) };
+  }
+  if (row.account === null) return { kind: 'mobile-money', step: row.step };
+  const { accountNumber, accountName, bank } = row.account;
+  const expiresAt = isoOrNull(row.expiresAtMs);
+  return { kind: 'bank-transfer', bankName: bank.name, accountNumber, accountName, expiresAt };
+}
+
+/** A charge in short. */
+function chargeSummary(row: TransactionRow) {
+  return {
+    reference: row.reference,
+    id: row.id,
+    status: row.status,
+    channel: row.channel,
+    email: row.email,
+    requested: { amountMinor: row.requested, currency: row.currency },
+    received: { amountMinor: row.received, currency: row.paidCurrency ?? row.currency },
+    feesMinor: row.fees,
+    givenBackMinor: row.givenBack,
+    scenario: row.scenario,
+    createdAt: iso(row.createdAtMs),
+    paidAt: isoOrNull(row.paidAtMs),
+    requests: row.requests,
+  };
+}
+
+/** A charge with all that belongs to it. */
+export function chargeView(context: GatewayContext, row: TransactionRow) {
+  return {
+    ...chargeSummary(row),
+    gatewayResponse: row.gatewayResponse,
+    callbackUrl: row.callbackUrl,
+    metadata: row.metadata,
+    instructions: instructionsView(context, row),
+    payments: context.payments
+      .list({ transactionId: row.id })
+      .map(({ amount, currency, fees, channel, state, atMs }) => ({
+        amountMinor: amount,
+        currency,
+        feesMinor: fees,
+        channel,
+        state,
+        at: iso(atMs),
+      })),
+    refunds: context.refunds.list({ transactionId: row.id }).map(refundView),
+    disputes: context.disputes.list({ transactionId: row.id }).map(({ id, amount, status, resolution }) => ({
+      id,
+      amountMinor: amount,
+      status,
+      resolution,
+    })),
+    webhooks: context.events.list({ reference: row.reference }).map((event) => eventView(context, event)),
+  };
 }

@@ -1,9 +1,7 @@
-/** Direct charges by bank transfer and mobile money. */
 import { digestHex } from '../../kit/seeded.ts';
-import type { GatewayContext } from '../context.ts';
+import type { GatewayContext, Payer, TransactionRow, TransferAccount } from '../context.ts';
 import { receive, withMoment } from '../actions/charge.ts';
-import { invalid } from '../errors.ts';
-import { objectIn, optionalText, requiredText, timeOf, type Params } from '../params.ts';
+import { invalid, objectIn, optionalText, requiredText, timeOf, type Params } from '../errors.ts';
 import { statusWord, transactionData } from '../present/transaction.ts';
 import {
   accountExpiryMs,
@@ -15,17 +13,21 @@ import {
   type Currency,
 } from '../rules.ts';
 import { LATE_EXPIRY_STEPS } from '../scenarios.ts';
-import type { Payer, TransactionRow, TransferAccount } from '../storage.ts';
 import { iso } from '../wire.ts';
-import { begin, requireUnused, wantedIn, type Wanted } from './new-transaction.ts';
-import { requireReference, type Operations } from './operation.ts';
+import {
+  begin,
+  requireUnused,
+  wantedIn,
+  type Wanted,
+  requireReference,
+  type Operations,
+} from './operation.ts';
 
 const MESSAGE = 'Charge attempted';
 const GOOD_OTP = '123456';
 /** The vendor's test numbers: their owners say yes at once. */
 const WILLING_PHONES: readonly string[] = ['0551234987', '254710000000'];
 
-/** A transfer account of its own for every transaction. */
 function newAccount(context: GatewayContext, id: number): TransferAccount {
   const digits = BigInt(`0x${digestHex(`account:${context.seed}:${id}`).slice(0, 12)}`) % 10n ** 8n;
   return {
@@ -142,7 +144,6 @@ export const charges = {
     );
     return { message: MESSAGE, data: chargeData(context, row) };
   },
-  /** The voucher of a customer whose provider asks for one. */
   'charge/submit_otp': (context, { body }) => {
     const otp = requiredText(body, 'otp');
     const row = requireReference(context, requiredText(body, 'reference'));
@@ -155,7 +156,6 @@ export const charges = {
     const paid = context.database.transact(() => receive(context, row, {}));
     return { message: MESSAGE, data: chargeData(context, paid) };
   },
-  /** How a charge stands, with the account of a pending transfer. */
   'charge/check': (context, { id }) => {
     const row = requireReference(context, id);
     const data = chargeData(context, row);

@@ -1,12 +1,19 @@
 /** Asking for a refund twice makes two: the gateway has no key to recognise a repeat. */
-import type { GatewayContext } from '../context.ts';
+import type { GatewayContext, RefundRow, TransactionRow } from '../context.ts';
 import { emitRefund, moveRefund, planRefund, refundable, transactionOf } from '../actions/refund.ts';
-import { GatewayError, invalid, missing, notFound } from '../errors.ts';
+import {
+  GatewayError,
+  invalid,
+  missing,
+  notFound,
+  objectIn,
+  optionalAmount,
+  optionalText,
+  requiredText,
+  type Params,
+} from '../errors.ts';
 import type { GatewayFaults } from '../faults.ts';
-import { objectIn, optionalAmount, optionalText, requiredText, type Params } from '../params.ts';
-import { defaultNotes, disputeData, refundData } from '../present/refund.ts';
-import { transactionData } from '../present/transaction.ts';
-import type { RefundRow, TransactionRow } from '../storage.ts';
+import { defaultNotes, disputeData, refundData, transactionData } from '../present/transaction.ts';
 import { idOf } from '../wire.ts';
 import { findTransaction, requireTransaction, type Operations } from './operation.ts';
 import { pageOf } from './transactions.ts';
@@ -26,7 +33,6 @@ function transactionIn(context: GatewayContext, { transaction = null }: Params):
   return requireTransaction(context, named);
 }
 
-/** The amount to refund; default: what is left. */
 function amountIn(context: GatewayContext, params: Params, transaction: TransactionRow): number {
   const currency = transaction.paidCurrency ?? transaction.currency;
   const left = refundable(context, transaction);

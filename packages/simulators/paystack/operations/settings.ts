@@ -1,7 +1,6 @@
 /** The integration's settings: domains of Apple Pay, and how long a payment session lasts. */
 import type { GatewayContext } from '../context.ts';
-import { invalid, notFound } from '../errors.ts';
-import { requiredText } from '../params.ts';
+import { invalid, notFound, requiredText } from '../errors.ts';
 import type { ApiRequest, Operations } from './operation.ts';
 
 const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;

@@ -1,7 +1,6 @@
 /** Charges that a person pays on the hosted page, and how all charges are read. */
 import type { GatewayContext } from '../context.ts';
-import { invalid, notFound } from '../errors.ts';
-import { optionalUrl, pageNumber, timeOf, type Params } from '../params.ts';
+import { invalid, notFound, optionalUrl, pageNumber, timeOf, type Params } from '../errors.ts';
 import { timelineData, transactionData } from '../present/transaction.ts';
 import {
   CHANNELS,
@@ -12,8 +11,15 @@ import {
   type Channel,
   type Currency,
 } from '../rules.ts';
-import { begin, requireUnused, wantedIn } from './new-transaction.ts';
-import { requireReference, requireTransaction, transactionById, type Operations } from './operation.ts';
+import {
+  begin,
+  requireUnused,
+  wantedIn,
+  requireReference,
+  requireTransaction,
+  transactionById,
+  type Operations,
+} from './operation.ts';
 
 const PER_PAGE = 50;
 const MAX_PER_PAGE = 1000;
@@ -105,7 +111,6 @@ export const transactions = {
     if (row === undefined) throw notFound('Transaction not found', 'transaction_not_found');
     return { message: 'Transaction retrieved', data: transactionData(context, row) };
   },
-  /** Of an id or a reference. */
   'transaction/timeline': (context, { id }) => ({
     message: 'Timeline retrieved',
     data: timelineData(requireTransaction(context, id)),

@@ -1,13 +1,8 @@
-/**
- * A transaction as the API and the webhooks show it. `amount` is what came once money did, `requested_amount`
- * what was requested.
- */
+/** `amount` is what came once money did, `requested_amount` what was requested. */
 import { digestHex, hash32 } from '../../kit/seeded.ts';
-import type { GatewayContext } from '../context.ts';
-import type { TransactionRow } from '../storage.ts';
+import type { GatewayContext, TransactionRow, DisputeRow, RefundRow } from '../context.ts';
 import { iso, isoOrNull, wireId } from '../wire.ts';
 
-/** The merchant's number at the gateway. */
 export const INTEGRATION_ID = 100_001;
 
 const COUNTRY_OF_CURRENCY: Record<string, string> = { GHS: 'GH', KES: 'KE', XOF: 'CI', ZAR: 'ZA' };
@@ -31,12 +26,10 @@ export function transferCustomer(email: string) {
   };
 }
 
-/** The customer behind an address. */
-export function customerData(email: string) {
+function customerData(email: string) {
   return { ...transferCustomer(email), international_format_phone: null };
 }
 
-/** What the transaction was paid with; empty before. */
 function authorizationData(row: TransactionRow): Record<string, unknown> {
   if (row.paidAtMs === null) return {};
   const payer = row.payer ?? {};
@@ -82,7 +75,6 @@ function authorizationData(row: TransactionRow): Record<string, unknown> {
   };
 }
 
-/** The timeline of a transaction. */
 export function timelineData(row: TransactionRow): Record<string, unknown> {
   const { history } = row;
   const startMs = row.openedAtMs ?? row.createdAtMs;
@@ -99,15 +91,11 @@ export function timelineData(row: TransactionRow): Record<string, unknown> {
   };
 }
 
-/** The status as the API says it now. */
 export function statusWord(context: GatewayContext, status: string): string {
   return context.faults.current.unknownStatus ?? status;
 }
 
-/**
- * The vendor's pages say that any refund moves the transaction, and not whether a part does: the fault
- * `refundShows` is that reading.
- */
+/** The vendor does not say whether a part refund moves the transaction: the fault `refundShows` decides. */
 function shownStatus(context: GatewayContext, { id, status }: TransactionRow): string {
   const { refundShows } = context.faults.current;
   if (status !== 'success' || refundShows === 'success') return status;
@@ -115,8 +103,7 @@ function shownStatus(context: GatewayContext, { id, status }: TransactionRow): s
   return hasRefund ? refundShows : status;
 }
 
-/** An id of this simulator as it goes out now. */
-export function publicId(context: GatewayContext, id: number): number | bigint {
+function publicId(context: GatewayContext, id: number): number | bigint {
   return wireId(id, context.faults.current.shapeDrift);
 }
 
@@ -134,10 +121,7 @@ const VARIANTS: Record<string, readonly unknown[]> = {
 };
 const NO_METADATA: readonly unknown[] = ['', null, 0, {}];
 
-/**
- * The same answer in one of the shapes that the gateway's answers are known to drift into: the same one every
- * time for the same transaction. No amount, status or reference changes.
- */
+/** A shape that the gateway's answers drift into, the same for a transaction. No amount or status changes. */
 function drifted(data: Record<string, unknown>, id: number): Record<string, unknown> {
   const pick = (name: string, variants: readonly unknown[]) =>
     variants[hash32(`${name}:${id}`) % variants.length];
@@ -194,4 +178,112 @@ export function transactionData(context: GatewayContext, row: TransactionRow, ab
     subaccount: {},
   };
   return context.faults.current.shapeDrift ? drifted(data, row.id) : data;
+}
+
+/** How long the gateway says that a refund takes. */
+const EXPECTED_MS = 9 * 86_400_000;
+const REFUNDED_BY = 'merchant@sandbox.example';
+const STRING_AMOUNT: readonly string[] = ['pending', 'processing', 'processed'];
+
+/** One refund; `transaction` is an id, but the whole transaction in the answer that makes the refund. */
+export function refundData(
+  context: GatewayContext,
+  row: RefundRow,
+  transaction: unknown = publicId(context, row.transactionId),
+): Record<string, unknown> {
+  const createdAt = iso(row.createdAtMs);
+  const updatedAt = iso(row.updatedAtMs);
+  const isDeducted = row.status !== 'pending' && row.status !== 'failed';
+  return {
+    id: publicId(context, row.id),
+    integration: INTEGRATION_ID,
+    domain: context.integration.domain,
+    transaction,
+    dispute: null,
+    settlement: null,
+    amount: row.amount,
+    deducted_amount: isDeducted ? row.amount : 0,
+    fully_deducted: isDeducted,
+    currency: row.currency,
+    channel: null,
+    status: statusWord(context, row.status),
+    refunded_by: REFUNDED_BY,
+    refunded_at: isoOrNull(row.refundedAtMs),
+    expected_at: iso(row.createdAtMs + EXPECTED_MS),
+    customer_note: row.customerNote,
+    merchant_note: row.merchantNote,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    createdAt,
+    updatedAt,
+  };
+}
+
+export function defaultNotes(reference: string) {
+  const customerNote = `Refund for transaction ${reference}`;
+  return { customerNote, merchantNote: `${customerNote} by ${REFUNDED_BY}` };
+}
+
+/** The processor's own number for a refund; known once the processor has answered. */
+function refundReference(row: RefundRow): string | null {
+  if (row.status === 'pending' || row.status === 'processing') return null;
+  const digest = digestHex(`refund:${row.id}`);
+  return row.status === 'processed'
+    ? String(BigInt(`0x${digest.slice(0, 10)}`))
+    : `TRF_${digest.slice(0, 15)}`;
+}
+
+/** The data of refund.pending, refund.processing and so on. */
+export function refundEventData(context: GatewayContext, row: RefundRow, transaction: TransactionRow) {
+  const { first_name, last_name, email } = customerData(transaction.email);
+  const data = {
+    status: statusWord(context, row.status),
+    transaction_reference: transaction.reference,
+    refund_reference: refundReference(row),
+    amount: STRING_AMOUNT.includes(row.status) ? String(row.amount) : row.amount,
+    currency: row.currency,
+    customer: { first_name, last_name, email },
+    integration: INTEGRATION_ID,
+    domain: context.integration.domain,
+  };
+  if (row.status !== 'needs-attention') return { ...data, processor: 'instant-transfer' };
+  return {
+    ...data,
+    id: String(publicId(context, row.id)),
+    customer_note: row.customerNote,
+    merchant_note: row.merchantNote,
+  };
+}
+
+/** A dispute in lists and in the charge.dispute events; the reference is inside `transaction`. */
+export function disputeData(context: GatewayContext, row: DisputeRow, transaction: TransactionRow) {
+  return {
+    id: publicId(context, row.id),
+    refund_amount: row.amount,
+    currency: transaction.paidCurrency ?? transaction.currency,
+    status: row.status,
+    resolution: row.resolution,
+    domain: context.integration.domain,
+    transaction: { ...transactionData(context, transaction), authorization: {} },
+    transaction_reference: null,
+    category: 'chargeback',
+    customer: customerData(transaction.email),
+    bin: '408408',
+    last4: '4081',
+    dueAt: iso(row.createdAtMs + 86_400_000),
+    resolvedAt: isoOrNull(row.resolvedAtMs),
+    evidence: null,
+    attachments: null,
+    note: null,
+    history: [{ status: 'pending', by: transaction.email, createdAt: iso(row.createdAtMs) }],
+    messages: [
+      {
+        sender: transaction.email,
+        body: 'The customer says that nothing was received',
+        createdAt: iso(row.createdAtMs),
+      },
+    ],
+    created_at: iso(row.createdAtMs),
+    updated_at: iso(row.updatedAtMs),
+  };
 }
