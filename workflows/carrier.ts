@@ -14,14 +14,19 @@ import type { Refusal } from '../src/domain/refusals.ts';
 import type { AttentionReason } from '../src/domain/states.ts';
 import type { PurchaseAnswer } from '../src/payments/engine.ts';
 import type { RefundTimings } from '../src/payments/rules.ts';
-import { continueAsNewIfSuggested } from './continue-as-new.ts';
-import type { Carried, NewMessages, PaymentCheckState, StepEnd, StepResult, Waiting } from './contract.ts';
-import { firstAnswer } from './messages.ts';
-import { listenForRequests, type Requests } from './requests.ts';
-import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { show } from './show.ts';
+import { continueAsNewIfSuggested } from './runs.ts';
+import {
+  type Carried,
+  type NewMessages,
+  type PaymentCheckState,
+  type StepEnd,
+  type StepResult,
+  type Waiting,
+  firstAnswer,
+} from './contract.ts';
+import { createVendors, listenForRequests, type Requests } from './requests.ts';
+import { NEEDS_ATTENTION, REASON, show } from './search-attributes.ts';
 import { followMoney } from './steps.ts';
-import { createVendors } from './vendors.ts';
 import { createOutbox } from './webhooks/start-deliveries.ts';
 
 interface Follow {

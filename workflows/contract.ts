@@ -2,6 +2,7 @@
  * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and
  * signal names, and JSON fields, are part of every open purchase's history: once released, never change one.
  */
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttentionReason, PaymentPurpose } from '../src/domain/states.ts';
 import type { Opened, OpenedFunding, Vendors } from '../src/payments/opened.ts';
 import type { FundingInput, PaymentTimings, RefundTimings } from '../src/payments/rules.ts';
@@ -9,6 +10,7 @@ import type { ActionQueue } from '../src/accounts/operators/action-table.ts';
 import type { PurchaseInput, PurchaseTimings } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
+import type { PurchaseAnswer } from '../src/payments/engine.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';
@@ -71,7 +73,7 @@ export interface LogContext {
 }
 
 /** A finished workflow run, for the tracer. */
-export interface EndedRun {
+interface EndedRun {
   readonly traceparent: string;
   readonly spanId: string;
   readonly startedAtMs: number;
@@ -294,3 +296,16 @@ export interface OpsActivities {
   /** Sends the install links that are due to travellers. */
   readonly sendInstallEmails: () => Promise<string>;
 }
+
+/** The update that buyers wait on. Its id is its name, so a repeat is the same update. */
+export const firstAnswer = defineUpdate<PurchaseAnswer>('firstAnswer');
+/** Check the payment now, for callers who wait for the result. */
+export const checkPayment = defineUpdate<PaymentCheckState>('checkPayment');
+/** The same for callers who do not wait. */
+export const checkPaymentSoon = defineSignal('checkPaymentSoon');
+/** The supplier has announced that an order is allocated. */
+export const supplierAnnounced = defineSignal('supplierAnnounced');
+/** Operator actions are on record. */
+export const performActions = defineSignal('performActions');
+/** Attempt a webhook delivery now instead of at its next time. */
+export const deliverNow = defineSignal('deliverNow');

@@ -4,10 +4,10 @@
  */
 import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Carried, PaymentCheckState } from './contract.ts';
-import { isContinued } from './continue-as-new.ts';
-import * as messages from './messages.ts';
-import { checkPayment, nextAction, performAction } from './steps.ts';
-import type { KnownVendors } from './vendors.ts';
+import { isContinued } from './runs.ts';
+import * as contract from './contract.ts';
+import { checkPayment, findVendors, nextAction, performAction } from './steps.ts';
+import type { Vendors } from '../src/payments/opened.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /** No worker took the action's step, or its answer was lost. Its caller asks again after 30 s. */
@@ -49,19 +49,19 @@ export function listenForRequests(
   let isAnnounced = false;
   let isActionLost = false;
   let served = 0;
-  setHandler(messages.checkPayment, async () => {
+  setHandler(contract.checkPayment, async () => {
     checksAsked += 1;
     const mine = checksAsked;
     await condition(() => checksServed >= mine || workflowInfo().continueAsNewSuggested);
     return latest;
   });
-  setHandler(messages.checkPaymentSoon, () => {
+  setHandler(contract.checkPaymentSoon, () => {
     checksAsked += 1;
   });
-  setHandler(messages.performActions, () => {
+  setHandler(contract.performActions, () => {
     hasActions = true;
   });
-  setHandler(messages.supplierAnnounced, () => {
+  setHandler(contract.supplierAnnounced, () => {
     isAnnounced = true;
   });
   /** Undefined: its answer was lost. */
@@ -124,4 +124,26 @@ async function performOpenActions(
     performed += 1;
   }
   return { performed, isLost: false };
+}
+
+/** The vendors of a purchase or a funding, from its rows. Read again only after an action. */
+export interface KnownVendors {
+  /** What the step that opened it has said. */
+  know(vendors: Vendors | undefined): void;
+  /** An action may have replaced its package by one of another supplier. */
+  forget(): void;
+  find(): Promise<Vendors>;
+}
+
+export function createVendors(transactionId: string): KnownVendors {
+  let known: Vendors | undefined;
+  return {
+    know: (vendors) => {
+      known = vendors;
+    },
+    forget: () => {
+      known = undefined;
+    },
+    find: async () => (known ??= await findVendors(transactionId)),
+  };
 }

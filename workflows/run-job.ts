@@ -4,7 +4,7 @@
  */
 import { proxyActivities, setCurrentDetails, sleep, TemporalFailure } from '@temporalio/workflow';
 import { OPS_QUEUE, type JobInput, type OpsActivities } from './contract.ts';
-import { continueAsNewIfSuggested, fromRows } from './continue-as-new.ts';
+import { continueAsNewIfSuggested, fromRows } from './runs.ts';
 
 /**
  * A run begins rows for 10 s; the last of them take a minute and a half at most. Rows say what is left, so it

@@ -1,7 +1,8 @@
 /**
- * The search attributes of the Temporal UI, typed. No personal data: values are stored in clear and indexed.
+ * What the Temporal UI finds a workflow by: search attributes, typed. No personal data: values are stored in clear and indexed.
  */
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 export const PURCHASE_STATUS = defineSearchAttributeKey('PurchaseStatus', 'KEYWORD');
 export const PAYMENT_METHOD = defineSearchAttributeKey('PaymentMethod', 'KEYWORD');
@@ -23,3 +24,15 @@ export const SEARCH_ATTRIBUTES = [
   REASON,
   NEEDS_ATTENTION,
 ] as const;
+
+/**
+ * Shows these values; null takes one away. Writes what changes, and no event where nothing does. A flag that
+ * was never shown is false.
+ */
+export function show(values: SearchAttributeUpdatePair[]): void {
+  const { typedSearchAttributes: shown } = workflowInfo();
+  const changed = values.filter(
+    ({ key, value }) => (shown.get(key) ?? (key.type === 'BOOL' ? false : null)) !== value,
+  );
+  if (changed.length > 0) upsertSearchAttributes(changed);
+}

@@ -16,7 +16,7 @@ import {
 import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { PaymentPurpose } from '../src/domain/states.ts';
 import type { Vendors } from '../src/payments/opened.ts';
-import { continueAsNewIfSuggested } from './continue-as-new.ts';
+import { continueAsNewIfSuggested } from './runs.ts';
 import {
   gatewayQueue,
   OPS_QUEUE,
@@ -36,8 +36,7 @@ import {
   type StepResult,
   type SupplierActivities,
 } from './contract.ts';
-import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { show } from './show.ts';
+import { NEEDS_ATTENTION, REASON, show } from './search-attributes.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { checkEsim } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
-import { keepUsage, notifyOfExpiry } from '../../src/esims/store/facts.ts';
+import { keepUsage, notifyOfExpiry } from '../../src/esims/store/esims.ts';
 import { applySupplierEvents } from '../../src/esims/supplier-events.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { ActivityDeps } from '../deps.ts';

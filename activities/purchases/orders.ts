@@ -2,7 +2,7 @@
  * The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes
  * nothing.
  */
-import { enqueueStatus } from '../../src/purchases/store/messages.ts';
+import { enqueueStatus } from '../../src/purchases/store/purchases.ts';
 import { nextAction } from '../../src/operations/store/actions.ts';
 import { findVendors } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';

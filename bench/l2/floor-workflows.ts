@@ -12,8 +12,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import type { OrderActivities } from '../../workflows/contract.ts';
-import { firstAnswer } from '../../workflows/messages.ts';
+import { type OrderActivities, firstAnswer } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
 import { startDeliveries } from '../../workflows/webhooks/start-deliveries.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';

@@ -9,9 +9,8 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/com
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { startChild } from '../../src/dev/child.ts';
-import { ORDERS_QUEUE } from '../../workflows/contract.ts';
+import { ORDERS_QUEUE, firstAnswer } from '../../workflows/contract.ts';
 import { purchaseInput } from '../../test/support/money/facts.ts';
-import { firstAnswer } from '../../workflows/messages.ts';
 import {
   ACCOUNT_ID,
   NEEDS_ATTENTION,

@@ -4,8 +4,8 @@ import type { Money } from '../domain/money.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { CatalogueDeps } from './deps.ts';
-import { createPricer, isOnSale } from './prices.ts';
 import { priceUsdMinor } from './pricing.ts';
+import { createPricer, isOnSale } from './prices.ts';
 import { findPricingSettingsAt } from './store/pricing-settings.ts';
 import {
   findChangesAfter,

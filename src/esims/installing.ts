@@ -1,8 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
 import { diagnose, installStateOf } from './diagnosis.ts';
-import { remainingUnits, usageAsOf, withoutInstallData } from './esim-view.ts';
-import { NO_INSTALL_DATA, type OpenInstallData } from './install-data.ts';
+import {
+  remainingUnits,
+  usageAsOf,
+  withoutInstallData,
+  NO_INSTALL_DATA,
+  type OpenInstallData,
+} from './install-data.ts';
 import { installUrl } from './install-links.ts';
 import { hashOfToken } from './install-tokens.ts';
 import { isOld, readOwnEsim, refreshInTime, requireOwnEsim, type ReadDeps } from './read-esims.ts';

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Page } from '../domain/page.ts';
 import { MOVING_ESIM_STATUSES } from '../domain/states.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
-import { visibleEsim, withoutInstallData, type EsimView } from './esim-view.ts';
+import { visibleEsim, withoutInstallData, type EsimView } from './install-data.ts';
 import type { InstallTokens } from './install-tokens.ts';
 import type { EsimSupplier } from './port.ts';
 import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';

@@ -6,8 +6,7 @@ import { newPendingMessages } from '../webhooks/store/messages.ts';
 import type { InstallData } from './install-data.ts';
 import { isMoving, nextStatus } from './life-rules.ts';
 import type { EsimSupplier } from './port.ts';
-import type { EsimRow } from './store/esims.ts';
-import { refreshEsim } from './store/facts.ts';
+import { type EsimRow, refreshEsim } from './store/esims.ts';
 
 export interface RefreshDeps {
   readonly db: WorldDb;

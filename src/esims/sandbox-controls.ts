@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
-import { visibleEsim, type EsimView } from './esim-view.ts';
+import { visibleEsim, type EsimView } from './install-data.ts';
 import { requireOwnEsim } from './read-esims.ts';
 import { refreshFromSupplier, type RefreshDeps } from './refresh.ts';
 import type { SandboxAction, SandboxSupplier } from './sandbox-port.ts';

@@ -6,25 +6,28 @@
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
 import { asFailureReason } from '../domain/refusals.ts';
-import { visibleEsim } from '../esims/esim-view.ts';
+import { visibleEsim } from '../esims/install-data.ts';
 import { findEsim } from '../esims/store/esims.ts';
 import { ifReachable, refused, startOnce, type FirstStatus } from '../payments/first-answer.ts';
 import { requireUnpaidQuota } from '../payments/gateway-payments.ts';
 import { markOf } from '../platform/idempotency/tag.ts';
-import { newEsimId } from '../platform/idempotency/transaction-id.ts';
+import { newEsimId } from '../platform/idempotency/identify-request.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
-import { chooseBase, chooseTopUp, type ChooseDeps, type ChosenPackage } from './choose-package.ts';
-import type { PurchaseDeps } from './deps.ts';
-import type { PurchaseInput } from './purchase.ts';
-import { findUsableQuote } from './quotes.ts';
-import { findPurchase } from './store/reads.ts';
 import {
+  chooseBase,
+  chooseTopUp,
+  type ChooseDeps,
+  type ChosenPackage,
   currentTerms,
   quotedTerms,
   requireAccountCurrency,
   requireMaxPrice,
   type PurchaseTerms,
 } from './terms.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { PurchaseInput } from './purchase.ts';
+import { findUsableQuote } from './quotes.ts';
+import { findPurchase } from './store/reads.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 
 /**

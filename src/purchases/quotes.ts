@@ -3,10 +3,9 @@ import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId, makeId } from '../domain/ids.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import { chooseBase, chooseFitting, type ChooseDeps } from './choose-package.ts';
+import { chooseBase, chooseFitting, type ChooseDeps, currentTerms, quoteMismatch } from './terms.ts';
 import type { PurchaseDeps } from './deps.ts';
 import { findQuote, insertQuote, type NewQuote, type QuoteRow } from './store/quotes.ts';
-import { currentTerms, quoteMismatch } from './terms.ts';
 import type { BuyCommand } from './views.ts';
 
 /** Long enough for a checkout of the merchant's own; the risk of rates and costs in that time is ours. */

@@ -1,6 +1,6 @@
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
-import type { EsimView } from '../esims/esim-view.ts';
+import type { EsimView } from '../esims/install-data.ts';
 import { requireFinished, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';

@@ -1,13 +1,20 @@
-/** What a purchase costs: the present price, or that of a quote. Nothing is computed again afterwards. */
+/**
+ * Which package a request names, whether it can be bought now, and what it costs: the present price, or that
+ * of a quote. Nothing is computed again afterwards.
+ */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
-import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
+import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
 import { quoteCharge } from '../payments/gateway-payments.ts';
+import { packageNotFound } from '../catalogue/browse.ts';
+import type { TopUps } from '../catalogue/top-ups.ts';
+import { refreshBeforeTopUp } from '../esims/read-esims.ts';
+import { findEsim, type EsimRow } from '../esims/store/esims.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseInput } from './purchase.ts';
 import type { QuoteRow } from './store/quotes.ts';
@@ -98,4 +105,56 @@ export function requireMaxPrice(
       'PRICE_ABOVE_MAX',
       `The price is ${currency} ${formatMinor(BigInt(priceMinor))}, above maxPrice`,
     );
+}
+
+export type ChooseDeps = PurchaseDeps & { readonly topUps: TopUps };
+type PackageChoice = Pick<BuyCommand, 'packageCode' | 'esimId'>;
+
+export interface ChosenPackage {
+  readonly item: CataloguePackage;
+  readonly esimId: string;
+}
+
+/** PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE. */
+export function chooseBase(deps: Pick<ChooseDeps, 'catalogue'>, choice: PackageChoice): CataloguePackage {
+  const item = deps.catalogue.current().byCode.get(choice.packageCode);
+  if (!item) throw packageNotFound();
+  if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
+  return item;
+}
+
+/** Asks the supplier for the eSIM's state. ESIM_NOT_FOUND, PACKAGE_NOT_FOUND, INVALID_TOPUP. */
+export async function chooseTopUp(
+  deps: ChooseDeps,
+  principal: Principal,
+  choice: PackageChoice,
+): Promise<ChosenPackage> {
+  const { item, row } = await chooseFitting(deps, principal, choice);
+  const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
+  if (fresh.status !== 'ACTIVE')
+    throw new DomainError(
+      'INVALID_TOPUP',
+      `Only an ACTIVE eSIM can be topped up, this one is ${fresh.status}`,
+    );
+  return { item, esimId: row.id };
+}
+
+/** The same, in any state of the eSIM. */
+export async function chooseFitting(
+  deps: Pick<ChooseDeps, 'db' | 'catalogue' | 'topUps'>,
+  principal: Principal,
+  choice: PackageChoice,
+): Promise<{ readonly item: CataloguePackage; readonly row: EsimRow }> {
+  const row = await findEsim(deps.db, choice.esimId ?? '');
+  if (row?.account_id !== principal.account.id) {
+    throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
+  }
+  const base = deps.catalogue.current().byCode.get(row.package_code);
+  const fitting = base ? await deps.topUps.of(base) : [];
+  const item =
+    fitting.find((topUp) => topUp.packageCode === choice.packageCode) ??
+    fitting.find((topUp) => topUp.packageCode === `TOPUP_${choice.packageCode}`);
+  if (item) return { item, row };
+  if (!(await deps.topUps.find(choice.packageCode))) throw packageNotFound();
+  throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
 }

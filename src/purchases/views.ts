@@ -1,6 +1,5 @@
 /** Purchases as their buyers see them, and what buyers ask for. */
-import { visibleEsim, withoutInstallData, type EsimView } from '../esims/esim-view.ts';
-import type { InstallData } from '../esims/install-data.ts';
+import { visibleEsim, withoutInstallData, type EsimView, type InstallData } from '../esims/install-data.ts';
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
 import type { Money } from '../domain/money.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';

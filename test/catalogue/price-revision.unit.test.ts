@@ -2,8 +2,8 @@
 // for.
 import { expect, test } from 'vitest';
 import type { Catalogue } from '../../src/catalogue/memory.ts';
+import { type Rate } from '../../src/catalogue/pricing.ts';
 import { createPriceRevision } from '../../src/catalogue/prices.ts';
-import type { Rate } from '../../src/catalogue/pricing.ts';
 
 const MAX_AGE_MS = 1_000;
 

@@ -6,7 +6,7 @@ import {
   keyedTransactionId,
   newEsimId,
   newTransactionId,
-} from '../../src/platform/idempotency/transaction-id.ts';
+} from '../../src/platform/idempotency/identify-request.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef';
 const KINDS: [IdKind, string][] = [

@@ -5,8 +5,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaseForCheck, leaseForUsage, readOverdue } from '../../src/esims/store/due.ts';
-import { findOldestUsage, findStaleEsims } from '../../src/esims/store/esims.ts';
-import { notifyOfExpiry } from '../../src/esims/store/facts.ts';
+import { findOldestUsage, findStaleEsims, notifyOfExpiry } from '../../src/esims/store/esims.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/world/books.ts';

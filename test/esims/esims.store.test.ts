@@ -5,8 +5,13 @@ import { canChangeStatus, ESIM_STATUSES, MOVING_ESIM_STATUSES } from '../../src/
 import { checkEsim, type RefreshDeps } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
 import type { SupplierEvent } from '../../src/esims/rules.ts';
-import { findEsim, findEsimByTranNo, findStaleEsims } from '../../src/esims/store/esims.ts';
-import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
+import {
+  findEsim,
+  findEsimByTranNo,
+  findStaleEsims,
+  keepUsage,
+  refreshEsim,
+} from '../../src/esims/store/esims.ts';
 import { keepSupplierEvent, leaseSupplierEvents } from '../../src/esims/store/supplier-events.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { profileFacts } from '../support/money/facts.ts';

@@ -7,7 +7,7 @@ import type { OperatorAction } from '../../src/accounts/operators/action-table.t
 import { makeId } from '../../src/domain/ids.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { askForAction, nextAction } from '../../src/operations/store/actions.ts';
-import { newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
+import { newTransactionId } from '../../src/platform/idempotency/identify-request.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 import {
   gatewayQueue,
@@ -15,8 +15,8 @@ import {
   supplierQueue,
   type CollectRequest,
   type DeliverRequest,
+  performActions,
 } from '../../workflows/contract.ts';
-import { performActions } from '../../workflows/messages.ts';
 import { findPurchaseRow, holdOf, newBuyer } from '../support/people/buyer.ts';
 import { fundThroughGateway } from '../support/money/fundings.ts';
 import { EVIDENCE, newOperator, REASON } from '../support/people/operator-actions.ts';

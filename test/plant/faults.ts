@@ -90,7 +90,7 @@ export const FAULTS: readonly Fault[] = [
       'if (!checked.isHeldBack) {',
     ],
   }),
-  ...faultsIn('workflows/show.ts', CARRIER, {
+  ...faultsIn('workflows/search-attributes.ts', CARRIER, {
     'what the Temporal UI shows already is written again': [
       'if (changed.length > 0) upsertSearchAttributes(changed)',
       'upsertSearchAttributes(values)',

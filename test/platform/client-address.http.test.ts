@@ -8,7 +8,7 @@ import {
   parseRange,
   resolveClientAddress,
 } from '../../src/platform/http/addresses.ts';
-import { findClientAddress } from '../../src/platform/http/middleware/client-address.ts';
+import { findClientAddress } from '../../src/platform/http/middleware/arrival.ts';
 import { startApi } from '../support/http/api.ts';
 import { forFile } from '../support/world/for-file.ts';
 

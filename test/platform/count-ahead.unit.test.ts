@@ -3,7 +3,7 @@
  * and none lost when load ends.
  */
 import { describe, expect, it } from 'vitest';
-import { createCountAhead } from '../../src/platform/redis/count-ahead.ts';
+import { createCountAhead } from '../../src/platform/redis/rate-limiter.ts';
 import { until } from '../support/time/until.ts';
 
 const WINDOW_MS = 60_000;

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { createRouteTable } from '../../src/app/routes/route-table.ts';
-import { compileRoutes } from '../../src/platform/http/middleware/find-route.ts';
+import { compileRoutes } from '../../src/platform/http/middleware/routing.ts';
 import { readContract, type JsonSchema, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask } from '../support/http/api.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';

@@ -8,7 +8,7 @@ import {
   checkPaymentSoon,
   performActions,
   supplierAnnounced,
-} from '../../workflows/messages.ts';
+} from '../../workflows/contract.ts';
 import { lost, startScripted } from '../support/world/scripted-steps.ts';
 import { until } from '../support/time/until.ts';
 

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
-import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
+import { keepUsage, refreshEsim } from '../../src/esims/store/esims.ts';
 import { insertInstallLink, revokeInstallLink } from '../../src/esims/store/install-links.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { getEsimTimeline } from '../../src/purchases/esim-timeline.ts';

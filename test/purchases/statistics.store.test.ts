@@ -8,7 +8,7 @@ import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catal
 import type { Principal } from '../../src/domain/account.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import type { EsimStatus, PaymentMethod, PurchaseStatus } from '../../src/domain/states.ts';
-import { keepUsage, refreshEsim } from '../../src/esims/store/facts.ts';
+import { keepUsage, refreshEsim } from '../../src/esims/store/esims.ts';
 import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
 import { placePaidHold } from '../../src/ledger/store/holds.ts';
 import type { PurchaseDeps } from '../../src/purchases/deps.ts';

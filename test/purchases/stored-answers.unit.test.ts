@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/stored-answers.ts';
-import type { EsimView } from '../../src/esims/esim-view.ts';
+import type { EsimView } from '../../src/esims/install-data.ts';
 
 const ESIM = {
   iccid: '8944',

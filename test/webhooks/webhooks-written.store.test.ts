@@ -13,9 +13,13 @@ import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
-import { enqueueStatus } from '../../src/purchases/store/messages.ts';
+import {
+  enqueueStatus,
+  closeUnpaid,
+  settlePurchase,
+  profileItem,
+} from '../../src/purchases/store/purchases.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, settlePurchase, profileItem } from '../../src/purchases/store/purchases.ts';
 import { sealedQrCodeUrl } from '../../src/webhooks/event-rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';

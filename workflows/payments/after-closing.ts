@@ -5,10 +5,9 @@
  */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
 import { carry } from '../carrier.ts';
-import { fromRows, isContinued } from '../continue-as-new.ts';
+import { fromRows, isContinued } from '../runs.ts';
 import type { AfterClosingInput } from '../contract.ts';
-import { NEEDS_ATTENTION, REASON } from '../search-attributes.ts';
-import { show } from '../show.ts';
+import { NEEDS_ATTENTION, REASON, show } from '../search-attributes.ts';
 
 /** The message that started this workflow arrives with its first task. */
 const REQUEST_WITHIN_MS = 30_000;

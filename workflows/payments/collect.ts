@@ -1,10 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 import type { Carrier } from '../carrier.ts';
-import { isContinued } from '../continue-as-new.ts';
+import { isContinued } from '../runs.ts';
 import type { CollectRequest } from '../contract.ts';
-import { GATEWAY_REFERENCE } from '../search-attributes.ts';
-import { show } from '../show.ts';
+import { GATEWAY_REFERENCE, show } from '../search-attributes.ts';
 import { collectPayment } from '../steps.ts';
 
 export interface Collected {

@@ -1,9 +1,8 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { FundingInput } from '../../src/payments/rules.ts';
 import { carry } from '../carrier.ts';
-import { fromRows } from '../continue-as-new.ts';
-import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
-import { show } from '../show.ts';
+import { fromRows } from '../runs.ts';
+import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON, show } from '../search-attributes.ts';
 import { openFunding } from '../steps.ts';
 import { collect } from './collect.ts';
 

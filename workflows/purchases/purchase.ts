@@ -7,10 +7,9 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { carry, type Carrier } from '../carrier.ts';
-import { fromRows, isContinued } from '../continue-as-new.ts';
+import { fromRows, isContinued } from '../runs.ts';
 import { collect } from '../payments/collect.ts';
-import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
-import { show } from '../show.ts';
+import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON, show } from '../search-attributes.ts';
 import * as steps from '../steps.ts';
 
 interface PurchaseResult {

@@ -1,7 +1,6 @@
 import { condition, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import type { DeliverWebhookInput } from '../contract.ts';
-import { continueAsNewIfSuggested, fromRows } from '../continue-as-new.ts';
-import { deliverNow } from '../messages.ts';
+import { type DeliverWebhookInput, deliverNow } from '../contract.ts';
+import { continueAsNewIfSuggested, fromRows } from '../runs.ts';
 import { startDeliveries } from './start-deliveries.ts';
 import { attempt } from './steps.ts';
 

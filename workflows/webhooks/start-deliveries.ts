@@ -7,7 +7,7 @@ import {
   type NewMessages,
 } from '../contract.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../search-attributes.ts';
-import { startDetached } from '../start-detached.ts';
+import { startDetached } from '../runs.ts';
 
 /**
  * Starts a workflow per message and waits only until they have started: a child not yet started when its

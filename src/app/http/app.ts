@@ -10,10 +10,9 @@ import type { RateLimiter } from '../../platform/rate-limiter.ts';
 import { serveDashboard } from '../../platform/http/dashboard.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from '../../platform/http/limits.ts';
 import { authenticate, checkScope, createPersonCheck, createUserCheck } from './authenticate.ts';
-import { findClientAddress } from '../../platform/http/middleware/client-address.ts';
-import { answerErrors } from '../../platform/http/middleware/error.ts';
-import { findRoute, refuseUnknown } from '../../platform/http/middleware/find-route.ts';
-import { handle } from '../../platform/http/middleware/handle.ts';
+import { findClientAddress, assignRequestId, traceRequests } from '../../platform/http/middleware/arrival.ts';
+import { answerErrors } from '../../platform/http/middleware/answer.ts';
+import { findRoute, refuseUnknown, handle } from '../../platform/http/middleware/routing.ts';
 import { applyIdempotencyKey } from '../../platform/http/middleware/idempotency.ts';
 import { pickEnvironment } from './pick-environment.ts';
 import {
@@ -22,7 +21,6 @@ import {
   type RateLimits,
 } from '../../platform/http/middleware/rate-limit.ts';
 import { readBody, type BodyLimits } from '../../platform/http/middleware/read-body.ts';
-import { assignRequestId, traceRequests } from '../../platform/http/middleware/request-id.ts';
 import { validate } from '../../platform/http/middleware/validate.ts';
 import type { RequestState } from '../../platform/http/request.ts';
 import type { Route } from '../../platform/http/route.ts';

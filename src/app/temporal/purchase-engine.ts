@@ -26,14 +26,12 @@ import {
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
   type AfterClosingInput,
-} from '../../../workflows/contract.ts';
-import {
   checkPayment,
   checkPaymentSoon,
   firstAnswer,
   performActions,
   supplierAnnounced,
-} from '../../../workflows/messages.ts';
+} from '../../../workflows/contract.ts';
 import {
   ACCOUNT_ID,
   NEEDS_ATTENTION,

@@ -9,8 +9,8 @@ import {
   DELIVERY_SUMMARY,
   WEBHOOKS_QUEUE,
   type DeliverWebhookInput,
+  deliverNow,
 } from '../../../workflows/contract.ts';
-import { deliverNow } from '../../../workflows/messages.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 import { requireConnection, type TemporalClient } from '../../platform/temporal/connect.ts';
 

@@ -18,7 +18,7 @@ import { choiceField } from '../../platform/http/fields.ts';
 import { afterField, eitherPageOrAfter, pageFields, searchField } from '../../platform/http/page.ts';
 import { fromRow, type View } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { type EsimView, remainingUnits, usageAsOf } from '../esim-view.ts';
+import { type EsimView, remainingUnits, usageAsOf } from '../install-data.ts';
 import { MAX_FOUND } from '../store/list-esims.ts';
 import type { EsimCases } from '../use-cases.ts';
 import { esimId } from './shared.ts';

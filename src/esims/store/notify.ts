@@ -1,15 +1,15 @@
 /**
  * Enqueues what a merchant is notified of about the life of an eSIM, in the transaction that changes its row.
  */
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { LifeEvent } from '../life-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { WebhookEvent, WebhookFacts } from '../../webhooks/events.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
-import type { EsimRow } from './esims.ts';
+import type { EsimsTable } from './tables.ts';
 
 type NotifiedEsim = Pick<
-  EsimRow,
+  Selectable<EsimsTable>,
   | 'id'
   | 'account_id'
   | 'transaction_id'

@@ -12,7 +12,7 @@ import { lockPurchase } from '../../payments/store/lock-order.ts';
 import { findEmail } from '../../payments/store/payments.ts';
 import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { findUnsent } from '../../purchases/store/messages.ts';
+import { findUnsent } from '../../purchases/store/purchases.ts';
 import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import {

@@ -6,8 +6,8 @@ import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import type { Fence } from '../../domain/fence.ts';
-import { owedAccount } from '../../ledger/store/owed.ts';
 import { createFence } from '../../platform/fence.ts';
+import { owedAccount } from '../../ledger/store/owed.ts';
 import {
   type GatewayMethod,
   type PaymentPurpose,

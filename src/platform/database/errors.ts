@@ -1,6 +1,6 @@
 /** What errors of Postgres and its driver mean; nothing else reads them. */
 import { DomainError } from '../../domain/errors.ts';
-import { isOutdatedPlan } from './prepared.ts';
+import { isOutdatedPlan } from './database.ts';
 
 export const CONSTRAINTS = {
   walletNeverBelowZero: 'wallet_never_below_zero',

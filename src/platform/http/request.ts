@@ -10,8 +10,8 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { IdempotencyContext, StoredAnswers } from '../idempotency/tag.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
-import { EMPTY_QUERY } from './query.ts';
 import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route, Visitor } from './route.ts';
+import { MAX_QUERY_PARAMETERS } from './limits.ts';
 
 export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
@@ -94,3 +94,46 @@ export function routeLabel(ctx: RequestKoa): string {
 
 /** nginx's number for "client closed request": shows in metrics, log and traces, is never sent. */
 export const CLIENT_CLOSED_REQUEST = 499;
+
+export interface RawQuery {
+  /** First value of each name. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Names said more than once, and names written as arrays (`page[]`, `page[0]`), without the brackets. */
+  readonly repeated: ReadonlySet<string>;
+  /** What is wrong with the query string as a whole. */
+  readonly problem: string | undefined;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+const EMPTY_QUERY: RawQuery = { values: new Map(), repeated: NO_NAMES, problem: undefined };
+
+/** Reads what follows the `?` of a URL. */
+export function parseQuery(text: string): RawQuery {
+  if (text === '') return EMPTY_QUERY;
+  if (text.includes('%') && !isDecodable(text)) {
+    return { ...EMPTY_QUERY, problem: 'query: malformed percent-encoding' };
+  }
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(text)) {
+    count += 1;
+    if (count > MAX_QUERY_PARAMETERS) {
+      return { values, repeated, problem: `query: more than ${MAX_QUERY_PARAMETERS} parameters` };
+    }
+    const bracket = name.indexOf('[');
+    if (bracket > 0) repeated.add(name.slice(0, bracket));
+    else if (values.has(name)) repeated.add(name);
+    else values.set(name, value);
+  }
+  return { values, repeated, problem: undefined };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

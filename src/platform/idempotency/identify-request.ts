@@ -2,15 +2,15 @@
  * Decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a
  * new one.
  */
-import type { Principal } from '../../domain/account.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Principal, Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { isId } from '../../domain/ids.ts';
+import { isId, makeId } from '../../domain/ids.ts';
 import type { WorldDb } from '../database/tables.ts';
 import { noteTransaction } from '../telemetry/subject.ts';
 import { isStillRunning, keyInUse } from './refusals.ts';
 import { findKeyOrUsed } from './store.ts';
 import type { IdempotencyContext, IdentifiedRequest, IdempotencyRecord } from './tag.ts';
-import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
 
 interface IdempotencyDeps {
   readonly db: WorldDb;
@@ -67,4 +67,36 @@ export function requireFinished({ clock }: Pick<IdempotencyDeps, 'clock'>, recor
 /** Puts the transaction id into log lines. Keys of other writes name something else, see keyed-writes.ts. */
 export function noteSubject({ transactionId }: IdempotencyRecord): void {
   if (isId('transaction', transactionId)) noteTransaction(transactionId);
+}
+
+export function newTransactionId(): string {
+  return makeId('transaction', randomHex());
+}
+
+/**
+ * The id that a key stands for. `after` tells its requests apart: how often the key was forgotten after it
+ * was used, 0 the first time, or the id that was refused under it without effect.
+ */
+export function keyedTransactionId(
+  secret: Buffer,
+  caller: {
+    readonly environment: Environment;
+    readonly accountId: string;
+    readonly idempotencyKey: string;
+    readonly after: number | string;
+  },
+): string {
+  const { environment, accountId, idempotencyKey, after } = caller;
+  const hmac = createHmac('sha256', secret).update(
+    JSON.stringify([environment, accountId, idempotencyKey, after]),
+  );
+  return makeId('transaction', hmac.digest('hex').slice(0, 32));
+}
+
+export function newEsimId(): string {
+  return makeId('esim', randomHex());
+}
+
+function randomHex(): string {
+  return randomBytes(16).toString('hex');
 }

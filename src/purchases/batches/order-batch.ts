@@ -16,7 +16,7 @@ import { getWallet } from '../../ledger/wallet.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../../platform/idempotency/tag.ts';
-import { newEsimId, newTransactionId } from '../../platform/idempotency/transaction-id.ts';
+import { newEsimId, newTransactionId } from '../../platform/idempotency/identify-request.ts';
 import type { RequestContext } from '../../platform/telemetry/subject.ts';
 import { buildInput } from '../buy.ts';
 import type { BatchDeps } from '../deps.ts';

@@ -21,7 +21,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { keepRefusedId, refuseKey } from '../../platform/idempotency/store.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { PurchaseInput } from '../purchase.ts';
-import { enqueueStatus } from './messages.ts';
+import { enqueueStatus } from './purchases.ts';
 import { lockQuote, useQuote } from './quotes.ts';
 
 export interface OpenOptions extends OpeningOptions {

@@ -42,8 +42,7 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
-import { collectWebhooks, type StatusChange } from './messages.ts';
-import { closeUnpaid } from './purchases.ts';
+import { collectWebhooks, type StatusChange, closeUnpaid } from './purchases.ts';
 
 export interface SeenCharge extends ReceivedMoney {
   readonly gatewayId: string;

@@ -7,7 +7,7 @@ import type { Money } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type AttentionReason, type PurchaseStatus } from '../../domain/states.ts';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
-import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/facts.ts';
+import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/esims.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
 import { requireEnded, type HoldOutcome } from '../../ledger/store/holds.ts';
 import { sendableMinor } from '../../payments/store/account.ts';
@@ -17,8 +17,12 @@ import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import { callFunction, composite } from '../../platform/database/functions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
-import { collectWebhooks, type StatusChange } from './messages.ts';
+import {
+  newPendingMessages,
+  type PendingMessages,
+  type WrittenEvent,
+} from '../../webhooks/store/messages.ts';
+import type { PurchaseEventStatus } from '../../webhooks/event-rules.ts';
 import { MAY_DELIVER, type SupplierOrder } from './supplier-orders.ts';
 
 const OPEN = purchaseStatusesBefore('FAILED');
@@ -280,4 +284,66 @@ export async function acceptOtherPackage(db: WorldDb, transactionId: string): Pr
        and supplier_orders.transaction_id = purchases.transaction_id and supplier_orders.state = 'delivered'
     returning coalesce(nullif(delivered_package_code, ''), 'another volume') as delivered`.execute(db);
   return rows[0]?.delivered;
+}
+
+/** What the function of a change returns. The account is null where nothing changed. */
+export interface StatusChange extends WrittenEvent {
+  readonly account_id: string | null;
+}
+
+/**
+ * Hands a change's webhooks on. No change: the step was done before, and its unsent webhooks are handed on
+ * again.
+ */
+export async function collectWebhooks(
+  trx: WorldDb,
+  transactionId: string,
+  change: StatusChange,
+  pending: PendingMessages,
+): Promise<void> {
+  if (change.account_id === null) return findUnsent(trx, transactionId, pending);
+  pending.accountId = change.account_id;
+  pending.ids.push(...(change.message_ids ?? []));
+}
+
+/** Enqueues the webhook of a status that the purchase has now. */
+export async function enqueueStatus(
+  trx: WorldDb,
+  transactionId: string,
+  status: PurchaseEventStatus,
+  pending: PendingMessages,
+): Promise<void> {
+  const args = { transaction_id: transactionId, status };
+  const change = await callFunction<StatusChange & { readonly is_new: boolean }>(
+    trx,
+    'write_present_status',
+    args,
+  );
+  if (change.account_id === null) return;
+  await collectWebhooks(
+    trx,
+    transactionId,
+    change.is_new ? change : { ...change, account_id: null },
+    pending,
+  );
+}
+
+/**
+ * Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have
+ * died.
+ */
+export async function findUnsent(
+  trx: WorldDb,
+  transactionId: string,
+  pending: PendingMessages,
+): Promise<void> {
+  const rows = await trx
+    .selectFrom('webhook_messages')
+    .select(['id', 'account_id'])
+    .where('subject', '=', transactionId)
+    .where('status', '=', 'PENDING')
+    .where('attempts', '=', 0)
+    .execute();
+  pending.accountId = rows[0]?.account_id ?? '';
+  pending.ids.push(...rows.map((row) => row.id));
 }

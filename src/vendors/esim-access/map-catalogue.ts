@@ -11,7 +11,7 @@ import {
   type RegionType,
 } from '../../catalogue/rules.ts';
 import type { PackageType } from '../../domain/states.ts';
-import { UnreadableAnswer } from '../http/json.ts';
+import { UnreadableAnswer } from '../http/transport.ts';
 import type { WireLocation, WirePackage } from './wire.ts';
 
 /** More unreadable rows than one in this many: the format has changed. */

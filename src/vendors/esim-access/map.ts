@@ -8,7 +8,7 @@ import type { TopUpTotals } from '../../esims/rules.ts';
 import type { Answer } from './client.ts';
 import type { NoAnswer } from '../http/transport.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
-import type { WireEsim } from './wire.ts';
+import { readEsims, type WireEsim, type WireEsimPage } from './wire.ts';
 
 type WireProfile = WireEsim['profile'];
 
@@ -111,4 +111,14 @@ export function profileOf({ profile: esim, packageList }: WireEsim): SupplierPro
     status: esimStatusOf(esimStatus),
     supplierStatus: esimStatus,
   };
+}
+
+/** A page of eSIMs; unknown where the vendor did not give a readable one. */
+export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
+  if (answer.kind !== 'answered') return readFailure(answer);
+  try {
+    return { outcome: 'done', value: readEsims(answer.obj) };
+  } catch (error) {
+    return { outcome: 'unknown', detail: `unreadable list: ${(error as Error).message}` };
+  }
 }

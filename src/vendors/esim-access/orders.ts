@@ -4,9 +4,9 @@
  */
 import type { FindRequest, ListedOrder, OrderSearch, Outcome } from '../../esims/port.ts';
 import { SupplierUnavailable } from '../../catalogue/port.ts';
-import { ask, type Answer, type Client } from './client.ts';
-import { CANCELLED_WITH_REFUND, readFailure } from './map.ts';
-import { readEsims, wireTimeOf, type WireEsim, type WireEsimPage } from './wire.ts';
+import { ask, type Client } from './client.ts';
+import { CANCELLED_WITH_REFUND, esimPageOf } from './map.ts';
+import { readEsims, wireTimeOf, type WireEsim } from './wire.ts';
 
 /** The most that the vendor gives at once. */
 const PAGE_SIZE = 500;
@@ -58,16 +58,6 @@ export async function findOrder(client: Client, request: FindRequest): Promise<O
 }
 
 const done = (value: OrderSearch): Outcome<OrderSearch> => ({ outcome: 'done', value });
-
-/** A page of eSIMs; unknown where the vendor did not give a readable one. */
-export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
-  if (answer.kind !== 'answered') return readFailure(answer);
-  try {
-    return { outcome: 'done', value: readEsims(answer.obj) };
-  } catch (error) {
-    return { outcome: 'unknown', detail: `unreadable list: ${(error as Error).message}` };
-  }
-}
 
 /** Half of the pages that the vendor numbers: a longer list is an error. */
 const MAX_PAGES = 5_000;

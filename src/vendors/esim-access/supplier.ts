@@ -15,8 +15,9 @@ import {
   isUnallocated,
   profileOf,
   totalsOf,
+  esimPageOf,
 } from './map.ts';
-import { esimPageOf, findOrder, listOrders } from './orders.ts';
+import { findOrder, listOrders } from './orders.ts';
 import { readBalance, readEventsUrl, readOrder, readTopUp, readUsages, type WireEsim } from './wire.ts';
 import { readEvent } from './webhook.ts';
 

@@ -3,7 +3,7 @@
  * numbers as text, two names for the error text, null codes. Strictly where a wrong guess would cost money.
  */
 import { z } from 'zod';
-import { readAs, UnreadableAnswer } from '../http/json.ts';
+import { readAs, UnreadableAnswer } from '../http/transport.ts';
 
 /** Absent, null and values that are not scalars are "". */
 const text = z

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../domain/clock.ts';
 import { CONVERTED_CURRENCIES } from '../../domain/money.ts';
 import type { RateSource } from '../../catalogue/port.ts';
-import { parseWithNumbersAsText } from '../http/json.ts';
-import { createTransport } from '../http/transport.ts';
+import { parseWithNumbersAsText, createTransport } from '../http/transport.ts';
 import { rateText } from './decimal.ts';
 
 const OPEN_ENDPOINT = 'https://open.er-api.com/v6/latest/USD';

@@ -3,7 +3,7 @@
  * money. Every number arrives as the text it was written as, so that ids of 64 bits and amounts lose nothing.
  */
 import { z } from 'zod';
-import { parseWithNumbersAsText, readAs, UnreadableAnswer } from '../http/json.ts';
+import { parseWithNumbersAsText, readAs, UnreadableAnswer } from '../http/transport.ts';
 
 /** Reads a value; throws UnreadableAnswer with the first field that is not as the schema wants it. */
 export function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { DAY_MS } from '../../../src/domain/clock.ts';
 import type { ExamplesByOperation } from '../../../src/platform/http/docs/openapi.ts';
-import { compileRoutes } from '../../../src/platform/http/middleware/find-route.ts';
+import { compileRoutes } from '../../../src/platform/http/middleware/routing.ts';
 import type { Route } from '../../../src/platform/http/route.ts';
 import recorded from '../../../src/app/routes/examples.json' with { type: 'json' };
 

@@ -1,7 +1,7 @@
 /** The books of tests of orders at suppliers: a catalogue, a funded wallet, and purchases that are paid. */
 import { expect } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../../src/catalogue/store/catalogue.ts';
-import { refreshEsim } from '../../../src/esims/store/facts.ts';
+import { refreshEsim } from '../../../src/esims/store/esims.ts';
 import { ensureWallet, fundWallet } from '../../../src/ledger/store/ledger.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { openPurchase } from '../../../src/purchases/store/opening.ts';

@@ -4,7 +4,7 @@
 import { connectClient } from '../../../src/platform/temporal/connect.ts';
 import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
 import { createPurchaseEngine } from '../../../src/app/temporal/purchase-engine.ts';
-import { newEsimId, newTransactionId } from '../../../src/platform/idempotency/transaction-id.ts';
+import { newEsimId, newTransactionId } from '../../../src/platform/idempotency/identify-request.ts';
 import type { ChargeQuote } from '../../../src/payments/rules.ts';
 import type { PurchaseInput, PurchaseTimings } from '../../../src/purchases/purchase.ts';
 import { type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';

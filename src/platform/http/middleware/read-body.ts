@@ -13,7 +13,7 @@ import { createByteBudget, type ByteBudget } from '../budgets.ts';
 import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { BytesBody } from '../route.ts';
-import { pickShape } from './find-route.ts';
+import { pickShape } from './routing.ts';
 
 const JSON_CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 

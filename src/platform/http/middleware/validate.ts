@@ -5,8 +5,7 @@
  */
 import type { z } from 'zod';
 import { DomainError, problemsText } from '../../../domain/errors.ts';
-import type { RawQuery } from '../query.ts';
-import type { Middleware } from '../request.ts';
+import type { RawQuery, Middleware } from '../request.ts';
 import type { MissingFields, Route } from '../route.ts';
 
 export function validate(): Middleware {
