@@ -36,7 +36,10 @@ export async function fromRows<Result>(input: unknown, run: () => Promise<Result
 /** This run continues an earlier one, whose callers have been answered. */
 export const isContinued = (): boolean => workflowInfo().continuedFromExecutionRunId !== undefined;
 
-/** Starts a workflow that outlives its caller. Waits until it has begun and no longer. `false`: one of this id is running already. */
+/**
+ * Starts a workflow that outlives its caller. Waits until it has begun and no longer. `false`: one of this id
+ * is running already.
+ */
 export async function startDetached<Input>(
   workflow: string | ((input: Input) => Promise<unknown>),
   input: Input,

@@ -1,5 +1,6 @@
 /**
- * What the Temporal UI finds a workflow by: search attributes, typed. No personal data: values are stored in clear and indexed.
+ * What the Temporal UI finds a workflow by: search attributes, typed. No personal data: values are stored in
+ * clear and indexed.
  */
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';

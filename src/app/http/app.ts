@@ -20,8 +20,7 @@ import {
   limitRequests,
   type RateLimits,
 } from '../../platform/http/middleware/rate-limit.ts';
-import { readBody, type BodyLimits } from '../../platform/http/middleware/read-body.ts';
-import { validate } from '../../platform/http/middleware/validate.ts';
+import { readBody, type BodyLimits, validate } from '../../platform/http/middleware/input.ts';
 import type { RequestState } from '../../platform/http/request.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { HttpEvents } from '../../platform/telemetry/events.ts';
