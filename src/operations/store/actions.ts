@@ -251,17 +251,9 @@ async function insertAction(
       by_person: short(request.by),
       reason: short(request.reason),
       evidence: request.evidence === undefined ? null : short(request.evidence),
-      amount_minor: null,
-      currency: null,
       package_code: request.packageCode ?? null,
       goodwill: request.goodwill === true,
       status: 'BEGUN',
-      refusal: null,
-      detail: null,
-      approved_by: null,
-      decision_reason: null,
-      expires_at: null,
-      closed_at: null,
       ...fields,
     })
     .onConflict((conflict) => conflict.doNothing())
