@@ -1,7 +1,4 @@
-/**
- * Carries jobs out. Rows say what is left to do, so a job may be run again at any time, and twice at once:
- * each kind sees to it that a row takes effect once.
- */
+/** Rows say what is left to do, so a job may be run again, or twice at once: each row takes effect once. */
 import type { RawBuilder } from 'kysely';
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';

@@ -1,4 +1,4 @@
-/** Accounts as operators see them: who they are, what they have in one environment, their keys and webhooks. */
+/** Accounts as operators see them: terms, what they have in one environment, keys and webhooks. */
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
 import { findAccountRow, listKeys } from '../accounts/store/accounts.ts';
 import { countAccess, listAccountRows, listMemberSignIns } from '../accounts/store/find-accounts.ts';
@@ -9,8 +9,14 @@ import type { PageQuery } from '../domain/page.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { isOwnTransaction, readTransactions } from '../purchases/store/list-transactions.ts';
-import { isOwnMessage, listEndpointsOf, readMessages } from './store/account-webhooks.ts';
-import { countOpen, findOwn, readBalances } from './store/accounts.ts';
+import {
+  countOpen,
+  findOwn,
+  isOwnMessage,
+  listEndpointsOf,
+  readBalances,
+  readMessages,
+} from './store/accounts.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
 
 /** Of one environment. */

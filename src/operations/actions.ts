@@ -8,6 +8,7 @@ import { EngineUnavailable } from '../domain/outcome.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import { fromRow } from '../platform/http/present.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
 import type { OperatorEngine, WorkflowStart } from './engine.ts';
@@ -32,6 +33,7 @@ import {
   type EffectPreview,
 } from './store/actions.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
+import type { RepairAuthor } from './store/events-and-messages.ts';
 import { countReplacedBefore } from './store/replacement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import type { ActionRow } from './store/tables.ts';
@@ -106,11 +108,10 @@ export function createOperatorActions(deps: OperatorActionDeps) {
   };
 }
 
-interface ReplayOptions {
+/** The person who retries, and whether it is a dry run. */
+export interface ReplayOptions extends RepairAuthor {
   /** false: money that is still on hold stays there. */
   readonly mayCancel?: boolean | undefined;
-  readonly by: string;
-  readonly reason: string;
   readonly isDryRun?: boolean;
 }
 
@@ -183,13 +184,11 @@ async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<A
   return asked.outcome === 'go' ? wakeAndWait(deps, asked) : asked;
 }
 
-interface OnRecord {
-  readonly actionId: string;
-  readonly transactionId: string;
-}
-
 /** Wakes the purchase's workflow, and waits for the action's row to close. */
-async function wakeAndWait(deps: OperatorActionDeps, action: OnRecord): Promise<ActionOutcome> {
+async function wakeAndWait(
+  deps: OperatorActionDeps,
+  action: Pick<ActionRequest, 'actionId' | 'transactionId'>,
+): Promise<ActionOutcome> {
   try {
     await wake(deps, action.transactionId);
   } catch (error) {
@@ -273,7 +272,8 @@ async function replay(
 
 const statusOf = ({ facts }: ActionSubject): string => `${facts.status}, ${situationOf(facts)}`;
 
-function detailOf(made: ActionOutcome): string {
+/** An outcome in words. */
+export function detailOf(made: ActionOutcome): string {
   switch (made.outcome) {
     case 'done':
       return made.did;
@@ -286,31 +286,16 @@ function detailOf(made: ActionOutcome): string {
   }
 }
 
+/** Who approved or declined it is `approvedBy`; what was done, or why it was refused, is `detail`. */
 function recordOf(row: ActionRow) {
+  const { amount_minor: amountMinor, currency, status } = row;
   return {
+    ...fromRow(row),
     actionId: row.id,
-    transactionId: row.transaction_id,
-    action: row.action,
     by: row.by_person,
-    reason: row.reason,
-    evidence: row.evidence,
-    amount:
-      row.amount_minor === null || row.currency === null
-        ? null
-        : { amountMinor: row.amount_minor, currency: row.currency },
-    packageCode: row.package_code,
-    goodwill: row.goodwill,
-    status: row.status,
-    /** What was done, or why it was refused. */
-    detail: row.detail,
-    refusal: row.refusal,
-    /** Who approved or declined it. */
-    approvedBy: row.approved_by,
-    decisionReason: row.decision_reason,
-    createdAt: row.created_at,
-    closedAt: row.closed_at,
+    amount: amountMinor === null || currency === null ? null : { amountMinor, currency },
     /** While it waits for a second person. */
-    expiresAt: row.status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
+    expiresAt: status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
   };
 }
 

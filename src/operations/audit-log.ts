@@ -1,29 +1,14 @@
 /**
- * One log of what people did: changes of accounts, keys and people, sign-ins and refusals, and the operator
- * actions of one environment. Both tables are read from their newest row and merged; at one moment the first
- * table's rows come first.
+ * One log of what people did: changes of accounts, keys and people, and the operator actions of one
+ * environment. At one moment the first table's rows come first.
  */
-import type { Money } from '../domain/money.ts';
 import { listAuditRows, type AuditFilters } from '../accounts/store/audit.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { redactText } from '../platform/telemetry/redact.ts';
-import type { ActionRecordStatus } from './rules.ts';
 import { listLoggedActions, type LoggedAction } from './store/audit-log.ts';
 
-export interface AuditLine {
-  readonly id: string;
-  readonly at: Date;
-  readonly by: string;
-  readonly action: string;
-  /** An id, or the method and path of a refused request. */
-  readonly subject: string;
-  /** What was done, or why it was refused. */
-  readonly detail: string | null;
-  readonly amount: Money | null;
-  readonly reason: string | null;
-  readonly approvedBy: string | null;
-  readonly outcome: ActionRecordStatus;
-}
+/** `subject`: an id, or the method and path of a refused request. */
+export type AuditLine = Awaited<ReturnType<typeof readAuditLog>>['items'][number];
 
 /** The row that a page ended with. `atMicros`: since 1970. */
 export type AuditCursor =
@@ -33,11 +18,6 @@ export type AuditCursor =
 export interface AuditQuery extends AuditFilters {
   readonly after?: AuditCursor | undefined;
   readonly limit: number;
-}
-
-interface Placed {
-  readonly line: AuditLine;
-  readonly cursor: AuditCursor;
 }
 
 /** Above every id of an action, and below every id of the other table. */
@@ -71,7 +51,7 @@ export async function readAuditLog(
   };
 }
 
-function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]): Placed {
+function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]) {
   const { amountMinor, currency, reason, approvedBy, ...facts } = row.detail as Record<string, unknown>;
   const isAmount = typeof amountMinor === 'string' && /^\d+$/.test(amountMinor);
   const line = {
@@ -86,7 +66,7 @@ function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]): Pla
     approvedBy: textOrNull(approvedBy),
     outcome: row.action.endsWith('.refuse') ? 'REFUSED' : 'DONE',
   } as const;
-  return { line, cursor: { source: 'account', atMicros: row.atMicros, id: row.id } };
+  return { line, cursor: { source: 'account' as const, atMicros: row.atMicros, id: row.id } };
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? redactText(value) : null);
@@ -99,7 +79,7 @@ function factsText(facts: Readonly<Record<string, unknown>>): string | null {
   return parts.length === 0 ? null : redactText(parts.join(', '));
 }
 
-function ofAction(row: LoggedAction): Placed {
+function ofAction(row: LoggedAction) {
   const { amount_minor: amountMinor, currency, refusal, detail, evidence, decision_reason: why } = row;
   const parts = [refusal, detail, evidence && `evidence: ${evidence}`, why && `decision: ${why}`].filter(
     (part) => part,
@@ -116,5 +96,5 @@ function ofAction(row: LoggedAction): Placed {
     approvedBy: row.approved_by,
     outcome: row.status,
   };
-  return { line, cursor: { source: 'action', atMicros: row.atMicros, id: row.id } };
+  return { line, cursor: { source: 'action' as const, atMicros: row.atMicros, id: row.id } };
 }

@@ -1,8 +1,4 @@
-/**
- * Batch repairs. A person asks for one action on what a filter of the stuck list finds, and each item is
- * tried out first. Another person approves the list. Then the workers take the action on each row, as if the
- * first person had asked for it alone.
- */
+/** Each item is tried out first. Once another person approves the list, the workers act on each row. */
 import { randomBytes } from 'node:crypto';
 import type { Session } from '../domain/callers.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -15,7 +11,7 @@ import { MAX_JOB_ROWS } from '../jobs/rules.ts';
 import { findJob, listJobs, listRows, noteRow, type Job, type JobRow } from '../jobs/store/jobs.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
-import type { OperatorActions } from './actions.ts';
+import { detailOf, type OperatorActions } from './actions.ts';
 import {
   mayRepair,
   nextAttemptMs,
@@ -79,10 +75,7 @@ export async function previewBatchRepair(
   return planBatchRepair(deps, { ...request, by, reason: 'a dry run' });
 }
 
-/**
- * FORBIDDEN if the role may not take this action, which is then recorded. VALIDATION_ERROR where nothing can be
- * repaired, or the key was used for another.
- */
+/** FORBIDDEN, which is then recorded. VALIDATION_ERROR: nothing to repair, or the key was used before. */
 export async function askForBatchRepair(
   deps: BatchRepairDeps,
   session: Session,
@@ -107,10 +100,7 @@ export async function askForBatchRepair(
   return readBatchRepair(deps, inserted.existing);
 }
 
-/**
- * Once approved the workers carry it out. NOT_FOUND; FORBIDDEN for the person who asked, or if that person lacks
- * the permission by now; VALIDATION_ERROR where it does not wait.
- */
+/** NOT_FOUND; FORBIDDEN for the asker, or if the asker may not do so any more; VALIDATION_ERROR. */
 export async function decideBatchRepair(
   deps: BatchRepairDeps,
   { person: { email: by } }: Session,
@@ -216,17 +206,17 @@ async function previewRow(
     };
   }
   const seen = await actions.previewEffect({ transactionId, action: action, by, reason, evidence });
-  switch (seen.outcome) {
-    case 'would-do':
-      return { ...row, isPossible: true, amount: seen.amount, preview: seen.did };
-    case 'refused':
-      return { ...row, preview: `${seen.code}: ${seen.detail}` };
-    case 'done':
-      return { ...row, preview: `was done before: ${seen.did}` };
-    case 'waits-for-approval':
-      return { ...row, preview: `awaits approval already: ${seen.actionId}` };
-  }
+  if (seen.outcome === 'would-do')
+    return { ...row, isPossible: true, amount: seen.amount, preview: seen.did };
+  return { ...row, preview: `${PREVIEWED[seen.outcome]}${detailOf(seen)}` };
 }
+
+/** Before what became of the same action. */
+const PREVIEWED = {
+  refused: '',
+  done: 'was done before: ',
+  'waits-for-approval': 'awaits approval already: ',
+} as const;
 
 /** What is needed to take the action on one row. */
 export type RowRepairDeps = Pick<BatchRepairDeps, 'db' | 'clock' | 'actions' | 'replayDeps'>;
@@ -308,15 +298,14 @@ const approveIfWaiting = (
 ): ActionOutcome | Promise<ActionOutcome> =>
   made.outcome === 'waits-for-approval' ? actions.approve(made.actionId, approver) : made;
 
-function rowOutcome(made: ActionOutcome): RowOutcome {
-  switch (made.outcome) {
-    case 'done':
-      return { status: 'DONE', detail: made.did };
-    case 'refused':
-      return { status: 'REFUSED', detail: `${made.code}: ${made.detail}` };
-    case 'unknown':
-      return { status: 'UNKNOWN', detail: made.detail };
-    case 'waits-for-approval':
-      return { status: 'UNKNOWN', detail: `awaits approval: ${made.actionId}` };
-  }
-}
+const STATUS_OF_OUTCOME = {
+  done: 'DONE',
+  refused: 'REFUSED',
+  unknown: 'UNKNOWN',
+  'waits-for-approval': 'UNKNOWN',
+} as const;
+
+const rowOutcome = (made: ActionOutcome): RowOutcome => ({
+  status: STATUS_OF_OUTCOME[made.outcome],
+  detail: `${made.outcome === 'waits-for-approval' ? 'awaits approval: ' : ''}${detailOf(made)}`,
+});

@@ -1,7 +1,4 @@
-/**
- * Gauges. The worker reads the figures at its own pace, so a scrape costs the database nothing. Figures that
- * could not be read are absent, never old: an alert on absence says that nothing monitors.
- */
+/** Figures that could not be read are absent, never old: an alert on absence says that nothing monitors. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Environment } from '../domain/account.ts';
 import type { Overdue } from '../esims/store/due.ts';

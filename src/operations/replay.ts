@@ -1,7 +1,4 @@
-/**
- * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase
- * or funding. Idempotent; the person and the reason are on record.
- */
+/** Retries an item of the stuck list. Idempotent; the person and the reason are on record. */
 import type { Session } from '../domain/callers.ts';
 import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -11,7 +8,7 @@ import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
 import type { WebhookEngine } from '../webhooks/engine.ts';
-import type { OperatorActions, ReplayStep } from './actions.ts';
+import type { OperatorActions, ReplayOptions, ReplayStep } from './actions.ts';
 import {
   dismissByHand,
   findEvent,
@@ -19,7 +16,6 @@ import {
   findUndelivered,
   markAppliedByHand,
   reopenByHand,
-  type RepairAuthor,
 } from './store/events-and-messages.ts';
 import { findTransactionId } from './store/timeline.ts';
 import type { StuckLimits } from './stuck-rules.ts';
@@ -41,13 +37,14 @@ export interface Replayed {
   readonly steps: readonly ReplayStep[];
 }
 
-/** The person who retries, and whether it is a dry run. */
-type Request = RepairAuthor & { readonly isDryRun: boolean; readonly mayCancel?: boolean };
-
 const EVENT_ID = /^event-(\d{1,18})$/;
 
 /** Retries every step that can be retried. undefined: unknown id. */
-export async function replay(deps: ReplayDeps, id: string, request: Request): Promise<Replayed | undefined> {
+export async function replay(
+  deps: ReplayDeps,
+  id: string,
+  request: ReplayOptions,
+): Promise<Replayed | undefined> {
   const eventId = EVENT_ID.exec(id)?.[1];
   if (eventId !== undefined) return replayEvent(deps, BigInt(eventId), request);
   const messages = await sendMessages(deps, id, request);
@@ -69,7 +66,11 @@ export async function replay(deps: ReplayDeps, id: string, request: Request): Pr
   };
 }
 
-async function replayEvent(deps: ReplayDeps, id: bigint, request: Request): Promise<Replayed | undefined> {
+async function replayEvent(
+  deps: ReplayDeps,
+  id: bigint,
+  request: ReplayOptions,
+): Promise<Replayed | undefined> {
   const event = await findEvent(deps.db, id);
   if (!event) return undefined;
   const transactionId = event.transaction_id ?? `event-${id}`;
@@ -81,7 +82,7 @@ async function applyEvent(
   deps: ReplayDeps,
   event: GatewayEventRow,
   transactionId: string,
-  { isDryRun, ...who }: Request,
+  { isDryRun, ...who }: ReplayOptions,
 ): Promise<ReplayStep> {
   const step = `apply event-${event.id}`;
   if (isDryRun) return { step, outcome: 'would-do', detail: event.type };
@@ -98,7 +99,7 @@ async function applyEvent(
 async function sendMessages(
   { db, clock, limits, webhookEngine }: ReplayDeps,
   id: string,
-  { isDryRun, ...who }: Request,
+  { isDryRun, ...who }: ReplayOptions,
 ): Promise<ReplayStep[]> {
   const now = clock.now();
   const undelivered = await findUndelivered(db, id, {

@@ -1,7 +1,4 @@
-/**
- * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the API and
- * the step that performs the action use the same rules. The rules of the ledger have the last word.
- */
+/** Which operator actions are available, and why one is refused. The ledger has the last word. */
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import { MAX_REASON_CHARACTERS, MIN_REASON_CHARACTERS } from '../domain/reasons.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';

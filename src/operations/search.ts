@@ -37,10 +37,7 @@ type Hit = Omit<Found, 'account'> & { readonly accountId: string | null };
 /** Enough for one page. */
 export const MAX_FOUND = 20;
 
-/**
- * At most 20 in all; `isCut`: there are more. Complete ids, and parts of names and e-mail addresses of
- * accounts. People only where the role may manage them, differences only where it may see them.
- */
+/** Complete ids, and parts of names and e-mail addresses. People and differences by the role. */
 export async function search(
   deps: Omit<AccountDeps, 'stuck'>,
   text: string,
@@ -71,31 +68,35 @@ export async function search(
 
 type SearchDeps = Parameters<typeof search>[0];
 
+const hit = (
+  kind: Hit['kind'],
+  id: string,
+  title: string,
+  accountId: string | null,
+  foundBy: FoundBy = 'id',
+): Hit => ({ kind, id, title, accountId, foundBy });
+
 async function searchTransactions({ db }: SearchDeps, text: string): Promise<Hit[]> {
   const found = await findTransactions(db, text, MAX_FOUND + 1);
-  return found.map(({ transactionId: id, kind, accountId, foundBy, packageName, status, ...amount }) => {
+  return found.map(({ transactionId, kind, accountId, foundBy, packageName, status, ...amount }) => {
     const price = `${amount.currency} ${formatAmount(amount)}`;
-    return { kind, id, title: `${packageName ?? 'Wallet funding'}, ${price}, ${status}`, accountId, foundBy };
+    const title = `${packageName ?? 'Wallet funding'}, ${price}, ${status}`;
+    return hit(kind, transactionId, title, accountId, foundBy);
   });
 }
 
 async function searchKeys({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
-  const key = await findKeyRow(accounts, text, environment);
-  if (!key) return [];
-  const { id, accountId, companyName, revokedAt } = key;
-  const title = `${key.key}, ${companyName}${revokedAt ? ', revoked' : ''}`;
-  return [{ kind: 'key', id, title, accountId, foundBy: 'id' }];
+  const row = await findKeyRow(accounts, text, environment);
+  if (!row) return [];
+  const { id, accountId, key, companyName, revokedAt } = row;
+  return [hit('key', id, `${key}, ${companyName}${revokedAt ? ', revoked' : ''}`, accountId)];
 }
 
 async function searchMembers({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
   const members = await findMemberRows(accounts, text);
-  return members.map(({ id, accountId, name, email, role }) => ({
-    kind: 'member',
-    id,
-    title: `${name}, ${email}, ${role}`,
-    accountId,
-    foundBy: 'id',
-  }));
+  return members.map(({ id, accountId, name, email, role }) =>
+    hit('member', id, `${name}, ${email}, ${role}`, accountId),
+  );
 }
 
 async function searchPeople({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
@@ -103,28 +104,20 @@ async function searchPeople({ accounts }: SearchDeps, text: string): Promise<Hit
   const person = byId ?? (await findPerson(accounts, { email: text.toLowerCase() }));
   if (!person) return [];
   const { id, name, role, email } = person;
-  const foundBy = byId ? 'id' : 'name or e-mail';
-  return [{ kind: 'person', id, title: `${name}, ${email}, ${role}`, accountId: null, foundBy }];
+  return [hit('person', id, `${name}, ${email}, ${role}`, null, byId ? 'id' : 'name or e-mail')];
 }
 
 async function searchAccounts({ accounts }: SearchDeps, text: string): Promise<Hit[]> {
   const { items } = await listAccountRows(accounts, { text, page: 1, limit: MAX_FOUND + 1 });
-  return items.map(({ id, name, email, plan, disabledAt }) => ({
-    kind: 'account',
-    id,
-    title: `${name}, ${email}, ${plan}${disabledAt ? ', disabled' : ''}`,
-    accountId: id,
-    foundBy: id === text ? 'id' : 'name or e-mail',
-  }));
+  return items.map(({ id, name, email, plan, disabledAt }) => {
+    const title = `${name}, ${email}, ${plan}${disabledAt ? ', disabled' : ''}`;
+    return hit('account', id, title, id, id === text ? 'id' : 'name or e-mail');
+  });
 }
 
 async function searchRequests({ accounts, environment }: SearchDeps, text: string): Promise<Hit[]> {
   const requests = await findRequestRows(accounts, text, environment, MAX_FOUND + 1);
-  return requests.map(({ requestId, accountId, method, path, status }) => ({
-    kind: 'request',
-    id: requestId,
-    title: `${method} ${path}: ${status}`,
-    accountId,
-    foundBy: 'id',
-  }));
+  return requests.map(({ requestId, accountId, method, path, status }) =>
+    hit('request', requestId, `${method} ${path}: ${status}`, accountId),
+  );
 }

@@ -140,10 +140,7 @@ export const stuckLimits = (timings: {
   openChargeMs: timings.openChargeForMs + 10 * MINUTE_MS,
   /** After the time to pay. The last check follows at once and takes seconds. */
   closeUnpaidMs: 10 * MINUTE_MS,
-  /**
-   * A refund that was not requested, or not answered. It is requested within seconds. An unknown outcome is
-   * clear after half a minute, and that of a part after an hour.
-   */
+  /** Unanswered. An unknown outcome is clear after half a minute, and that of a part after an hour. */
   askRefundMs: 15 * MINUTE_MS,
   /** A refund under way at the gateway. Banks take up to ten working days, with two weekends between. */
   sendRefundMs: 14 * DAY_MS,

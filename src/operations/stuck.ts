@@ -1,7 +1,4 @@
-/**
- * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight,
- * abandoned or settled never appears. One cause appears once, under its most specific class. Reads only.
- */
+/** The stuck list: overdue rows, and open ones that no workflow carries. One cause appears once. */
 import type { Clock } from '../domain/clock.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { DISPUTE_REASONS } from '../domain/states.ts';

@@ -1,7 +1,6 @@
 /**
- * The books for finance: the trial balance, what each day and each merchant earned, and money that waits.
- * Guarantee: every figure is a sum of ledger entries, except for open holds and refunds; amounts become
- * decimals only as text.
+ * Reports for finance. Guarantee: every figure is a sum of ledger entries, except for open holds and refunds;
+ * amounts become decimals only as text.
  */
 import { csvOf } from '../domain/csv.ts';
 import { classOf, sidesOf } from '../ledger/chart-of-accounts.ts';
@@ -202,10 +201,7 @@ const WAITING_COLUMNS: Columns<Waiting['lines'][number]> = {
   oldest_at: (line) => line.oldestAt.toISOString(),
 };
 
-/**
- * Of accounts newest first, otherwise of one purchase or funding in the order of booking, by any id that leads to
- * it. NOT_FOUND.
- */
+/** Of accounts newest first, of a purchase in the order of booking, by any id that leads to it. NOT_FOUND. */
 export async function readLedger(
   { db }: BooksDeps,
   { id, limit }: { readonly id: string; readonly limit: number },

@@ -3,9 +3,8 @@ import type { ReconcileSummary } from './payment-rules.ts';
 /** Runs reconciliation in a worker, which knows the vendors. */
 export interface ReconcileEngine {
   /**
-   * Returns when the run has ended; null where nothing has happened yet. Without a range: everything since
-   * the last regular run. Throws EngineUnavailable without Temporal, and the error of a run that ended
-   * unfinished.
+   * null where nothing has happened yet. Without a range: everything since the last regular run. Throws
+   * EngineUnavailable, and the error of a run that ended unfinished.
    */
   reconcile(request: {
     readonly askedBy: string;

@@ -1,7 +1,6 @@
 /**
- * The gateway's half of a run: its statement is read into the run's lines and compared with payments, refunds
- * and disputes in both directions. Guarantee: what the statement lacks counts as missing only when the
- * gateway, asked for it by reference, does not hold it either.
+ * The gateway's half of a run. Guarantee: what the statement lacks counts as missing only when the gateway,
+ * asked for it by reference, does not hold it either.
  */
 import {
   compareCharge,

@@ -122,9 +122,8 @@ export interface OurCharge {
 }
 
 /**
- * Compares what the gateway holds for one reference with what is booked under it. No lines: the gateway holds
- * nothing. Lines without a charge: the charge is older than the statement, so only what was taken back is
- * compared.
+ * No lines: the gateway holds nothing. Lines without a charge: the charge is older than the statement, so
+ * only what was taken back is compared.
  */
 export function compareCharge(
   reference: string,

@@ -1,8 +1,6 @@
 /**
- * Compares our books with the gateway's statement and the supplier's orders and balance. What differs is kept
- * as an open difference until it is gone or a person closes it. Guarantee: moves no money, and can be
- * interrupted anywhere and resumed. A vendor that does not answer leaves the run unfinished, never as if
- * nothing differed.
+ * Compares our books with the vendors'. Guarantee: moves no money, and can be interrupted anywhere and
+ * resumed. A vendor that does not answer leaves the run unfinished, never as if nothing differed.
  */
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '../domain/clock.ts';

@@ -112,8 +112,8 @@ export interface SupplierUse {
 }
 
 /**
- * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases
- * continue while it is read, so only a range is known, and every reading narrows it.
+ * Balance plus use: changes only when we pay the supplier, or when one of the two is wrong. Purchases
+ * continue while it is read, so only a range is known.
  */
 export interface AgreedSum {
   readonly fromUsdE4: bigint;
@@ -123,10 +123,7 @@ export interface AgreedSum {
 /** Subject of the one difference that there can be about the balance. */
 export const BALANCE_SUBJECT = 'supplier-balance';
 
-/**
- * Compares a reading with the sum agreed on so far; null: none yet, and this reading becomes it. A deposit
- * shows as a difference until a person closes it, which agrees on the new sum.
- */
+/** null: none yet, and this reading becomes it. A person who closes a difference agrees on the new sum. */
 export function compareBalance(
   reading: { readonly before: SupplierUse; readonly balanceUsdE4: bigint; readonly after: SupplierUse },
   agreed: AgreedSum | null,

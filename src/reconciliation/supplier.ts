@@ -1,7 +1,6 @@
 /**
- * The supplier's half of a run. Its list of orders is read into the run's lines and compared with deliveries
- * in both directions. Then its balance is compared with what the ledger has used. Guarantee: asks slowly, and
- * counts as missing only what the supplier does not list when asked for it alone.
+ * The supplier's half of a run: orders and balance. Guarantee: counts as missing only what the supplier does
+ * not list when asked for it alone.
  */
 import { compareBalance, compareOrders, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';

@@ -15,7 +15,7 @@ import {
   listAccountMembers,
   listUndeliveredMessages,
 } from '../../src/operations/accounts.ts';
-import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/account-webhooks.ts';
+import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/accounts.ts';
 import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { ago, NOW, rowsOf } from './stuck.support.ts';

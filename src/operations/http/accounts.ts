@@ -1,7 +1,4 @@
-/**
- * Accounts, for operators: their terms, members, keys and webhooks. No secret is read: of a key its ends, of a
- * URL its host.
- */
+/** No secret is read: of a key its ends, of a URL its host. */
 import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { ACCOUNT_TYPES, hasOwnLimit, PLANS } from '../../domain/account.ts';
@@ -32,7 +29,7 @@ import { TRANSACTION_TYPES } from '../../purchases/store/list-transactions.ts';
 import { DISABLED_REASONS, MESSAGE_STATUSES } from '../../webhooks/rules.ts';
 import { MAX_LISTED_ENDPOINTS } from '../accounts.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
-import { MAX_ATTEMPTS } from '../store/account-webhooks.ts';
+import { MAX_ATTEMPTS } from '../store/accounts.ts';
 
 const ACCOUNTS = '/ops/accounts';
 const ONE_ACCOUNT = `${ACCOUNTS}/{accountId}` as const;

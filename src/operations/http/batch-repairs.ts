@@ -21,7 +21,16 @@ import type { Route } from '../../platform/http/route.ts';
 import { BATCH_REPAIR_ACTIONS } from '../batch-repair-rules.ts';
 import { amountOfRow, type readBatchRepair } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
-import { CLASSES, currencyCode, MAX_OLDER_SECONDS, moneyFields, reason, stuckClassField } from './shared.ts';
+import {
+  amountOf,
+  CLASSES,
+  currency,
+  currencyCode,
+  MAX_OLDER_SECONDS,
+  moneyFields,
+  reason,
+  stuckClassField,
+} from './shared.ts';
 
 const routes = operatorRoutes<OperatorCases>('Batch repairs', {
   repairId: idParameter('repair', 'The `repairId` of a batch repair', 'No such batch repair'),
@@ -80,8 +89,7 @@ const batchRepairsQuery = z.object({
   }).optional(),
 });
 
-const currency = z.string().meta({ example: 'NGN' });
-const total = z.object({ amount: money('In `currency`'), currency });
+const total = z.object(amountOf);
 
 const rowFields = {
   transactionId: z.string(),

@@ -1,7 +1,4 @@
-/**
- * An operator action from its preview to its closed record. Its effect and its record are written in one
- * transaction. A closed record never changes. The same key is the same action, however often it is sent.
- */
+/** An operator action from its preview to its closed record, which never changes. */
 import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import { actionSpec, type ActionQueue } from '../../accounts/operators/action-table.ts';
@@ -63,9 +60,8 @@ const updateAction = (
     .executeTakeFirstOrThrow();
 
 /**
- * Judges a request by the rows and the approval limits, once, and records it, also when it is refused. From
- * then on its row is open until the workflow has performed it, or it waits for a second person. A repeated
- * key returns the existing record.
+ * Judges a request by the rows and the limits, and records it, also when it is refused. Then its row is open
+ * until its workflow has performed it, or it waits for a second person.
  */
 export async function askForAction(db: WorldDb, request: ActionRequest, at: Judging): Promise<AskOutcome> {
   const { now } = at;
@@ -255,17 +251,9 @@ async function insertAction(
       by_person: short(request.by),
       reason: short(request.reason),
       evidence: request.evidence === undefined ? null : short(request.evidence),
-      amount_minor: null,
-      currency: null,
       package_code: request.packageCode ?? null,
       goodwill: request.goodwill === true,
       status: 'BEGUN',
-      refusal: null,
-      detail: null,
-      approved_by: null,
-      decision_reason: null,
-      expires_at: null,
-      closed_at: null,
       ...fields,
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -289,10 +277,7 @@ function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject |
   return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
 }
 
-/**
- * Performs a begun action: its effect and its record in one transaction, by the rows as they are now.
- * Idempotent: the first outcome stays. Adds the webhooks that it wrote.
- */
+/** Effect and record in one transaction. Idempotent: the first outcome stays. Adds the webhooks it wrote. */
 export function carryOutAction(
   db: WorldDb,
   actionId: string,

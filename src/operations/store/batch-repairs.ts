@@ -102,7 +102,7 @@ export async function findTaken(db: WorldDb, transactionIds: readonly string[]) 
 
 export type Decision = 'approve' | 'decline';
 
-/** The decision of a second person. A refused try is on record. `decided`: now, or before by the same person. */
+/** A refused try is on record. `decided`: now, or before by the same person. */
 export async function recordDecision(
   db: WorldDb,
   id: string,

@@ -1,7 +1,4 @@
-/**
- * Money of a dispute, once a person knows its outcome. What lies in suspense for it becomes ours or our loss,
- * in its own currency, and needs-attention is cleared.
- */
+/** Money in suspense for a dispute becomes ours or our loss once a person knows its outcome. */
 import { sql } from 'kysely';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
@@ -21,10 +18,8 @@ import type { ActionRequest } from '../rules.ts';
 import type { ActionEffect, ActionSubject } from './subject.ts';
 
 /**
- * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken
- * back without a dispute. Won: what was at risk is where it was before. Lost: the bank has it, by the
- * gateway's word or this person's, and what is missing in suspense is our loss. What a wallet had got is not:
- * the wallet paid it, or its account owes it.
+ * Won: what was at risk is where it was before. Lost: the bank has it, and what is missing in suspense is our
+ * loss. What a wallet had got is not: the wallet paid it, or its account owes it.
  */
 export const settleDispute: ActionEffect = async (trx, action, subject) => {
   const {
@@ -66,7 +61,7 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
     });
   if (others.length === 0) {
     const isMissing = (await findMissing(trx, subject, [])).length > 0;
-    await setAttention(trx, subject, DISPUTE_REASONS, isMissing ? REVERSED : null);
+    await setAttention(trx, subject.transactionId, DISPUTE_REASONS, isMissing ? REVERSED : null);
   }
   const what = dispute ? 'Dispute' : 'Reversal';
   if (outcome === 'won')
@@ -80,7 +75,7 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
 
 /**
  * How many settlements came before the requested one. The next dispute is a new settlement; the same request
- * again answers the last one, also for a named dispute that is settled while others are still open.
+ * again answers the last one, also while other disputes are open.
  */
 export async function countSettledBefore(
   db: WorldDb,
@@ -146,17 +141,12 @@ export async function ensureAccount(trx: WorldDb, kind: 'revenue' | 'evidence', 
 export const formatMoney = ({ amountMinor, currency }: Money): string =>
   `${currency} ${formatMinor(amountMinor)}`;
 
-/** Clears needs-attention where it has one of these reasons. */
-export function clearAttention(trx: WorldDb, transactionId: string, reasons: readonly string[]) {
-  return setAttention(trx, { transactionId }, reasons, null);
-}
-
-/** Replaces any of these reasons by another one, or by none. */
-async function setAttention(
+/** Replaces any of these reasons by another one; without one, clears needs-attention. */
+export async function setAttention(
   trx: WorldDb,
-  { transactionId }: Pick<ActionSubject, 'transactionId'>,
+  transactionId: string,
   reasons: readonly string[],
-  reason: string | null,
+  reason: string | null = null,
 ): Promise<void> {
   for (const table of ['purchases', 'fundings'] as const) {
     await trx

@@ -1,8 +1,4 @@
-/**
- * What each operator action does to the rows and the books, in the transaction that also records it. The
- * rules of the ledger decide: a hold is posted or voided once, a transfer is booked once, a wallet never goes
- * below zero.
- */
+/** What each operator action does to rows and books, in the transaction that also records it. */
 import { sql } from 'kysely';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 import type { Money } from '../../domain/money.ts';
@@ -39,7 +35,7 @@ import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { Ended } from '../rules.ts';
-import { settleDispute, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
+import { settleDispute, setAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import { replacePackage } from './replacement.ts';
 import { GOODWILL, payingPayment, type ActionSubject, type ActionEffect } from './subject.ts';
 import type { ActionRow } from './tables.ts';
@@ -88,7 +84,7 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
     return { did: `cancelled: ${refundOf(back ?? subject.price, subject)}` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference);
-  await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
+  await setAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './account-webhooks.ts';
+import { hostOf } from './accounts.ts';
 
 /** Which field matched. Of several that match, the first in this list is shown. */
 export const FOUND_BY = [
@@ -102,11 +102,7 @@ export interface FoundOther {
   readonly foundBy: FoundBy;
 }
 
-/**
- * Messages about no purchase, endpoints with deleted ones, batches, quotes that bought nothing, gateway
- * events that match no payment, batch repairs. Also differences: by their number, or by the vendor's id where
- * they belong to no record of ours.
- */
+/** Also differences: by their number, or by the vendor's id where they belong to no record of ours. */
 export async function findOtherRecords(
   db: WorldDb,
   text: string,

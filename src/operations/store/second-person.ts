@@ -12,11 +12,6 @@ import {
 } from '../rules.ts';
 import { moneyOf, type ActionSubject } from './subject.ts';
 
-interface Judged {
-  readonly subject: ActionSubject;
-  readonly amount: Money | null;
-}
-
 /** What a request is judged by, besides the rows. */
 export interface Judging {
   readonly limits: ApprovalLimits;
@@ -24,14 +19,13 @@ export interface Judging {
 }
 
 /**
- * Whether the action waits for a second person, and what its record keeps for the sums of later ones.
- * Overriding the gateway always takes two people. Actions of the same person, and on the same account, wait
- * for each other here until they are recorded: several at once cannot all find the same sum.
+ * Whether the action waits for a second person, and what its record keeps for the sums of later ones. Actions
+ * of one person, and on one account, wait for each other: several at once cannot all find the same sum.
  */
 export async function checkLimits(
   trx: WorldDb,
   { action, by, overrides = false }: Pick<ActionRequest, 'action' | 'by' | 'overrides'>,
-  { subject, amount }: Judged,
+  { subject, amount }: { readonly subject: ActionSubject; readonly amount: Money | null },
   { limits, now }: Judging,
 ) {
   const worth = worthMoved(action, subject.facts, amount, moneyOf(subject));
@@ -47,15 +41,10 @@ export async function checkLimits(
   return { waits: overrides || isAboveLimits(worth, moved, limits), fields };
 }
 
-interface Author {
-  readonly personKey: string;
-  readonly accountId: string;
-}
-
 /** What was moved without a second person. First the person, then the account (lock-order.ts). */
 async function lockUnapprovedTotals(
   trx: WorldDb,
-  { personKey: person, accountId }: Author,
+  { personKey: person, accountId }: Readonly<Record<'personKey' | 'accountId', string>>,
   currency: string,
   now: Date,
 ) {

@@ -1,8 +1,4 @@
-/**
- * Overdue rows, in one statement and so of one moment. Every branch reads an index that holds only what is
- * open, flagged or unapplied, however many purchases there are. Reads only; src/operations/stuck-rules.ts
- * decides what the rows mean.
- */
+/** Overdue rows, of one moment. Every branch reads an index of what is open, flagged or unapplied. */
 import { sql, type RawBuilder } from 'kysely';
 import { LIST_WINDOW_MS } from '../../payments/monitor-rules.ts';
 import { DISPUTE_REASONS } from '../../domain/states.ts';

@@ -1,10 +1,10 @@
 /**
- * All rows of one purchase or funding, read in one snapshot. Where a table holds secrets (activation codes,
- * PIN, PUK, bank details, message bodies, answers of merchants) the columns are named one by one. Reads only.
+ * All rows of one purchase or funding, in one snapshot. Where a table holds secrets (activation codes, PIN,
+ * PUK, bank details, message bodies, answers of merchants) the columns are named one by one.
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { hostOf } from './account-webhooks.ts';
+import { hostOf } from './accounts.ts';
 import { rowsOf } from './subject.ts';
 
 export type TimelineRows = Awaited<ReturnType<typeof readRows>>;

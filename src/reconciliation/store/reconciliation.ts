@@ -1,7 +1,6 @@
 /**
- * Runs of reconciliation and the differences they found. Guarantee: a run is one row, however often it is
- * begun. A difference is open once, however often it is found. What a person closed stays closed while the
- * facts are the same.
+ * A run is one row, however often it is begun, and a difference is open once. What a person closed stays
+ * closed while the facts are the same.
  */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
