@@ -39,10 +39,7 @@ export interface ChangeAccountTerms {
   readonly reason: string;
 }
 
-/**
- * Takes effect in every process within 5 s. Values that do not change are neither written nor recorded.
- * Throws NOT_FOUND.
- */
+/** In every process within 5 s. What does not change is neither written nor recorded. Throws NOT_FOUND. */
 export async function changeAccountTerms(
   { db, clock }: { readonly db: AccountsDb; readonly clock: Clock },
   accountId: string,

@@ -7,10 +7,7 @@ type SecretDeps = Pick<WebhookDeps, 'db' | 'secretBox'>;
 /** The length of the SHA-256 digest. */
 const SECRET_BYTES = 32;
 const SECRET_IN_JSON = /"(whsec_[A-Za-z0-9+/=]+)"/g;
-/**
- * JSON contains no raw control character, so a mark never collides. It identifies the secret without
- * revealing it.
- */
+/** JSON contains no raw control character: a mark never collides. It does not reveal the secret. */
 const MARK = /\u0001whsec:([0-9a-f]{32})\u0001/g;
 
 /** In the form of Standard Webhooks. */

@@ -38,10 +38,7 @@ export function prepareEndpoint(
   return { row: { ...row, maxPerAccount: MAX_ENDPOINTS }, secret };
 }
 
-/**
- * Returns the secret, which is not shown again except to a repeat with the same idempotency key. Throws
- * VALIDATION_ERROR for a URL that we may not call, and WEBHOOK_ENDPOINT_LIMIT.
- */
+/** Only a repeat with the same key sees the secret again. VALIDATION_ERROR, WEBHOOK_ENDPOINT_LIMIT. */
 export async function createEndpoint(
   deps: WebhookDeps,
   principal: Principal,
@@ -96,10 +93,7 @@ export async function deleteEndpoint(
     throw notFound();
 }
 
-/**
- * The earlier secret signs as well for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND; WEBHOOK_SECRET_LIMIT
- * while too many earlier secrets still sign.
- */
+/** The earlier one signs for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_SECRET_LIMIT. */
 export async function rotateEndpointSecret(
   deps: WebhookDeps,
   principal: Principal,

@@ -29,10 +29,7 @@ export const findSignIn = (db: AccountsDb, email: string) =>
     .where('users.email', '=', email)
     .executeTakeFirst();
 
-/**
- * Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may
- * begin.
- */
+/** Forgets wrong passwords. False: the user may not sign in now, and no session may begin. */
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('users')
@@ -47,10 +44,7 @@ export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Pr
   return Number(result.numUpdatedRows) === 1;
 }
 
-/**
- * Counts a wrong password; nothing during a lock, so that guesses do not lock the owner out for ever. Returns
- * the id of a user whom it locks out.
- */
+/** Nothing during a lock, or guesses would lock the owner out for ever. Returns the id of whom it locks out. */
 export async function countFailure(
   db: AccountsDb,
   email: string,
@@ -118,10 +112,7 @@ export async function beginUserAnew(
   return id;
 }
 
-/**
- * Ends a lock, links for a new password, and sign-ins that wait for a code. The caller ends sessions after
- * it. False: `replaces` is no longer the stored hash.
- */
+/** Ends a lock and all links; the caller ends sessions after it. False: `replaces` is no longer stored. */
 export async function setPassword(
   trx: AccountsDb,
   userId: string,
@@ -324,10 +315,7 @@ export const MAX_MAILS_AN_HOUR = 5;
 /** Room for a large company; more would be a way to send mail to strangers. */
 export const MAX_INVITATIONS_A_DAY = 50;
 
-/**
- * False: this address has got as many as it may within an hour. By kind, so that a stranger who signs up with
- * it does not keep its owner from a new password.
- */
+/** By kind: a stranger who signs up with an address does not keep its owner from a new password. */
 export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
   takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
 

@@ -39,10 +39,7 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
   });
 }
 
-/**
- * Finds the account's endpoint with this URL, preferably an enabled one, or creates one. Concurrent calls get
- * the same one.
- */
+/** With this URL, preferably an enabled one; or creates one. Concurrent calls get the same one. */
 export async function findOrCreateEndpoint(
   trx: WorldDb,
   endpoint: NewEndpoint,
@@ -243,10 +240,7 @@ export interface NextSecret {
   readonly now: Date;
 }
 
-/**
- * Replaces the secret; earlier ones sign until they expire. `firstEndsAt`: the limit is reached, and nothing
- * was changed. undefined: the account has no such endpoint.
- */
+/** `firstEndsAt`: the limit is reached, nothing was changed. undefined: no such endpoint. */
 export async function rotateSecret(
   db: WorldDb,
   accountId: string,
