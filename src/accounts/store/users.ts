@@ -44,7 +44,7 @@ export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Pr
   return Number(result.numUpdatedRows) === 1;
 }
 
-/** Nothing during a lock, or guesses would lock the owner out for ever. Returns the id of whom it locks out. */
+/** Nothing during a lock, or guesses would lock the owner out for ever. Returns whom it locks out. */
 export async function countFailure(
   db: AccountsDb,
   email: string,
