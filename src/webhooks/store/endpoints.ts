@@ -10,10 +10,7 @@ import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
 
-export interface NewEndpoint {
-  readonly id: string;
-  readonly accountId: string;
-  readonly url: string;
+export interface NewEndpoint extends Pick<Endpoint, 'id' | 'accountId' | 'url'> {
   readonly events: readonly WebhookEvent[];
   readonly secretSealed: Buffer;
   readonly now: Date;
@@ -316,7 +313,7 @@ export async function listSealed(
   return rows;
 }
 
-/** Replaces one sealed form of a secret by another, in whichever column or table it is now. */
+/** In whichever column or table the secret is now. */
 export async function reseal(db: WorldDb, endpointId: string, before: Buffer, after: Buffer): Promise<void> {
   await sql`
     with older as (
