@@ -3,6 +3,7 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
@@ -158,12 +159,16 @@ const lockUser = (trx: AccountsDb, userId: string) =>
   trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
 
 /** All of a user, or all but the one with this token; and the device logins that the user has approved. */
-export async function endSessions(db: AccountsDb, userId: string, except = ''): Promise<void> {
-  if (!db.isTransaction) return db.transaction().execute((trx) => endSessions(trx, userId, except));
-  await lockUser(db, userId);
-  await db.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
-  await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', except).execute();
-}
+export const endSessions = (db: AccountsDb, userId: string, except = ''): Promise<unknown> =>
+  inTransaction(db, async (trx) => {
+    await lockUser(trx, userId);
+    await trx.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
+    return trx
+      .deleteFrom('user_sessions')
+      .where('user_id', '=', userId)
+      .where('token', '<>', except)
+      .execute();
+  });
 
 /** Changes nothing for a user who is a member already. */
 export const insertMember = (db: AccountsDb, member: Insertable<MembersTable>) =>

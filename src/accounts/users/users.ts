@@ -8,7 +8,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { insertNewAccount } from '../manage-accounts.ts';
+import { createAccount } from '../manage-accounts.ts';
 import {
   memberMay,
   memberRolesWith,
@@ -123,7 +123,7 @@ async function confirmUser(
     const { company_name: name, currency } = signedUp;
     const { id, email } = user;
     const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
-    const accountId = await insertNewAccount(trx, account, email);
+    const accountId = await createAccount(trx, account, email);
     await store.insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
     await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
   });
