@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { inTransaction } from '../platform/database/transactions.ts';
 import { insertAccount, lockAccountRow, updateAccount, type NewAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 
@@ -13,22 +14,14 @@ export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute
 };
 
 /** Returns the new account's id. */
-export async function createAccount(db: AccountsDb, request: CreateAccount, actor: string): Promise<string> {
-  return db.transaction().execute((trx) => insertNewAccount(trx, request, actor));
-}
-
-/** The same in a transaction of the caller's. */
-export async function insertNewAccount(
-  trx: AccountsDb,
-  request: CreateAccount,
-  actor: string,
-): Promise<string> {
-  const id = makeId('account', randomBytes(16).toString('hex'));
-  const enterpriseRequestsPerMinute = hasOwnLimit(request.plan) ? (request.requestsPerMinute ?? null) : null;
-  await insertAccount(trx, { ...request, id, enterpriseRequestsPerMinute });
-  await writeAudit(trx, { actor, action: 'account.create', subject: id, detail: { ...request } });
-  return id;
-}
+export const createAccount = (db: AccountsDb, request: CreateAccount, actor: string): Promise<string> =>
+  inTransaction(db, async (trx) => {
+    const id = makeId('account', randomBytes(16).toString('hex'));
+    const own = hasOwnLimit(request.plan) ? (request.requestsPerMinute ?? null) : null;
+    await insertAccount(trx, { ...request, id, enterpriseRequestsPerMinute: own });
+    await writeAudit(trx, { actor, action: 'account.create', subject: id, detail: { ...request } });
+    return id;
+  });
 
 export interface ChangeAccountTerms {
   readonly plan?: Plan | undefined;
@@ -39,10 +32,7 @@ export interface ChangeAccountTerms {
   readonly reason: string;
 }
 
-/**
- * Takes effect in every process within 5 s. Values that do not change are neither written nor recorded.
- * Throws NOT_FOUND.
- */
+/** In every process within 5 s. What does not change is neither written nor recorded. Throws NOT_FOUND. */
 export async function changeAccountTerms(
   { db, clock }: { readonly db: AccountsDb; readonly clock: Clock },
   accountId: string,

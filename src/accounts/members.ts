@@ -71,10 +71,7 @@ async function changeAccount(
   return readOwnAccount({ db }, member);
 }
 
-/**
- * Invitations by a user who is no longer an owner become void. Throws NOT_FOUND; VALIDATION_ERROR for the
- * last owner.
- */
+/** Voids invitations of a former owner. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
   { account, email }: Member,

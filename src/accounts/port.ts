@@ -6,10 +6,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/**
- * `done`: the mail server accepted it. `refused`: it never will. `unknown`: it may have accepted it. `detail`
- * contains no address.
- */
+/** `done`: the mail server accepted it. `refused`: it never will. `unknown`: it may have. No addresses. */
 export type MailOutcome =
   { readonly outcome: 'done' } | { readonly outcome: 'refused' | 'unknown'; readonly detail: string };
 

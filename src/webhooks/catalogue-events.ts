@@ -9,10 +9,7 @@ import { enqueueWebhook, newPendingMessages } from './store/messages.ts';
  */
 export const MAX_PACKAGE_EVENTS = 100;
 
-/**
- * Enqueues the messages about a sync, in its transaction. New packages are no event: merchants do not sell
- * them yet. The sweep sends the messages, so no endpoint gets a change that a reader cannot see yet.
- */
+/** In the transaction of a sync. New packages are no event. The sweep sends them, once readers see it. */
 export async function enqueueCatalogueEvents(trx: WorldDb, changes: readonly PackageChange[]): Promise<void> {
   const listed = changes.filter(
     (change) => change.packageType === 'BASE' && change.regionCode !== UNLISTED_REGION_CODE,

@@ -8,7 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
-import { prepareEndpoint, tooManyEndpoints } from './endpoints.ts';
+import { prepareEndpoint, tooManyEndpoints } from './endpoint-secrets.ts';
 import { findOrCreateEndpoint } from './store/endpoints.ts';
 
 type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
@@ -46,7 +46,7 @@ export async function createCheckedKey(
 }
 
 async function endpointAt(deps: CheckedKeyDeps, trx: WorldDb, accountId: string, url: string) {
-  const { row, secret } = prepareEndpoint(deps, { accountId, url });
+  const { row, secret } = prepareEndpoint(deps, accountId, url);
   const found = await findOrCreateEndpoint(trx, row);
   if (found === 'created') return { endpointId: row.id, url, secret };
   if (found === 'too-many') throw tooManyEndpoints();

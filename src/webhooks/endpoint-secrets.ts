@@ -1,22 +1,39 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { findSigningSecrets } from './store/endpoints.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
 import type { WebhookDeps } from './deps.ts';
+import { DEFAULT_EVENTS } from './events.ts';
+import { MAX_ENDPOINTS } from './rules.ts';
+import { findSigningSecrets } from './store/endpoints.ts';
 
 type SecretDeps = Pick<WebhookDeps, 'db' | 'secretBox'>;
 
 /** The length of the SHA-256 digest. */
 const SECRET_BYTES = 32;
 const SECRET_IN_JSON = /"(whsec_[A-Za-z0-9+/=]+)"/g;
-/**
- * JSON contains no raw control character, so a mark never collides. It identifies the secret without
- * revealing it.
- */
+/** JSON contains no raw control character: a mark never collides. It does not reveal the secret. */
 const MARK = /\u0001whsec:([0-9a-f]{32})\u0001/g;
 
 /** In the form of Standard Webhooks. */
 export function newEndpointSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
+
+/** A new endpoint as it is stored, with its secret in clear. */
+export function prepareEndpoint(
+  { secretBox, clock }: Pick<WebhookDeps, 'secretBox' | 'clock'>,
+  accountId: string,
+  url: string,
+  events = DEFAULT_EVENTS,
+) {
+  const id = makeId('endpoint', randomBytes(16).toString('hex'));
+  const secret = newEndpointSecret();
+  const sealed = { secretSealed: secretBox.seal(secret, id), now: clock.now() };
+  return { row: { id, accountId, url, events, ...sealed, maxPerAccount: MAX_ENDPOINTS }, secret };
+}
+
+export const tooManyEndpoints = (): DomainError =>
+  new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
 
 /** Replaces each secret by a mark, for answers stored under an Idempotency-Key. */
 export function withoutEndpointSecrets(body: string): string {

@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
-import { makeId } from '../domain/ids.ts';
 import type { PageQuery } from '../domain/page.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
-import { newEndpointSecret } from './endpoint-secrets.ts';
-import { DEFAULT_EVENTS, type WebhookEvent } from './events.ts';
-import { MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
+import { newEndpointSecret, prepareEndpoint, tooManyEndpoints } from './endpoint-secrets.ts';
+import type { WebhookEvent } from './events.ts';
+import { MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
 import * as store from './store/endpoints.ts';
 import type { Endpoint } from './store/endpoints.ts';
 
@@ -21,34 +19,14 @@ interface CreateEndpointCommand {
 /** The only result that holds a secret in clear. */
 type EndpointWithSecret = Endpoint & { readonly secret: string };
 
-/** A new endpoint as it is stored, with its secret in clear. */
-export function prepareEndpoint(
-  { secretBox, clock }: Pick<WebhookDeps, 'secretBox' | 'clock'>,
-  {
-    accountId,
-    url,
-    events = DEFAULT_EVENTS,
-  }: Pick<CreateEndpointCommand, 'url' | 'events'> & {
-    readonly accountId: string;
-  },
-) {
-  const id = makeId('endpoint', randomBytes(16).toString('hex'));
-  const secret = newEndpointSecret();
-  const row = { id, accountId, url, events, secretSealed: secretBox.seal(secret, id), now: clock.now() };
-  return { row: { ...row, maxPerAccount: MAX_ENDPOINTS }, secret };
-}
-
-/**
- * Returns the secret, which is not shown again except to a repeat with the same idempotency key. Throws
- * VALIDATION_ERROR for a URL that we may not call, and WEBHOOK_ENDPOINT_LIMIT.
- */
+/** Only a repeat with the same key sees the secret again. VALIDATION_ERROR, WEBHOOK_ENDPOINT_LIMIT. */
 export async function createEndpoint(
   deps: WebhookDeps,
   principal: Principal,
   { url, events, idempotency }: CreateEndpointCommand,
 ): Promise<EndpointWithSecret> {
   await requireCallable(deps, url);
-  const { row, secret } = prepareEndpoint(deps, { accountId: principal.account.id, url, events });
+  const { row, secret } = prepareEndpoint(deps, principal.account.id, url, events);
   return writeOnce(deps, principal, idempotency, {
     write: async (trx) => {
       if ((await store.createEndpoint(trx, row)) === 'too-many') throw tooManyEndpoints();
@@ -57,9 +35,6 @@ export async function createEndpoint(
     readEarlier: (endpointId) => withSecret(deps, principal, endpointId),
   });
 }
-
-export const tooManyEndpoints = (): DomainError =>
-  new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
 
 export const listEndpoints = ({ db }: WithDb, { account }: Principal, query: PageQuery) =>
   store.listEndpoints(db, account.id, query);
@@ -96,10 +71,7 @@ export async function deleteEndpoint(
     throw notFound();
 }
 
-/**
- * The earlier secret signs as well for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND; WEBHOOK_SECRET_LIMIT
- * while too many earlier secrets still sign.
- */
+/** The earlier one signs for SECRET_OVERLAP_MS. WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_SECRET_LIMIT. */
 export async function rotateEndpointSecret(
   deps: WebhookDeps,
   principal: Principal,

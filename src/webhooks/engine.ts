@@ -1,9 +1,6 @@
 /** Delivers messages; one workflow per message, with the message's id. */
 export interface WebhookEngine {
-  /**
-   * Starts the delivery of each message, or wakes its workflow. Never rejects: what cannot be handed over now
-   * stays due in its row, and the sweep hands it over later.
-   */
+  /** Starts or wakes each delivery. Never rejects: the sweep hands over later what cannot be now. */
   deliver(messageIds: readonly string[]): Promise<void>;
 }
 

@@ -34,10 +34,7 @@ export function writeBody(
   return `{"event":${JSON.stringify(event)},"data":{${data.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
-/**
- * Placeholder in a stored body for a QR address, which is encrypted with its eSIM. No address holds a control
- * character.
- */
+/** In place of a QR address, which is encrypted with its eSIM. No address holds a control character. */
 export function sealedQrCodeUrl(esimId: string): string {
   return `\u0001qr-code-url-of:${esimId}\u0001`;
 }

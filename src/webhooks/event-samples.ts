@@ -2,26 +2,21 @@
 import type { PurchaseEventStatus } from './event-rules.ts';
 import { PURCHASE_EVENT, webhookBody, type WebhookEvent, type WebhookFacts } from './events.ts';
 
-const SAMPLE_TRANSACTION = `txn-${'0'.repeat(32)}`;
-
-const SAMPLE_REFERENCE = `${SAMPLE_TRANSACTION}-1`;
-
+const transactionId = `txn-${'0'.repeat(32)}`;
 const SAMPLE_ESIM = {
   esimId: `esim-${'0'.repeat(32)}`,
-  transactionId: SAMPLE_TRANSACTION,
+  transactionId,
   iccid: '8900000000000000000',
 } as const;
-
+const SAMPLE_MONEY = { amountMinor: 1_534_25n, currency: 'NGN' } as const;
 const SAMPLE_PACKAGE = { packageCode: 'SAMPLE', packageName: 'Sample 1GB 7Days', regionCode: 'NG' };
 
 /** The real shape, with values that are clearly not real. */
 const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
   'esim.purchased': {
-    transactionId: SAMPLE_TRANSACTION,
+    ...SAMPLE_ESIM,
     // Stryker disable next-line StringLiteral: sampleBody replaces it
     status: 'SUCCESS',
-    esimId: `esim-${'0'.repeat(32)}`,
-    iccid: '8900000000000000000',
     qrCodeUrl: 'https://example.com/qr/sample.png',
   },
   'esim.status_changed': { ...SAMPLE_ESIM, from: 'CREATED', to: 'ACTIVE' },
@@ -40,18 +35,16 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     expiredTime: '2026-02-28T09:30:00.000Z',
   },
   'payment.received': {
-    transactionId: SAMPLE_TRANSACTION,
+    transactionId,
     purpose: 'purchase',
     paymentMethod: 'CARD',
-    reference: SAMPLE_REFERENCE,
-    amountMinor: 1_534_25n,
-    currency: 'NGN',
+    reference: `${transactionId}-1`,
+    ...SAMPLE_MONEY,
   },
   'payment.refunded': {
-    transactionId: SAMPLE_TRANSACTION,
-    reference: SAMPLE_REFERENCE,
-    amountMinor: 1_534_25n,
-    currency: 'NGN',
+    transactionId,
+    reference: `${transactionId}-1`,
+    ...SAMPLE_MONEY,
     refundedTo: 'SOURCE',
   },
   'wallet.low_balance': { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },

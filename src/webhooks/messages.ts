@@ -119,10 +119,7 @@ export async function resendMessage(
   return message;
 }
 
-/**
- * Resends the failed messages of an endpoint from a time range; returns how many. VALIDATION_ERROR for the
- * range, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED.
- */
+/** How many. VALIDATION_ERROR for the range, WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED. */
 export async function recoverMessages(
   deps: WebhookDeps,
   principal: Principal,

@@ -68,10 +68,7 @@ export interface EndpointFailures {
   readonly attempts: number;
 }
 
-/**
- * Only failures for five days, and several of one message: otherwise a single failure would disable an
- * endpoint that was not called since, such as after an outage of ours.
- */
+/** Also several of one message: a single failure may follow an outage of ours and a long silence. */
 export function shouldDisable(
   { failingSinceMs, attempts }: EndpointFailures,
   nowMs: number,

@@ -24,6 +24,10 @@ import { forFile } from '../support/world/for-file.ts';
 const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
 const inbox = await forFile(startInbox());
 
+const idOf = async (user: User) => data<{ user: { userId: string } }>(await me(user.browser)).user.userId;
+const membersOf = async (owner: User) =>
+  data<{ items: { userId: string; email: string }[] }>(await owner.ask('GET', '/account/members')).items;
+
 const PERSON = { name: 'Guest', password: USER_PASSWORD };
 
 const invite = (by: User, role: MemberRole, email = uniqueEmail('guest')): Promise<Answer> =>
@@ -54,18 +58,15 @@ describe('colleagues', () => {
       memberships: [{ accountId: owner.accountId, role: 'DEVELOPER' }],
     });
 
-    const members = data<{ items: { userId: string; email: string }[] }>(
-      await owner.ask('GET', '/account/members'),
-    );
-    const { userId } = members.items.find((one) => one.email === email)!;
+    const { userId } = (await membersOf(owner)).find((one) => one.email === email)!;
     const headers = { 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' };
-    expect((await browser.call('GET', '/account/keys', { headers })).status).toBe(200);
+    const statusOf = async (path: string) => (await browser.call('GET', path, { headers })).status;
+    expect(await statusOf('/account/keys')).toBe(200);
     const changed = await owner.ask('PATCH', `/account/members/${userId}`, { body: { role: 'FINANCE' } });
     expect(data(changed)).toMatchObject({ userId, role: 'FINANCE' });
-    expect((await browser.call('GET', '/account/keys', { headers })).status).toBe(403);
-    expect((await owner.ask('DELETE', `/account/members/${userId}`)).status).toBe(200);
-    expect((await browser.call('GET', '/account', { headers })).status).toBe(403);
-    expect((await owner.ask('DELETE', `/account/members/${userId}`)).status).toBe(404);
+    expect(await statusOf('/account/keys')).toBe(403);
+    const remove = async () => (await owner.ask('DELETE', `/account/members/${userId}`)).status;
+    expect([await remove(), await statusOf('/account'), await remove()]).toEqual([200, 403, 404]);
 
     const { rows } = await sql<{ action: string; actor: string }>`
       select action, actor from accounts.audit_log where subject = ${userId} and action like 'member.%' order by id`.execute(
@@ -91,7 +92,6 @@ describe('colleagues', () => {
 
   it('never remove the last owner, even when two owners remove each other at once', async () => {
     const owner = await signedUp(stack);
-    const idOf = async (user: User) => data<{ user: { userId: string } }>(await me(user.browser)).user.userId;
     const own = await idOf(owner);
     const demote = await owner.ask('PATCH', `/account/members/${own}`, { body: { role: 'SUPPORT' } });
     expect(messageOf(demote)).toContain('the last owner');
@@ -120,8 +120,7 @@ describe('colleagues', () => {
     const owner = await signedUp(stack);
     const second = await colleague(stack, owner, 'OWNER');
     const [kept, lost] = [await invite(owner, 'OWNER'), await invite(second, 'OWNER')];
-    const { userId } = data<{ user: { userId: string } }>(await me(second.browser)).user;
-    expect((await change(owner, userId)).status).toBe(200);
+    expect((await change(owner, await idOf(second))).status).toBe(200);
     expect([(await accept(lost)).status, (await accept(kept)).status]).toEqual([400, 200]);
   });
 
@@ -144,8 +143,7 @@ describe('colleagues', () => {
     } finally {
       await sql`drop function accounts.come_back() cascade`.execute(stack.owner);
     }
-    const members = data<{ items: { email: string }[] }>(await owner.ask('GET', '/account/members'));
-    expect(members.items.map((one) => one.email)).toEqual([owner.email]);
+    expect((await membersOf(owner)).map((one) => one.email)).toEqual([owner.email]);
     expect((await signIn(openBrowser(stack), email, 'a password of a stranger')).status).toBe(403);
   });
 

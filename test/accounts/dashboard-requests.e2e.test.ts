@@ -22,6 +22,8 @@ import { forFile } from '../support/world/for-file.ts';
 
 const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
 
+const inTest = (accountId: string) => ({ 'Simway-Account': accountId, 'Simway-Environment': 'test' });
+
 describe('protection against cross-site requests', () => {
   it.each([
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
@@ -36,7 +38,7 @@ describe('protection against cross-site requests', () => {
   it('falls back to Origin without Sec-Fetch-Site; a change without either header is refused', async () => {
     const user = await signedUp(stack);
     const cookie = Array.from(user.browser.cookies, ([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { Cookie: cookie, 'Simway-Account': user.accountId, 'Simway-Environment': 'test' };
+    const headers = { Cookie: cookie, ...inTest(user.accountId) };
     const change = (more: Record<string, string>) =>
       stack.call('PATCH', '/account', { body: { name: 'Another name' }, headers: { ...headers, ...more } });
     const buy = (more: Record<string, string>) =>
@@ -75,13 +77,10 @@ describe('a session in place of an API key', () => {
     expect(messageOf(missing)).toContain('Simway-Environment: must be one of live, test');
     const live = await balance({ 'Simway-Account': owner.accountId, 'Simway-Environment': 'live' });
     expect([live.status, codeOf(live)]).toEqual([503, 'ENVIRONMENT_UNAVAILABLE']);
-    const unknown = await balance({
-      'Simway-Account': `acc-${'0'.repeat(32)}`,
-      'Simway-Environment': 'test',
-    });
-    const foreign = await balance({ 'Simway-Account': account.accountId, 'Simway-Environment': 'test' });
+    const unknown = await balance(inTest(`acc-${'0'.repeat(32)}`));
+    const foreign = await balance(inTest(account.accountId));
     expect([foreign.status, foreign.body]).toEqual([403, unknown.body]);
-    const own = await balance({ 'Simway-Account': owner.accountId, 'Simway-Environment': 'test' });
+    const own = await balance(inTest(owner.accountId));
     expect([own.status, own.headers.get('x-ratelimit-limit')]).toEqual([200, '100']);
     const keyed = await balance({ 'X-API-Key': account.apiKey });
     expect(keyed.text).toContain('1000');
@@ -117,8 +116,8 @@ describe('operators', () => {
     );
     // An operator is a member of no account.
     const account = await stack.account();
-    const headers = { 'Simway-Account': account.accountId, 'Simway-Environment': 'test' };
-    expect((await browser.call('GET', '/account', { headers })).status).toBe(403);
+    const ofAccount = await browser.call('GET', '/account', { headers: inTest(account.accountId) });
+    expect(ofAccount.status).toBe(403);
     await browser.call('DELETE', '/auth/sessions/current');
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(401);
     // The program's token keeps working.
@@ -134,19 +133,13 @@ describe('operators', () => {
 
     // The program's token was issued without a code.
     expect((await person.call('GET', '/ops/stuck')).status).toBe(401);
-    const program = (code?: string) =>
-      programSignIn(stack, {
-        email: person.email,
-        password: PASSWORD,
-        ...(code === undefined ? {} : { code }),
-      });
-    expect(messageOf(await program())).toBe('Send a code of your second factor too, as `code`');
-    expect((await program('000000')).status).toBe(401);
-    const code = totp(secret, 1);
-    expect([(await program(code)).status, (await program(code)).status]).toEqual([201, 401]);
-    expect([(await program(recoveryCodes[0])).status, (await program(recoveryCodes[0])).status]).toEqual([
-      201, 401,
-    ]);
+    const login = { email: person.email, password: PASSWORD };
+    const noCode = await programSignIn(stack, login);
+    expect(messageOf(noCode)).toBe('Send a code of your second factor too, as `code`');
+    const program = async (code = '') => (await programSignIn(stack, { ...login, code })).status;
+    expect(await program('000000')).toBe(401);
+    for (const code of [totp(secret, 1), recoveryCodes[0]])
+      expect([await program(code), await program(code)]).toEqual([201, 401]);
 
     expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);
     const admin = await signedIn(stack, 'ADMIN');

@@ -86,10 +86,9 @@ describe('people', () => {
   });
 
   it('who do not exist are not found', async () => {
-    expect(
-      await codeOf(changePerson(deps, { email: 'unknown@x.example' }, { disabled: true }, 'a test')),
-    ).toBe('NOT_FOUND');
-    expect(await codeOf(resetPassword(deps, { email: 'unknown@x.example' }, 'a test'))).toBe('NOT_FOUND');
+    const unknown = { email: 'unknown@x.example' };
+    expect(await codeOf(changePerson(deps, unknown, { disabled: true }, 'a test'))).toBe('NOT_FOUND');
+    expect(await codeOf(resetPassword(deps, unknown, 'a test'))).toBe('NOT_FOUND');
   });
 });
 
@@ -97,6 +96,9 @@ describe('access', () => {
   const newPerson = (email: string) => ({ email, name: 'Bo', role: 'FINANCE' as const });
   const confirm = (email: string, by: string, role: 'FINANCE' | 'ADMIN' = 'FINANCE') =>
     confirmAccess(deps, { email }, role, by);
+  const changeAll = async (email: string, ...all: Parameters<typeof changePerson>[2][]) => {
+    for (const changes of all) await changePerson(deps, { email }, changes, 'ada');
+  };
   let made = 0;
   const newEmail = () => `access-${++made}@operator.example`;
 
@@ -138,20 +140,10 @@ describe('access', () => {
   it.each<[string, (email: string) => Promise<unknown>]>([
     ['another role', (email) => changePerson(deps, { email }, { role: 'FINANCE' }, 'ada')],
     ['a new password', (email) => resetPassword(deps, { email }, 'ada')],
-    [
-      'being enabled',
-      async (email) => {
-        await changePerson(deps, { email }, { disabled: true }, 'ada');
-        await changePerson(deps, { email }, { disabled: false }, 'ada');
-      },
-    ],
+    ['being enabled', (email) => changeAll(email, { disabled: true }, { disabled: false })],
     [
       'another role while disabled, then being enabled',
-      async (email) => {
-        await changePerson(deps, { email }, { disabled: true }, 'ada');
-        await changePerson(deps, { email }, { role: 'FINANCE' }, 'ada');
-        await changePerson(deps, { email }, { disabled: false }, 'ada');
-      },
+      (email) => changeAll(email, { disabled: true }, { role: 'FINANCE' }, { disabled: false }),
     ],
   ])(
     'by %s takes two people as well: the person’s own password opens nothing until then',

@@ -15,10 +15,16 @@ const office = await openOffice();
 const { books, changePassword, deps, depsOn, find, lockedOut, pass, passwords, person, sessions } = office;
 const { settled, signIn } = office;
 
+const users = bindAll(deps, userUseCases);
+/** A person who has chosen a password, in a session. */
+const inSession = async () => {
+  const made = await settled();
+  return { ...made, ...(await signIn(made.email, OWN)) };
+};
+
 describe('a session', () => {
   it('ends after half an hour without a request; each request restarts the half hour', async () => {
-    const { email } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { token } = await inSession();
     for (let hours = 0; hours < 3; hours += 1) {
       pass(SESSION_IDLE_MS - 1_000);
       expect(await codeOf(find(token))).toBe('done');
@@ -28,8 +34,7 @@ describe('a session', () => {
   });
 
   it('ends after twelve hours, even when in use', async () => {
-    const { email } = await settled();
-    const { token, session } = await signIn(email, OWN);
+    const { token, session } = await inSession();
     expect(session.expiresAt.getTime()).toBe(Date.now() + SESSION_MS);
     const endsAtMs = Date.now() + SESSION_MS;
     while (Date.now() + SESSION_IDLE_MS < endsAtMs) {
@@ -61,8 +66,7 @@ describe('a session', () => {
   });
 
   it('survives a change of name', async () => {
-    const { email, personId } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { personId, token } = await inSession();
     await changePerson(deps, { id: personId }, { name: 'Another' }, 'a test');
     expect((await find(token)).person.name).toBe('Another');
   });
@@ -85,8 +89,7 @@ describe('a session', () => {
   );
 
   it('is a program’s or the dashboard’s, and works only there', async () => {
-    const { email } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { email, token } = await inSession();
     const program = (await sessions.authenticate(token, ADDRESS)).browser;
     expect(await codeOf(sessions.find({ ...program, isProgram: false }))).toBe('SESSION_EXPIRED');
     const here = { clientAddress: ADDRESS, isForOperators: true };
@@ -158,8 +161,7 @@ describe('a session', () => {
   });
 
   it('keeps no password that was chosen in it while an administrator reset it', async () => {
-    const { email, personId } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { email, personId, token } = await inSession();
     const { hash } = passwords;
     passwords.hash = async (...given) => {
       passwords.hash = hash;
@@ -171,8 +173,7 @@ describe('a session', () => {
   });
 
   it('cannot be checked while Postgres is away: that is no end of it', async () => {
-    const { email } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { token } = await inSession();
     let isAway = false;
     const db = books.accounts.withPlugin({
       transformQuery: ({ node }) => {
@@ -187,8 +188,6 @@ describe('a session', () => {
     expect(await codeOf(authenticate(token, ADDRESS))).toBe('SERVICE_UNAVAILABLE');
   });
 });
-
-const users = bindAll(deps, userUseCases);
 
 /** A user who has confirmed the address, without a role. */
 async function merchant(): Promise<{ id: string; email: string }> {
@@ -231,8 +230,7 @@ describe('wrong passwords', () => {
   });
 
   it('end no open session, and a new password ends the lock', async () => {
-    const { email, personId } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { email, personId, token } = await inSession();
     await fail(email, 10);
     expect(await codeOf(find(token))).toBe('done');
     const { firstHalf, person: view } = await resetPassword(deps, { id: personId }, 'a test');
@@ -253,8 +251,7 @@ describe('wrong passwords', () => {
   });
 
   it('count in a session too: a stolen token does not allow guessing the password', async () => {
-    const { email } = await settled();
-    const { token } = await signIn(email, OWN);
+    const { email, token } = await inSession();
     const change = (current: string) => codeOf(changePassword(token, current, `${OWN}?`));
     for (let time = 0; time < 10; time += 1) expect(await change(WRONG)).toBe('UNAUTHORIZED');
     expect(await change(OWN)).toBe('UNAUTHORIZED');

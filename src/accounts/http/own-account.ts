@@ -57,10 +57,6 @@ const changeAccountBody = changesBody('ChangeAccountRequest', {
   websiteUrl: websiteField.optional(),
 });
 
-const membersSchema = listSchema(memberItem, 'MemberList');
-const memberSchema = dataSchema(memberItem, 'MemberAnswer');
-const changeMemberBody = namedObject('ChangeMemberRequest', { role: roleField });
-
 const invitation = namedObject('Invitation', {
   invitationId: z.string().meta({ example: 'inv-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   email: z.string(),
@@ -70,7 +66,6 @@ const invitation = namedObject('Invitation', {
   expiresAt: isoTime('The link in the mail works until then'),
 });
 
-const invitationsSchema = listSchema(invitation, 'InvitationList');
 const invitationSchema = dataObject('NewInvitation', {
   invitation,
   sandboxMail: mailSentSchema.shape.data.shape.sandboxMail,
@@ -112,8 +107,6 @@ const createKeyBody = namedObject('CreateKeyRequest', {
     description: 'The key works until then. Absent: as long as this service lets keys work',
   }).optional(),
 });
-
-const keysSchema = listSchema(keyItem, 'ApiKeyList');
 
 const newKeySchema = dataObject('NewApiKey', {
   keyId: z.string(),
@@ -201,7 +194,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.get(MEMBERS, {
     memberPermission: 'read',
-    answer: [200, 'All members', membersSchema],
+    answer: [200, 'All members', listSchema(memberItem, 'MemberList')],
     operationId: 'listMembers',
     summary: 'List the members of the account',
     description: 'Who may act for the account, and as what.',
@@ -209,8 +202,8 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.patch(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
-    body: changeMemberBody,
-    answer: [200, 'The member after the change', memberSchema],
+    body: namedObject('ChangeMemberRequest', { role: roleField }),
+    answer: [200, 'The member after the change', dataSchema(memberItem, 'MemberAnswer')],
     operationId: 'changeMember',
     summary: 'Change the role of a member',
     description: 'The last owner keeps the role: make another user an owner first.',
@@ -226,7 +219,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.get(INVITATIONS, {
     memberPermission: 'read',
-    answer: [200, 'Open invitations', invitationsSchema],
+    answer: [200, 'Open invitations', listSchema(invitation, 'InvitationList')],
     operationId: 'listInvitations',
     summary: 'List open invitations',
     description: 'Those that were not accepted yet. Expired ones are left out.',
@@ -252,7 +245,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.get(KEYS, {
     memberPermission: 'keys',
-    answer: [200, 'All keys of this environment, the newest first', keysSchema],
+    answer: [200, 'All keys of this environment, the newest first', listSchema(keyItem, 'ApiKeyList')],
     operationId: 'listKeys',
     summary: 'List API keys',
     description:

@@ -93,7 +93,6 @@ const HALF =
 const firstHalf = text(`The first half ${HALF}`);
 const oneTimeUntil = isoTime('The one-time password expires then');
 
-const peoplePageSchema = pageSchema(person, 'PersonPage');
 const firstHalfSchema = dataObject('FirstHalf', { person, firstHalf, oneTimeUntil });
 const secondHalfSchema = dataObject('SecondHalf', {
   person,
@@ -161,7 +160,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   forAdmins.get(PEOPLE, {
     permission: 'people',
     query: z.object(pageFields),
-    answer: [200, 'One page, oldest first', peoplePageSchema],
+    answer: [200, 'One page, oldest first', pageSchema(person, 'PersonPage')],
     operationId: 'listPeople',
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',
@@ -227,7 +226,6 @@ const machine = textField({
   example: 'adas-laptop',
 });
 
-const askBody = namedObject('DeviceLoginRequest', { machine });
 const askedSchema = dataObject('DeviceLogin', {
   deviceCode: text('Kept by the command. Shown in this answer only'),
   userCode: text('For the person to type', 'BCDF-GHJK'),
@@ -265,7 +263,7 @@ const previewSchema = dataObject('DeviceLoginPreview', {
 
 export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
   forSignIn.post(DEVICE_LOGINS, {
-    body: askBody,
+    body: namedObject('DeviceLoginRequest', { machine }),
     answer: [201, 'Show the code, and wait for the person', askedSchema],
     operationId: 'askForDeviceLogin',
     summary: 'Ask to be signed in by a person',

@@ -42,8 +42,6 @@ const confirmUserBody = namedObject('ConfirmUserRequest', {
   password: passwordField('The one that was chosen when signing up'),
 });
 
-const userSignInBody = namedObject('UserSignInRequest', loginFields('ada@merchant.example', 'Your password'));
-
 const codeBody = namedObject('SecondFactorRequest', {
   code: codeField('Of your authenticator app, or one of your recovery codes'),
 });
@@ -157,7 +155,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
     handle: ({ cases, browser, body }) => cases.confirmUser(body, browser),
   }),
   forAnybody.post('/auth/sessions', {
-    body: userSignInBody,
+    body: namedObject('UserSignInRequest', loginFields('ada@merchant.example', 'Your password')),
     errors: ['UNAUTHORIZED', 'FORBIDDEN'],
     answer: [200, 'Signed in, or a code is needed next', signedInSchema],
     operationId: 'signInUser',

@@ -1,7 +1,4 @@
-/**
- * `<brand>_<environment>_`, 32 random base62 characters and 6 of CRC-32, so that junk is refused without a
- * query (promise A7). Only the key's SHA-256 is stored.
- */
+/** `<brand>_<environment>_`, 32 random base62 characters, 6 of CRC-32: junk costs no query (promise A7). */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';

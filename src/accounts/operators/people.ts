@@ -46,10 +46,7 @@ export const peopleUseCases = {
     confirmAccess(deps, { id }, role, person.email),
 };
 
-/**
- * The person can sign in once another administrator has confirmed it. Throws VALIDATION_ERROR if the e-mail
- * address is taken.
- */
+/** Another administrator must confirm it. Throws VALIDATION_ERROR for an e-mail address that is taken. */
 export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string) {
   const made = await newPassword(deps);
   const addition = { person, actor, made, secondHalf: made.secondHalf };
@@ -57,10 +54,7 @@ export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: s
   return { person: await readView(deps, id), ...toGiven(made) };
 }
 
-/**
- * The one exception: there is no administrator yet who could confirm the first one. Returns the whole
- * one-time password; undefined where a person has the role already. Not for /ops.
- */
+/** The whole one-time password: nobody could confirm the first one. undefined: there is one. Not for /ops. */
 export async function createFirstAdmin(deps: PeopleDeps, person: Omit<NewPerson, 'role'>, actor: string) {
   const made = await newPassword(deps);
   const id = await deps.db.transaction().execute(async (trx) => {
@@ -129,10 +123,7 @@ export async function changePerson(
   return { person: await readView(deps, id), given: given && toGiven(given) };
 }
 
-/**
- * Also ends a lock and every session of the person, who can sign in again once another administrator has
- * confirmed it. Throws NOT_FOUND.
- */
+/** Also ends a lock and every session. Another administrator must confirm it. Throws NOT_FOUND. */
 export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string) {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();

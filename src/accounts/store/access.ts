@@ -43,10 +43,7 @@ export const markConfirmed = (trx: AccountsDb, id: bigint, confirmed_by: string,
     .where('id', '=', id)
     .execute();
 
-/**
- * Whether the two people are independent (two-person-rules.ts), by the access that was given within a day.
- * Runs in an environment's transaction.
- */
+/** By the access that was given within a day (two-person-rules.ts). In a transaction of an environment. */
 export async function areTwoPeople(trx: WorldDb, one: string, other: string, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);
   const { rows } = await sql<GivenAccess>`

@@ -1,7 +1,4 @@
-/**
- * What an operator finds accounts, keys, people and requests by. Reads only; no hash of a key or of a
- * password is selected.
- */
+/** What an operator finds accounts, keys, people and requests by. No hash is selected. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
@@ -11,10 +8,7 @@ import type { AccountsDb } from '../../platform/database/tables.ts';
 import { isWorking, maskedKey, toFoundAccount, type FoundAccount } from './accounts.ts';
 import { memberRows } from './users.ts';
 
-/**
- * By id, or a part of the name, of its e-mail address or of a member's. Reads the whole table of accounts:
- * some 100 ms for 100,000 of them.
- */
+/** By id, or a part of a name or address. Reads all accounts: some 100 ms for 100,000 of them. */
 function matching(db: AccountsDb, text: string | undefined) {
   const all = db.selectFrom('accounts');
   if (text === undefined) return all;

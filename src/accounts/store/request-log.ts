@@ -4,13 +4,6 @@ import type { NewLoggedRequest } from '../../platform/request-log.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { maskedKey } from './accounts.ts';
 
-/** As its account reads it. `key`: its beginning and its last four characters. */
-export type LoggedRequest = Omit<NewLoggedRequest, 'accountId' | 'environment' | 'atMs'> & {
-  readonly id: bigint;
-  readonly at: Date;
-  readonly key: string;
-};
-
 /** One statement with one parameter for all of them. */
 export async function insertRequests(db: AccountsDb, requests: readonly NewLoggedRequest[]): Promise<void> {
   const rows = requests.map(({ atMs, ...request }) => ({ ...request, at: new Date(atMs) }));
@@ -49,7 +42,7 @@ export function listRequestRows(
   db: AccountsDb,
   { accountId, environment }: { readonly accountId: string; readonly environment: Environment },
   { before, limit, requestId }: RequestsQuery,
-): Promise<LoggedRequest[]> {
+) {
   return db
     .selectFrom('api_requests as request')
     .innerJoin('api_keys', 'api_keys.id', 'request.key_id')

@@ -3,6 +3,7 @@ import { sql, type Insertable, type Selectable } from 'kysely';
 import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
@@ -29,10 +30,7 @@ export const findSignIn = (db: AccountsDb, email: string) =>
     .where('users.email', '=', email)
     .executeTakeFirst();
 
-/**
- * Forgets wrong passwords, unless the user may not sign in at this moment: then false, and no session may
- * begin.
- */
+/** Forgets wrong passwords. False: the user may not sign in now, and no session may begin. */
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('users')
@@ -47,10 +45,7 @@ export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Pr
   return Number(result.numUpdatedRows) === 1;
 }
 
-/**
- * Counts a wrong password; nothing during a lock, so that guesses do not lock the owner out for ever. Returns
- * the id of a user whom it locks out.
- */
+/** Nothing during a lock, or guesses would lock the owner out for ever. Returns whom it locks out. */
 export async function countFailure(
   db: AccountsDb,
   email: string,
@@ -118,10 +113,7 @@ export async function beginUserAnew(
   return id;
 }
 
-/**
- * Ends a lock, links for a new password, and sign-ins that wait for a code. The caller ends sessions after
- * it. False: `replaces` is no longer the stored hash.
- */
+/** Ends a lock and all links; the caller ends sessions after it. False: `replaces` is no longer stored. */
 export async function setPassword(
   trx: AccountsDb,
   userId: string,
@@ -167,12 +159,16 @@ const lockUser = (trx: AccountsDb, userId: string) =>
   trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
 
 /** All of a user, or all but the one with this token; and the device logins that the user has approved. */
-export async function endSessions(db: AccountsDb, userId: string, except = ''): Promise<void> {
-  if (!db.isTransaction) return db.transaction().execute((trx) => endSessions(trx, userId, except));
-  await lockUser(db, userId);
-  await db.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
-  await db.deleteFrom('user_sessions').where('user_id', '=', userId).where('token', '<>', except).execute();
-}
+export const endSessions = (db: AccountsDb, userId: string, except = ''): Promise<unknown> =>
+  inTransaction(db, async (trx) => {
+    await lockUser(trx, userId);
+    await trx.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
+    return trx
+      .deleteFrom('user_sessions')
+      .where('user_id', '=', userId)
+      .where('token', '<>', except)
+      .execute();
+  });
 
 /** Changes nothing for a user who is a member already. */
 export const insertMember = (db: AccountsDb, member: Insertable<MembersTable>) =>
@@ -324,10 +320,7 @@ export const MAX_MAILS_AN_HOUR = 5;
 /** Room for a large company; more would be a way to send mail to strangers. */
 export const MAX_INVITATIONS_A_DAY = 50;
 
-/**
- * False: this address has got as many as it may within an hour. By kind, so that a stranger who signs up with
- * it does not keep its owner from a new password.
- */
+/** By kind: a stranger who signs up with an address does not keep its owner from a new password. */
 export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
   takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
 

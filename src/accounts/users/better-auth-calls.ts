@@ -72,10 +72,7 @@ export async function requirePassword(
   throw new DomainError('UNAUTHORIZED', otherwise);
 }
 
-/**
- * For a sign-in that has just begun with the password of this hash: void, and UNAUTHORIZED, where another one
- * was chosen or given meanwhile.
- */
+/** Voids a sign-in, with UNAUTHORIZED, where another password than that of the hash was set meanwhile. */
 export async function refuseChanged({ db }: UserDeps, userId: string, hash?: string | null): Promise<void> {
   if (hash === (await findPasswordHash(db, userId))) return;
   await endSessions(db, userId);

@@ -26,12 +26,18 @@ export interface SandboxMail {
   readonly link: string;
 }
 
-const PAGE = { confirm: 'confirm', known: '', reset: 'reset-password', invitation: 'invitation' } as const;
+/** The page of its link; and what it counts as: the limit does not reveal which of two answers a sign-up. */
+const KINDS = {
+  confirm: { page: 'confirm', countsAs: 'sign-up' },
+  known: { page: '', countsAs: 'sign-up' },
+  reset: { page: 'reset-password', countsAs: 'reset' },
+  invitation: { page: 'invitation', countsAs: 'invitation' },
+} as const satisfies Record<UserMail['kind'], { readonly page: string; readonly countsAs: MailKind }>;
 
 /** The mail as its reader sees it. */
 export function renderUserMail(mail: UserMail, publicUrl: string): SandboxMail {
   const token = 'token' in mail ? `#token=${encodeURIComponent(mail.token)}` : '';
-  const link = `${publicUrl}/dashboard/${PAGE[mail.kind]}${token}`;
+  const link = `${publicUrl}/dashboard/${KINDS[mail.kind].page}${token}`;
   const { subject, before, after } = wordsOf(mail);
   return { to: mail.to, subject, text: [before, link, after].join('\n\n'), link };
 }
@@ -71,14 +77,6 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
 /** Our mail must not carry a link of its maker to strangers. Mail programs make links of host names too. */
 const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
-/** The two that answer a sign-up count together: the limit does not reveal which of them was sent. */
-const MAIL_KIND = {
-  confirm: 'sign-up',
-  known: 'sign-up',
-  reset: 'reset',
-  invitation: 'invitation',
-} as const satisfies Record<UserMail['kind'], MailKind>;
-
 /** After the first try; then the user asks for another mail. */
 const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 
@@ -103,7 +101,7 @@ export function createUserMails({ db, clock, events, mailer, publicUrl, showsMai
   const underWay = new Set<Promise<void>>();
   const deliver = async (via: Mailer, kind: UserMail['kind'], mail: SandboxMail, requestId: string) => {
     const { to, subject, text } = mail;
-    if (!(await takeMailTurn(db, MAIL_KIND[kind], to, clock.now()).catch(() => false))) {
+    if (!(await takeMailTurn(db, KINDS[kind].countsAs, to, clock.now()).catch(() => false))) {
       const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour, or they cannot be counted`;
       events.userMailNotSent({ kind, requestId, detail });
       return;

@@ -119,10 +119,7 @@ export async function confirmSecondFactor(
   return { cookies };
 }
 
-/**
- * Takes a code too, once it is in use. Throws UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong
- * code; both count as guesses.
- */
+/** Takes a code once it is in use. UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code. */
 export async function removeSecondFactor(
   deps: UserDeps,
   session: UserSession,

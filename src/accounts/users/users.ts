@@ -8,7 +8,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { insertNewAccount } from '../manage-accounts.ts';
+import { createAccount } from '../manage-accounts.ts';
 import {
   memberMay,
   memberRolesWith,
@@ -123,7 +123,7 @@ async function confirmUser(
     const { company_name: name, currency } = signedUp;
     const { id, email } = user;
     const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
-    const accountId = await insertNewAccount(trx, account, email);
+    const accountId = await createAccount(trx, account, email);
     await store.insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
     await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
   });
@@ -240,10 +240,7 @@ function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
 const expired = (): DomainError =>
   new DomainError('SESSION_EXPIRED', 'Your session has ended: sign in again');
 
-/**
- * Throws FORBIDDEN, with one text for accounts of others and those that do not exist; also for an account
- * that an operator has disabled.
- */
+/** Throws FORBIDDEN, with one text for accounts of others and unknown ones; also for a disabled account. */
 async function findMember({ db }: UserDeps, session: UserSession, accountId: string): Promise<Member> {
   refuseOneTime(session);
   const { user } = session;
@@ -269,10 +266,7 @@ export interface PasswordChange {
   readonly newPassword: string;
 }
 
-/**
- * Ends the user's other sessions, and links for a new password. Throws VALIDATION_ERROR for a weak one,
- * UNAUTHORIZED where the current one is wrong.
- */
+/** Ends other sessions and links. Throws VALIDATION_ERROR for a weak one, UNAUTHORIZED for a wrong one. */
 export async function changePassword(
   deps: UserDeps,
   { user: { userId, email, name } }: SignedIn,
@@ -327,10 +321,7 @@ async function resetPassword(
   await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
 }
 
-/**
- * Throws VALIDATION_ERROR; a link works once. A user who exists is added, and signs in as always: the link
- * alone opens no session.
- */
+/** A link works once; for a user who exists it opens no session. Throws VALIDATION_ERROR. */
 async function acceptInvitation(
   deps: UserDeps,
   { token, name, password }: { readonly token: string } & Partial<Pick<SignUp, 'name' | 'password'>>,

@@ -1,8 +1,11 @@
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { WorldDb } from './tables.ts';
 
 /** Runs the work in the transaction that is under way, or in one of its own. */
-export function inTransaction<T>(db: WorldDb, work: (trx: WorldDb) => Promise<T>): Promise<T> {
+export function inTransaction<Database, T>(
+  db: Kysely<Database>,
+  work: (trx: Kysely<Database>) => Promise<T>,
+): Promise<T> {
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 

@@ -87,7 +87,6 @@ const secret = text(
 );
 
 export const endpointSchema = namedObject('WebhookEndpoint', endpoint);
-const endpointPageSchema = pageSchema(endpointSchema, 'WebhookEndpointPage');
 export const newEndpointSchema = namedObject('NewWebhookEndpoint', { ...endpoint, secret });
 
 const deletedSchema = namedObject('DeletedWebhookEndpoint', { id: z.string(), deleted: z.literal(true) });
@@ -115,7 +114,7 @@ export const endpointRoutes: readonly Route<WebhookCases>[] = [
   }),
   routes.get(ENDPOINTS, {
     query: pageQuery,
-    answer: [200, 'One page, oldest first', endpointPageSchema],
+    answer: [200, 'One page, oldest first', pageSchema(endpointSchema, 'WebhookEndpointPage')],
     operationId: 'listWebhookEndpoints',
     summary: 'List your webhook endpoints',
     description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',

@@ -58,8 +58,6 @@ const messagesQuery = z.object({
   to: timeField({ description: 'Only messages created before this time' }).optional(),
 });
 
-const messagePageSchema = pageSchema(messageSchema, 'WebhookMessagePage');
-
 export const messageDetailSchema = namedObject('WebhookMessageDetail', {
   ...message,
   body: text('The body, byte for byte as it is signed and sent'),
@@ -103,7 +101,7 @@ const MESSAGE = `${MESSAGES}/{messageId}` as const;
 export const messageRoutes: readonly Route<WebhookCases>[] = [
   routes.get(MESSAGES, {
     query: messagesQuery,
-    answer: [200, 'One page, newest first', messagePageSchema],
+    answer: [200, 'One page, newest first', pageSchema(messageSchema, 'WebhookMessagePage')],
     operationId: 'listWebhookMessages',
     summary: 'List messages to your webhook endpoints',
     description: 'One page of the messages of this environment, filtered.',

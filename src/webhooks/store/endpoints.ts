@@ -10,10 +10,7 @@ import { writeNotice } from './notices.ts';
 
 export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
 
-export interface NewEndpoint {
-  readonly id: string;
-  readonly accountId: string;
-  readonly url: string;
+export interface NewEndpoint extends Pick<Endpoint, 'id' | 'accountId' | 'url'> {
   readonly events: readonly WebhookEvent[];
   readonly secretSealed: Buffer;
   readonly now: Date;
@@ -39,10 +36,7 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
   });
 }
 
-/**
- * Finds the account's endpoint with this URL, preferably an enabled one, or creates one. Concurrent calls get
- * the same one.
- */
+/** With this URL, preferably an enabled one; or creates one. Concurrent calls get the same one. */
 export async function findOrCreateEndpoint(
   trx: WorldDb,
   endpoint: NewEndpoint,
@@ -243,10 +237,7 @@ export interface NextSecret {
   readonly now: Date;
 }
 
-/**
- * Replaces the secret; earlier ones sign until they expire. `firstEndsAt`: the limit is reached, and nothing
- * was changed. undefined: the account has no such endpoint.
- */
+/** `firstEndsAt`: the limit is reached, nothing was changed. undefined: no such endpoint. */
 export async function rotateSecret(
   db: WorldDb,
   accountId: string,
@@ -322,7 +313,7 @@ export async function listSealed(
   return rows;
 }
 
-/** Replaces one sealed form of a secret by another, in whichever column or table it is now. */
+/** In whichever column or table the secret is now. */
 export async function reseal(db: WorldDb, endpointId: string, before: Buffer, after: Buffer): Promise<void> {
   await sql`
     with older as (

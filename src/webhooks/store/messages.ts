@@ -24,10 +24,7 @@ export function messagesOf({ accountId, ids }: PendingMessages): {
   return ids.length === 0 ? {} : { messages: { accountId, ids } };
 }
 
-/**
- * The ids of the endpoints that ask for an event, for the select list of the statement that makes the change;
- * null for none. So an account without endpoints costs one lookup in a small index.
- */
+/** Endpoints that ask for an event, for the select list of its statement: one lookup in a small index. */
 export function subscribers(
   event: WebhookEvent,
   accountId: RawBuilder<unknown>,
@@ -150,10 +147,7 @@ export const reopenMessage = (db: WorldDb, accountId: string, id: string, now: D
 /** Per statement; fast enough for the statement timeout. */
 const REOPEN_AT_ONCE = 2_000;
 
-/**
- * Reopens an endpoint's failed messages created in the range (without `to`), except samples. Returns their
- * ids.
- */
+/** Those created in the range (without `to`), except samples. Returns their ids. */
 export async function reopenFailed(
   db: WorldDb,
   accountId: string,

@@ -19,10 +19,7 @@ export type LeasedNotice = Notice & {
   readonly attempts: number;
 };
 
-/**
- * Leases the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second
- * mail with the same id. undefined: none is due.
- */
+/** The one due longest. A sender that dies after sending causes a second mail with the same id. */
 export async function leaseNotice(db: WorldDb, leaseMs: number): Promise<LeasedNotice | undefined> {
   const { rows } = await sql<LeasedNotice>`
     with leased as (
