@@ -11,7 +11,7 @@ import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
 import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
-import { ReasonDialog } from './form-dialog.tsx';
+import { ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
@@ -225,7 +225,7 @@ function Change({ of }: { readonly of: Price | undefined }) {
   );
 }
 
-function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
+function SaveDialog({ preview, onClose }: Dialog & { readonly preview: PricePreview }) {
   const environment = useEnvironment();
   const { version, before, after, totals } = preview;
   const submit = (reason: string) =>
