@@ -17,6 +17,9 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+export const DESK = { width: 1280, height: 900 };
+export const PHONE = { width: 375, height: 800 };
+
 /** How long a page is waited for: many times what it takes on a quiet machine. */
 const PATIENCE_MS = 60_000;
 

@@ -1,34 +1,20 @@
 // The whole way of a card, without confirm-payment; once with the gateway's events, once without.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { timelineOf } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { buyThroughGateway, clearGatewayFaults, gatewayFaults } from '../support/money/payments.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
-import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
+import { openPages, watchOrigins, watchTroubles } from './browser.ts';
 
-let browser: Browser;
-let stack: Stack;
-let account: TestAccount;
-let page: Page;
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000 }) } }),
-  ]);
-  account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+const [browser, stack] = await openPages({
+  env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000 }) },
 });
+const account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+let page: Page;
 beforeEach(async () => {
   page = await browser.newPage();
 });
-afterEach(async () => {
-  await page.close();
-  await clearGatewayFaults(stack);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
+afterEach(() => clearGatewayFaults(stack));
 afterAll(() => expectSoundBooks(stack));
 
 const heading = (text: string): Promise<void> => page.getByRole('heading', { name: text }).waitFor();
@@ -97,7 +83,6 @@ it('a buyer who leaves sees a waiting page and can still pay', async () => {
   await secondTab.goto(checkout);
   await secondTab.getByRole('button', { name: 'Pay' }).click();
   await heading('Done. Your eSIM is ready');
-  await secondTab.close();
 });
 
 it('a buyer whose eSIM cannot be delivered reads that the money is refunded', async () => {

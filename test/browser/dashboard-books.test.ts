@@ -1,31 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { atGateway } from '../support/money/payments.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
-import { startStack, type Stack, type TestAccount } from '../support/world/stack.ts';
-import { openBrowser, watchTroubles } from './browser.ts';
+import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
+import { openPages, watchTroubles } from './browser.ts';
 import { goTo, makeDelivered, openOperator } from './operators.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-let ada: Person;
-let account: TestAccount;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    // What happened up to now is compared.
-    startStack({ env: { ...SIGN_IN_ENV, SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' } }),
-  ]);
-  ada = await signedIn(stack, 'FINANCE');
-  account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
+// What happened up to now is compared.
+const [browser, stack] = await openPages({ env: { ...SIGN_IN_ENV, SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' } });
+const ada = await signedIn(stack, 'FINANCE');
+const account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
 
 const openAda = (path: string, options?: BrowserContextOptions) =>
   openOperator({ browser, stack }, ada, path, options);
@@ -77,7 +62,6 @@ describe('reconciliation', () => {
     await box.press('Enter');
     await page.getByText(`by ${ada.email}: of another shop of ours, ticket 4711`).waitFor();
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -110,7 +94,6 @@ describe('the books', () => {
     await table('Earned by merchant').getByText('@test.example').waitFor();
     const merchants = await download(page, 'merchants-test.csv');
     expect(merchants.filter((line) => line.includes(account.accountId))).toHaveLength(1);
-    await page.context().close();
   });
 });
 
@@ -131,7 +114,6 @@ describe('a moment', () => {
       // Days of the books are UTC, and say so.
       await goTo(stack, page, '/books?book=daily');
       await page.getByLabel('First day (UTC)').waitFor();
-      await page.context().close();
     },
   );
 });

@@ -1,45 +1,23 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { data, signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
+import { data, signedUp } from '../support/people/dashboard.ts';
+import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
-import { openBrowser, overflow } from './browser.ts';
-import { DESK, goTo, openOperator, PHONE } from './operators.support.ts';
+import { DESK, openPages, overflow, PHONE } from './browser.ts';
+import { openMerchant, placeOf } from './merchant.support.ts';
+import { goTo, openOperator, TEMPORAL_UI } from './operators.support.ts';
 
-const TEMPORAL_UI = 'https://temporal.example/ui';
 const HOOK = 'http://127.0.0.1:9/hook';
 
-let browser: Browser;
-let stack: Stack;
-let merchant: User;
-let page: Page;
-let ada: Person;
-let bayo: Person;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([
-    openBrowser(),
-    startStack({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: TEMPORAL_UI } }),
-  ]);
-  [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
-  merchant = await signedUp(stack);
-  page = await (await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' })).newPage();
-  await page.goto(`${stack.apiUrl}/dashboard`);
-  await page.getByLabel('E-mail address').fill(merchant.email);
-  await page.locator('input[type=password]').fill(USER_PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/\/m\//);
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
-
-const open = (path: string) => page.goto(`${stack.apiUrl}/dashboard/m/${merchant.accountId}/test${path}`);
+const [browser, stack] = await openPages({ env: { ...SIGN_IN_ENV, TEMPORAL_UI_URL: TEMPORAL_UI } });
+const [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
+const merchant = await signedUp(stack);
+const address = (path: string): string => `${stack.apiUrl}/dashboard${placeOf(merchant)}${path}`;
+const open = (path: string): Promise<Page> =>
+  openMerchant({ browser, stack }, merchant, placeOf(merchant) + path, { reducedMotion: 'reduce' });
 
 const makeKey = async () => {
   const body = {
@@ -65,7 +43,7 @@ const redness = (element: ReturnType<Page['getByRole']>): Promise<number> =>
 
 describe('merchants', () => {
   it('see first that the wallet is to be funded, and that it has no change yet', async () => {
-    await open('');
+    const page = await open('');
     const steps = page.getByRole('region', { name: 'First steps' });
     await steps.getByRole('link', { name: 'Fund the wallet' }).waitFor();
     await keepScreenshot(page, 'details-first-steps');
@@ -76,7 +54,7 @@ describe('merchants', () => {
   });
 
   it('filter the catalogue by keyboard, and the address keeps the filters', async () => {
-    await open('/catalogue');
+    const page = await open('/catalogue');
     const region = page.getByRole('combobox', { name: 'Country or region' });
     await region.fill('Nigeria');
     await region.press('ArrowDown');
@@ -116,20 +94,20 @@ describe('merchants', () => {
       ({ text }) => text.includes(shown),
       { what: 'the request in the log' },
     );
-    await open('/developers/requests');
+    const page = await open('/developers/requests');
     const request = page.getByRole('row').filter({ hasText: 'GET /api/wallet/balance' });
     await request.getByText(shown, { exact: true }).waitFor();
 
     await merchant.ask('POST', `/api/webhooks/endpoints/${webhook.endpointId}/sample`, {
       body: { event: 'wallet.low_balance' },
     });
-    await open('/developers/webhooks');
+    await page.goto(address('/developers/webhooks'));
     const message = page.getByRole('row').filter({ hasText: 'wallet.low_balance' });
     await message.getByRole('cell', { name: HOOK }).waitFor();
   });
 
   it('tell a dangerous button by its colour, in light and dark, and can read it', async () => {
-    await open('/developers/keys');
+    const page = await open('/developers/keys');
     const revoke = page.getByRole('button', { name: 'Revoke' }).first();
     await revoke.waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -144,11 +122,10 @@ describe('merchants', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
-    await page.emulateMedia({ colorScheme: 'light' });
   });
 
   it('see an id on one line, on a desk and on a phone, with all of it in the title', async () => {
-    await open('/developers/requests');
+    const page = await open('/developers/requests');
     for (const viewport of [DESK, PHONE]) {
       await page.setViewportSize(viewport);
       const id = page.getByRole('table').locator('.id').first();
@@ -157,7 +134,6 @@ describe('merchants', () => {
       expect((await id.boundingBox())?.height ?? 0).toBeLessThan(30);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
     }
-    await page.setViewportSize(DESK);
   });
 
   it('see charts drawn in the colours of light and dark, whose labels fit a phone, with their values in a table', async () => {
@@ -172,8 +148,9 @@ describe('merchants', () => {
       { regionCode: 'GH', regionName: 'Ghana', purchases: 20 },
     ];
     const spending = { currency: 'NGN', usageAsOf: '', total, days, topDestinations };
+    const page = await open('');
     await page.route('**/api/esim/spending?*', (route) => route.fulfill({ json: spending }));
-    await open('/figures');
+    await page.goto(address('/figures'));
     const chart = page.getByRole('img', { name: 'Spent per day' });
     const shares = page.getByRole('table', { name: 'Purchases by destination' });
     await shares.getByRole('progressbar', { name: '75 % of all purchases' }).waitFor();
@@ -199,9 +176,6 @@ describe('merchants', () => {
     }
     await page.getByText('Show as a table').first().click();
     await page.getByRole('table', { name: 'Spent per day' }).getByText('NGN 7,407,405.00').first().waitFor();
-    await page.setViewportSize(DESK);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.unroute('**/api/esim/spending?*');
   });
 });
 
@@ -234,7 +208,6 @@ describe('operators', () => {
     await goTo(stack, finance, '/approvals');
     await finance.getByText('No actions await approval.').waitFor();
     expect(await waiting.count()).toBe(0);
-    await finance.context().close();
   });
 
   it('open the workflow of a merchant’s batch from the search and from its purchase', async () => {
@@ -256,6 +229,5 @@ describe('operators', () => {
     await found.getByRole('link', { name: /USD/ }).first().click();
     await support.getByRole('heading', { name: 'Purchase', level: 1 }).waitFor();
     expect(await support.getByRole('link', { name: batchId }).first().getAttribute('href')).toBe(address);
-    await support.context().close();
   });
 });

@@ -1,36 +1,22 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { data, signedUp, type User } from '../support/people/dashboard.ts';
+import { expect, it } from 'vitest';
+import { data, signedUp } from '../support/people/dashboard.ts';
 import { atGateway } from '../support/money/payments.ts';
-import { SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
-import { startStack, type Stack } from '../support/world/stack.ts';
+import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { until } from '../support/time/until.ts';
-import { openBrowser } from './browser.ts';
-import { faultsOf, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { openPages } from './browser.ts';
+import { buy, faultsOf, openMerchant, payIn, placeOf } from './merchant.support.ts';
 import { openOperator } from './operators.support.ts';
 
-let browser: Browser;
-let stack: Stack;
-let merchant: User;
-let ada: Person;
-
-beforeAll(async () => {
-  [browser, stack] = await Promise.all([openBrowser(), startStack({ env: SIGN_IN_ENV })]);
-  [merchant, ada] = [await signedUp(stack), await signedIn(stack, 'FINANCE')];
-});
-afterAll(async () => {
-  await browser.close();
-  await stack.close();
-});
+const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
+const [merchant, ada] = [await signedUp(stack), await signedIn(stack, 'FINANCE')];
 
 const balance = async () =>
   data<{ balance: number; owed: number }>(await merchant.ask('GET', '/api/wallet/balance'));
 
 it('is said where the merchant reads the wallet, and where finance decides', async () => {
   const funding = await payIn(browser, merchant, 5);
-  const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
-  expect((await merchant.ask('POST', '/api/esim/buy', { body })).status).toBe(201);
+  expect((await buy(merchant, 'SIM-OK')).status).toBe('SUCCESS');
   await atGateway(stack, funding, 'dispute');
   await until(balance, ({ balance: left }) => left === 0, { what: 'what is left is frozen' });
 

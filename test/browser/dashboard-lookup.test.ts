@@ -5,10 +5,8 @@ import { graveFaults } from '../support/world/axe.ts';
 import { data, signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
 import { until } from '../support/time/until.ts';
-import { openPages, overflow, watchTroubles } from './browser.ts';
+import { DESK, openPages, overflow, PHONE, watchTroubles } from './browser.ts';
 
-const DESK = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 800 };
 const HOOK = 'http://127.0.0.1:9';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });

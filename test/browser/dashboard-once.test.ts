@@ -110,7 +110,6 @@ describe('two people in the same moment', () => {
     const result = page.getByRole('dialog').getByRole('status');
     await result.filter({ hasText: /^(Done|Already)/ }).waitFor();
     expect(await result.innerText()).toMatch(/^Done/);
-    await page.context().close();
   });
 
   it('ask for one credit above the limit: it is requested once, and the second one reads who did it', async () => {
@@ -205,7 +204,6 @@ describe('a row that another person repairs meanwhile', () => {
     expect(await dialog.getByLabel('Reason').inputValue()).toBe('of another shop, ticket 4711');
     await dialog.getByRole('button', { name: 'Ignore the event' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'No unmatched gateway event has this id' }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -258,6 +256,5 @@ describe('a session that ends in the middle of a form', () => {
     expect(await balanceOf(account)).toBe(Number(balance) + 12.5);
     // The requests that were refused are what the test is about.
     expect(troubles.filter((trouble) => !trouble.includes('401'))).toEqual([]);
-    await page.context().close();
   });
 });

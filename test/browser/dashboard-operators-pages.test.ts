@@ -5,16 +5,18 @@ import { listedPaths } from '../support/world/dashboard-pages.ts';
 import { dataOf, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import {
+  DESK,
   FIRST_LOAD_BYTES,
   firstLoad,
   LEAST_BYTES,
   overflow,
+  PHONE,
   watchLoading,
   watchLoads,
   watchTroubles,
   widest,
 } from './browser.ts';
-import { DESK, PHONE, startFinance } from './operators.support.ts';
+import { startFinance } from './operators.support.ts';
 
 /** The narrowest screen on which tables are tables. */
 const TABLET = { width: 780, height: 1_000 };

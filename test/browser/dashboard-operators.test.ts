@@ -68,7 +68,6 @@ describe('one purchase', () => {
     const [left, right] = await Promise.all([gateway.boundingBox(), supplier.boundingBox()]);
     expect(left?.y).toBe(right?.y);
     expect(left?.x).toBeLessThan(right?.x ?? 0);
-    await page.context().close();
   });
 
   it('is acted on once where two people do it at once, and the second one sees who was first', async () => {
@@ -92,7 +91,6 @@ describe('one purchase', () => {
     const { body } = await ada.call('GET', `/ops/purchases/${id}/actions`);
     const made = (body.data as unknown as { made: { status: string; by: string }[] }).made;
     expect(made.filter(({ status }) => status === 'DONE').map(({ by }) => by)).toEqual([ada.email]);
-    await Promise.all([first.context().close(), second.context().close()]);
   });
 });
 
@@ -136,7 +134,6 @@ describe('actions that await approval', () => {
     await open(page, '/audit');
     await page.getByText(/decision: the buyer was paid by hand/).waitFor();
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -201,7 +198,6 @@ describe('one account', () => {
     await page.getByRole('table', { name: 'Found' }).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 
   it('is disabled with a reason, and its keys with it, and enabled again', async () => {
@@ -222,7 +218,6 @@ describe('one account', () => {
     await change('Enable');
     await disabled.waitFor({ state: 'detached' });
     await expect.poll(statusOf).toBe(200);
-    await page.context().close();
   });
 
   it('is reached by keyboard: a link skips the menu, and each new page has the focus on its heading', async () => {
@@ -233,7 +228,6 @@ describe('one account', () => {
     await page.locator('main:focus').waitFor();
     await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await page.locator('h1:focus', { hasText: 'Accounts' }).waitFor();
-    await page.context().close();
   });
 
   it('cannot be changed by support, who see no audit log', async () => {
@@ -241,7 +235,6 @@ describe('one account', () => {
     await page.getByText(account.accountId).first().waitFor();
     expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -299,7 +292,6 @@ describe('people', () => {
     await page.getByText('Set your own password before you continue').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-    await Promise.all([page.context().close(), other.context().close()]);
   });
 
   it('get another role from two administrators, and their session ends', async () => {
@@ -324,6 +316,5 @@ describe('people', () => {
     await choose(other, 'Confirm', 'Confirm');
     await rowOf(other).getByText('Has a one-time password').waitFor();
     await rowOf(other).getByRole('cell', { name: 'Operations', exact: true }).waitFor();
-    await Promise.all([page.context().close(), other.context().close()]);
   });
 });

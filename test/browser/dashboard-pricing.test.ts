@@ -8,8 +8,8 @@ import { DAY_MS } from '../../src/domain/clock.ts';
 import { graveFaults } from '../support/world/axe.ts';
 import { dataOf, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
-import { overflow, watchLoading, watchLoads, watchTroubles } from './browser.ts';
-import { DESK, goTo, PHONE, startFinance } from './operators.support.ts';
+import { DESK, overflow, PHONE, watchLoading, watchLoads, watchTroubles } from './browser.ts';
+import { goTo, startFinance } from './operators.support.ts';
 
 const REASON = 'the central bank published it this morning';
 
@@ -48,7 +48,6 @@ describe('rates', () => {
     await page.getByRole('img', { name: 'Rate of NGN' }).locator('canvas').waitFor();
     expect(await rateOf()).toBe(1650.25);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 
   it('one that is far off waits for another person, who sees the change before confirming it', async () => {
@@ -78,7 +77,6 @@ describe('rates', () => {
     await other.getByRole('table', { name: 'Rates of NGN' }).getByText('16,502.5').first().waitFor();
     expect(await graveFaults(other)).toEqual([]);
     expect(troubles).toEqual([]);
-    await Promise.all([page.context().close(), other.context().close()]);
   });
 
   it('one that a provider observed too far off waits for a person, who gives a reason', async () => {
@@ -98,7 +96,6 @@ describe('rates', () => {
     await waiting.waitFor({ state: 'detached' });
     const current = page.getByRole('table', { name: 'Current rates' }).getByRole('row');
     await current.filter({ hasText: 'KES' }).getByText('990.00').waitFor();
-    await page.context().close();
   });
 });
 
@@ -141,7 +138,6 @@ describe('prices', () => {
     await history.getByText('20.50 %').waitFor();
     const { items } = dataOf(await ada.call('GET', '/ops/prices')) as { items: object[] };
     expect(items[0]).toMatchObject({ merchantMarkupPercent: 20.5, by: ada.email, isInForce: true });
-    await page.context().close();
   });
 });
 
@@ -196,7 +192,6 @@ describe('what was on sale at a given time', () => {
     await section.getByText('Not known: the catalogue is stored since').waitFor();
     expect(await section.getByRole('table').count()).toBe(0);
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -227,6 +222,5 @@ describe.each([
     }
     loads.print();
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });

@@ -56,7 +56,6 @@ describe('twenty stuck purchases', () => {
     await approved.getByText(bayo.email).waitFor();
     await keepScreenshot(page, 'operators-audit-log');
     expect(troubles).toEqual([]);
-    await Promise.all([page.context().close(), second.context().close()]);
   });
 });
 
@@ -105,6 +104,5 @@ describe('a batch repair', () => {
     await rowOf('DECLINED').getByText('0 of 12 done').waitFor();
     await rowOf('STOPPED').getByText(bayo.email).waitFor();
     expect(troubles).toEqual([]);
-    await page.context().close();
   });
 });

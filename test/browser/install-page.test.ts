@@ -1,16 +1,13 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what it looks like, as docs/images/install-page*.png.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { InstallView } from '../../src/esims/installing.ts';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { startApi } from '../support/http/api.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import { openBrowser, overflow, watchOrigins, watchTroubles } from './browser.ts';
 
-let browser: Browser;
-let api: TestApi;
-beforeAll(async () => {
-  [browser, api] = await Promise.all([openBrowser(), startApi()]);
-});
+const [browser, api] = await Promise.all([openBrowser(), startApi()]);
+afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
 afterAll(async () => {
   await browser.close();
   await api.close();
@@ -121,7 +118,6 @@ describe.each([
     expect([...origins]).toEqual([api.server.url]);
     await keepScreenshot(page, `ready-${colorScheme}-${language}`);
     await keepScreenshot(page, `ready-${colorScheme}-${language}-whole`);
-    await page.context().close();
   });
 });
 
@@ -133,7 +129,6 @@ it('copies each code with one tap, and says so', async () => {
   await buttons.nth(2).tap();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(AC);
-  await page.context().close();
 });
 
 it('works without scripts: codes to select, no dead button, steps that open', async () => {
@@ -152,7 +147,6 @@ it('works without scripts: codes to select, no dead button, steps that open', as
   expect(await step.isVisible()).toBe(true);
   await page.getByRole('link', { name: 'العربية' }).tap();
   await page.getByRole('heading', { name: 'ثبّت شريحة eSIM' }).waitFor();
-  await page.context().close();
 });
 
 it('can be used with the keyboard alone', async () => {
@@ -164,7 +158,6 @@ it('can be used with the keyboard alone', async () => {
     reached.push(await page.evaluate<string>('document.activeElement.tagName'));
   }
   expect(new Set(reached)).toEqual(new Set(['A', 'BUTTON', 'SUMMARY']));
-  await page.context().close();
 });
 
 it.each([
@@ -191,7 +184,6 @@ it.each([
   const page = await open({ colorScheme });
   expect([await lowContrasts(page), await overflow(page), await smallTargets(page)]).toEqual([[], 0, []]);
   await keepScreenshot(page, name);
-  await page.context().close();
 });
 
 it('an invalid link shows a page in the visitor’s language', async () => {
@@ -200,5 +192,4 @@ it('an invalid link shows a page in the visitor’s language', async () => {
   await page.getByRole('heading', { name: 'لا توجد شريحة في هذا الرابط' }).waitFor();
   expect([await lowContrasts(page), await overflow(page)]).toEqual([[], 0]);
   await keepScreenshot(page, 'unknown-ar');
-  await page.context().close();
 });

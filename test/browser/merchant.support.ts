@@ -4,10 +4,7 @@ import { graveFaults } from '../support/world/axe.ts';
 import { USER_PASSWORD, type User } from '../support/people/dashboard.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import type { Stack } from '../support/world/stack.ts';
-import { overflow, widest } from './browser.ts';
-
-export const DESK = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 800 };
+import { DESK, overflow, PHONE, widest } from './browser.ts';
 
 interface Place {
   readonly browser: Browser;

@@ -1,15 +1,12 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach } from 'vitest';
+import { afterEach } from 'vitest';
 import type { Login } from '../../src/dev/sandbox-logins.ts';
 import { openBrowser as openCookieJar, signIn } from '../support/people/dashboard.ts';
 import { PASSWORD, SIGN_IN_ENV, signedIn, type Person } from '../support/people/people.ts';
-import { startStack, type Stack, type StackOptions, type TestAccount } from '../support/world/stack.ts';
+import type { Stack, StackOptions, TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { untilListed } from '../support/world/workflow-harness.ts';
-import { openBrowser } from './browser.ts';
-
-export const DESK = { width: 1280, height: 900 };
-export const PHONE = { width: 375, height: 800 };
+import { DESK, openPages } from './browser.ts';
 
 interface Place {
   readonly browser: Browser;
@@ -30,12 +27,8 @@ export async function startFinance(options: StackOptions = {}) {
     }),
     ...options.env,
   };
-  const [browser, stack] = await Promise.all([openBrowser(), startStack({ ...options, env })]);
+  const [browser, stack] = await openPages({ ...options, env });
   afterEach(() => stack.clearFaults());
-  afterAll(async () => {
-    await browser.close();
-    await stack.close();
-  });
   const [ada, bayo] = [await signedIn(stack, 'FINANCE'), await signedIn(stack, 'FINANCE')];
   const account = await stack.account({ currency: 'NGN', fundsMinor: 100_000_000n });
   return {

@@ -1,19 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
 
-let browser: Browser;
-let api: TestApi;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
+const browser = await openBrowser();
 afterAll(() => browser.close());
+let api: TestApi;
 beforeEach(async () => {
   api = await startApi();
 });
-afterEach(() => api.close());
+afterEach(() => Promise.all([...browser.contexts().map((context) => context.close()), api.close()]));
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
@@ -54,7 +51,6 @@ it('goes from waiting to paid to done by itself, then stops polling, and asks no
   expect(await page.locator('#status').getAttribute('data-ask')).toBeNull();
   expect(troubles).toEqual([]);
   expect([...origins]).toEqual([api.server.url]);
-  await page.close();
 });
 
 it('survives a failed poll', async () => {
@@ -67,7 +63,6 @@ it('survives a failed poll', async () => {
   stands('FAILED', { reason: 'PAYMENT_EXPIRED' });
   await heading(page, 'Not completed');
   expect(await page.getByRole('status').innerText()).toContain('did not arrive in time');
-  await page.close();
 });
 
 it('follows the payment without scripts, too', async () => {
@@ -78,7 +73,6 @@ it('follows the payment without scripts, too', async () => {
   await heading(page, 'Checking your payment');
   stands('SUCCESS');
   await heading(page, 'Done. Your eSIM is ready');
-  await context.close();
 });
 
 it('reads names as text: markup in them does nothing', async () => {
@@ -92,5 +86,4 @@ it('reads names as text: markup in them does nothing', async () => {
   expect(await page.getByRole('status').innerText()).toContain('<img src=x onerror="document.title=1">');
   expect(await page.title()).toBe('Checking your payment');
   expect(troubles).toEqual([]);
-  await page.close();
 });

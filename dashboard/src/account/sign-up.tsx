@@ -50,10 +50,7 @@ export function SignUp() {
           <SegmentedControl
             fullWidth
             aria-labelledby="currency"
-            data={Object.entries(CURRENCIES).map(([value, name]) => ({
-              value,
-              label: `${name} (${value})`,
-            }))}
+            data={Object.entries(CURRENCIES).map(([value, name]) => ({ value, label: `${name} (${value})` }))}
             {...form.getInputProps('currency')}
           />
         </div>

@@ -2,14 +2,7 @@ import { ActionIcon, Menu, Select } from '@mantine/core';
 import { IconUser } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { type CurrentUser } from '../app/session.ts';
-import {
-  AppLayout,
-  pagesOf,
-  ColorSchemeSwitch,
-  EnvironmentSwitch,
-  SearchBox,
-  useSignOut,
-} from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf, useSignOut } from '../ui/app-layout.tsx';
 import { SignedIn } from '../ui/go-to.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { useMembership, usePlace } from './place.ts';
@@ -25,23 +18,14 @@ function Shell({ user }: { readonly user: CurrentUser }) {
   const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={
-        <EnvironmentSwitch
-          environment={environment}
-          environments={user.environments}
-          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
-        />
-      }
-      tools={
-        <>
-          <SearchBox
-            label="Any id or ICCID"
-            onSearch={(text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } })}
-          />
-          <ColorSchemeSwitch />
-          <OwnMenu user={user} />
-        </>
-      }
+      environment={environment}
+      environments={user.environments}
+      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+      search={{
+        label: 'Any id or ICCID',
+        onSearch: (text) => void navigate({ to: '/m/$accountId/$environment/search', search: { text } }),
+      }}
+      tools={<OwnMenu user={user} />}
       pages={pagesOf(routesById[FROM].children, (data) => data.merchantPage, may)}
       above={<AccountSwitch user={user} />}
     >

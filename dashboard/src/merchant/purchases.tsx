@@ -79,9 +79,7 @@ export function useTransaction(transactionId: string) {
   return useRead(
     '/api/esim/transactions/{transactionId}',
     { path: { transactionId } },
-    {
-      everyMs: (found) => (found?.status === 'PENDING' || found?.status === 'PROCESSING') && OPEN_EVERY_MS,
-    },
+    { everyMs: (found) => (found?.status === 'PENDING' || found?.status === 'PROCESSING') && OPEN_EVERY_MS },
   );
 }
 

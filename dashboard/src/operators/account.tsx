@@ -19,7 +19,7 @@ import {
   useOps,
   useOpsPages,
 } from './place.ts';
-import { reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
 
 export function AccountPage() {
@@ -166,11 +166,7 @@ function ChangeDialog({
   of,
   change,
   onClose,
-}: {
-  readonly of: AccountOverview;
-  readonly change: Change;
-  readonly onClose: () => void;
-}) {
+}: Dialog & { readonly of: AccountOverview; readonly change: Change }) {
   const environment = useEnvironment();
   const { title, about, submit } = WORDS[change];
   const form = useForm({
@@ -196,10 +192,7 @@ function ChangeDialog({
           body: {
             reason,
             ...(change === 'plan'
-              ? {
-                  plan,
-                  ...(plan === 'ENTERPRISE' ? { requestsPerMinute: Number(requestsPerMinute) } : {}),
-                }
+              ? { plan, ...(plan === 'ENTERPRISE' ? { requestsPerMinute: Number(requestsPerMinute) } : {}) }
               : { disabled: change === 'disable' }),
           },
         }),

@@ -26,7 +26,7 @@ import {
   useEnvironment,
   opsQuery,
 } from './place.ts';
-import { EffectSection, ReasonField, reasonError } from './form-dialog.tsx';
+import { EffectSection, ReasonField, reasonError, type Dialog } from './form-dialog.tsx';
 import { ACTIONS, type ActionFields as Fields } from './words.ts';
 
 type ActionRequest = OpsSchemas['ActionRequest'];
@@ -62,11 +62,7 @@ export function ActionDialog({
   action,
   timeline,
   onClose,
-}: {
-  readonly action: Action;
-  readonly timeline: PurchaseTimeline;
-  readonly onClose: () => void;
-}) {
+}: Dialog & { readonly action: Action; readonly timeline: PurchaseTimeline }) {
   const { label, does } = ACTIONS[action];
   const { form, sending, first, isKnown } = useAction(action, timeline);
   const [checked, setChecked] = useState<ActionRequest | null>(null);

@@ -21,7 +21,7 @@ import {
 } from './place.ts';
 import { SubjectLink } from './links.tsx';
 import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
-import { EffectSection, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { EffectSection, reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 
 interface Choice {
   readonly record: ActionRecord;
@@ -148,11 +148,7 @@ function DecisionDialog({
   record,
   decision,
   onClose,
-}: {
-  readonly record: ActionRecord;
-  readonly decision: 'approve' | 'decline';
-  readonly onClose: () => void;
-}) {
+}: Dialog & { readonly record: ActionRecord; readonly decision: 'approve' | 'decline' }) {
   const environment = useEnvironment();
   const queries = useQueryClient();
   const { actionId, transactionId } = record;
@@ -169,10 +165,7 @@ function DecisionDialog({
       const body = reason.trim() === '' ? {} : { reason: reason.trim() };
       try {
         return await dataOf(
-          ops.POST(`/ops/actions/{actionId}/${decision}`, {
-            ...inPath(environment, { actionId }),
-            body,
-          }),
+          ops.POST(`/ops/actions/{actionId}/${decision}`, { ...inPath(environment, { actionId }), body }),
         );
       } catch (error) {
         const actions = await queries

@@ -134,16 +134,7 @@ function Totals<T extends { readonly currency: string }>({
   readonly of: readonly T[];
   readonly columns: Columns<T>;
 }) {
-  return (
-    <Rows
-      label="Totals"
-      rows={of}
-      columns={{
-        'Total of': ({ currency }) => currency,
-        ...columns,
-      }}
-    />
-  );
+  return <Rows label="Totals" rows={of} columns={{ 'Total of': ({ currency }) => currency, ...columns }} />;
 }
 
 type Schemas = OpsSchemas;
@@ -167,11 +158,7 @@ const KIND: Columns<Pick<Day, 'packageType'>> = {
   Kind: ({ packageType }) => (packageType === null ? '–' : packageType === 'TOPUP' ? 'Top-up' : 'New eSIM'),
 };
 
-const DAILY: Columns<Day> = {
-  Day: ({ day }) => formatDay(day),
-  ...KIND,
-  ...EARNED,
-};
+const DAILY: Columns<Day> = { Day: ({ day }) => formatDay(day), ...KIND, ...EARNED };
 
 const MERCHANTS: Columns<Merchant> = {
   Merchant: ({ accountId, email }) =>

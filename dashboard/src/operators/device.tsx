@@ -23,11 +23,7 @@ export function DevicePage() {
       ) : result ? (
         <>
           <Facts
-            of={{
-              Machine: result.machine,
-              Address: result.address,
-              Asked: <Moment at={result.createdAt} />,
-            }}
+            of={{ Machine: result.machine, Address: result.address, Asked: <Moment at={result.createdAt} /> }}
           />
           <Text size="sm">
             The command on this machine will act as you. Approve it only if you started it yourself, just now.

@@ -9,7 +9,7 @@ import { plain } from '../ui/format.ts';
 import { PageLink, Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
 import { inPath, type Difference, useEnvironment, useOps } from './place.ts';
-import { ReasonDialog } from './form-dialog.tsx';
+import { ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { WorkflowsLink, SubjectLink } from './links.tsx';
 import { differenceSearch } from './search.ts';
 
@@ -36,10 +36,7 @@ export function DifferencesPage() {
           ]}
           value={search.kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
-            void navigate({
-              search: differenceSearch({ kind: value }),
-              replace: true,
-            })
+            void navigate({ search: differenceSearch({ kind: value }), replace: true })
           }
         />
       </Group>
@@ -132,13 +129,7 @@ function Closed({ of: { closedAt, closedBy, closeReason } }: { readonly of: Diff
   );
 }
 
-function CloseDialog({
-  difference,
-  onClose,
-}: {
-  readonly difference: Difference;
-  readonly onClose: () => void;
-}) {
+function CloseDialog({ difference, onClose }: Dialog & { readonly difference: Difference }) {
   const environment = useEnvironment();
   const submit = (reason: string) =>
     ops.POST('/ops/differences/{differenceId}/close', {

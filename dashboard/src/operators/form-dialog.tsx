@@ -9,6 +9,10 @@ import { Rows } from '../ui/rows.tsx';
 import { useEnvironment, inPath } from './place.ts';
 import { ACTIONS, REPLAY } from './words.ts';
 
+export interface Dialog {
+  readonly onClose: () => void;
+}
+
 const MIN_REASON = 3;
 const MAX_REASON = 500;
 
@@ -131,13 +135,7 @@ const OUTCOMES: Record<Report['steps'][number]['outcome'], string> = {
   'would-do': 'Would be done',
 };
 
-export function ReplayDialog({
-  of: transactionId,
-  onClose,
-}: {
-  readonly of: string;
-  readonly onClose: () => void;
-}) {
+export function ReplayDialog({ of: transactionId, onClose }: Dialog & { readonly of: string }) {
   const environment = useEnvironment();
   const ask = (reason: string, dryRun: boolean) =>
     dataOf(

@@ -1,13 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import {
-  AppLayout,
-  pagesOf,
-  ColorSchemeSwitch,
-  EnvironmentSwitch,
-  SearchBox,
-  useSignOut,
-} from '../ui/app-layout.tsx';
+import { AppLayout, pagesOf, useSignOut } from '../ui/app-layout.tsx';
 import { GoTo, SignedIn } from '../ui/go-to.tsx';
 import { PageLink, Empty } from '../ui/parts.tsx';
 import { useOperator, useEnvironment } from './place.ts';
@@ -34,22 +27,13 @@ function Shell() {
   const navigate = useNavigate({ from: FROM });
   return (
     <AppLayout
-      environment={
-        <EnvironmentSwitch
-          environment={environment}
-          environments={environments}
-          onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
-        />
-      }
-      tools={
-        <>
-          <SearchBox
-            label="Any id, reference, ICCID or e-mail"
-            onSearch={(text) => void navigate({ to: '/operators/$environment/search', search: { text } })}
-          />
-          <ColorSchemeSwitch />
-        </>
-      }
+      environment={environment}
+      environments={environments}
+      onChange={(next) => void navigate({ to: FROM, params: { environment: next } })}
+      search={{
+        label: 'Any id, reference, ICCID or e-mail',
+        onSearch: (text) => void navigate({ to: '/operators/$environment/search', search: { text } }),
+      }}
       pages={pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may)}
       below={<Person />}
     >

@@ -20,7 +20,7 @@ import { PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { useReading } from '../ui/use-reading.ts';
 import { type Person, type Role, useOperator } from './place.ts';
-import { FormDialog } from './form-dialog.tsx';
+import { FormDialog, type Dialog } from './form-dialog.tsx';
 import { ROLES } from './words.ts';
 
 const FROM = '/operators/$environment/people';
@@ -169,12 +169,7 @@ function ChangeDialog({
   change,
   onClose,
   show,
-}: {
-  readonly person: Person;
-  readonly change: Change;
-  readonly onClose: () => void;
-  readonly show: (half: Half) => void;
-}) {
+}: Dialog & { readonly person: Person; readonly change: Change; readonly show: (half: Half) => void }) {
   const { title, about, submit } = WORDS[change];
   const asksRole = change === 'role' || change === 'confirm';
   const form = useForm<{ role: Role | '' }>({
@@ -265,13 +260,7 @@ function AddPerson({ onClose, show }: { readonly onClose: () => void; readonly s
   );
 }
 
-function HalfShown({
-  half: { person, which, half, until },
-  onClose,
-}: {
-  readonly half: Half;
-  readonly onClose: () => void;
-}) {
+function HalfShown({ half: { person, which, half, until }, onClose }: Dialog & { readonly half: Half }) {
   const next: ReactNode =
     which === 'first'
       ? 'Now another administrator confirms the access and gets the second half.'

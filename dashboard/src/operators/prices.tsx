@@ -11,7 +11,7 @@ import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
 import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
-import { ReasonDialog } from './form-dialog.tsx';
+import { ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
@@ -23,6 +23,8 @@ const useMarkups = (page: number) => useOps('/ops/prices', { query: { page } }, 
 
 export function PricesPage() {
   const current = useMarkups(1);
+  // The version of an open preview: what is typed stays when another person saves other markups.
+  const [previewed, setPreviewed] = useState<string | null>(null);
   return (
     <Page
       title="Prices"
@@ -30,7 +32,15 @@ export function PricesPage() {
     >
       <QueryView query={current}>
         {({ items: [present] }) =>
-          present ? <Edit key={present.version} present={present} /> : <Empty>No markups are set.</Empty>
+          present ? (
+            <Edit
+              key={previewed ?? present.version}
+              present={present}
+              onPreview={(isOpen) => setPreviewed(isOpen ? present.version : null)}
+            />
+          ) : (
+            <Empty>No markups are set.</Empty>
+          )
         }
       </QueryView>
       <History />
@@ -62,8 +72,18 @@ const termsOf = (fields: Fields): PriceTerms => ({
   ngnIncrementPercent: Number(fields.ngnIncrementPercent),
 });
 
-function Edit({ present }: { readonly present: Settings }) {
+function Edit({
+  present,
+  onPreview,
+}: {
+  readonly present: Settings;
+  readonly onPreview: (isOpen: boolean) => void;
+}) {
   const [previewed, setPreviewed] = useState<PriceTerms | null>(null);
+  const preview = (terms: PriceTerms | null) => {
+    setPreviewed(terms);
+    onPreview(terms !== null);
+  };
   const form = useForm<Fields>({
     initialValues: {
       userMarkupPercent: present.userMarkupPercent,
@@ -75,12 +95,12 @@ function Edit({ present }: { readonly present: Settings }) {
       merchantMarkupPercent: percentFault,
       ngnIncrementPercent: percentFault,
     },
-    onValuesChange: () => setPreviewed(null),
+    onValuesChange: () => preview(null),
   });
   return (
     <>
       <Section title="Current markups">
-        <form onSubmit={form.onSubmit((fields) => setPreviewed(termsOf(fields)))} noValidate>
+        <form onSubmit={form.onSubmit((fields) => preview(termsOf(fields)))} noValidate>
           <Stack>
             <SimpleGrid cols={{ base: 1, sm: 3 }}>
               {TERM_NAMES.map((name) => (
@@ -112,12 +132,12 @@ function Edit({ present }: { readonly present: Settings }) {
           </Stack>
         </form>
       </Section>
-      {previewed && <Preview terms={previewed} />}
+      {previewed && <Preview terms={previewed} onSaved={() => preview(null)} />}
     </>
   );
 }
 
-function Preview({ terms }: { readonly terms: PriceTerms }) {
+function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSaved: () => void }) {
   const environment = useEnvironment();
   const [page, setPage] = useState(1);
   const preview = useQuery({
@@ -195,7 +215,7 @@ function Preview({ terms }: { readonly terms: PriceTerms }) {
           </Stack>
         )}
       </QueryView>
-      {saving && <SaveDialog preview={saving} onClose={() => setSaving(null)} />}
+      {saving && <SaveDialog preview={saving} onClose={() => setSaving(null)} onSaved={onSaved} />}
     </Section>
   );
 }
@@ -225,11 +245,18 @@ function Change({ of }: { readonly of: Price | undefined }) {
   );
 }
 
-function SaveDialog({ preview, onClose }: { readonly preview: PricePreview; readonly onClose: () => void }) {
+function SaveDialog({
+  preview,
+  onClose,
+  onSaved,
+}: Dialog & { readonly preview: PricePreview; readonly onSaved: () => void }) {
   const environment = useEnvironment();
   const { version, before, after, totals } = preview;
-  const submit = (reason: string) =>
-    ops.POST('/ops/prices', { params: { query: { environment } }, body: { version, ...after, reason } });
+  const submit = async (reason: string) => {
+    const body = { version, ...after, reason };
+    await ops.POST('/ops/prices', { params: { query: { environment } }, body });
+    onSaved();
+  };
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
     <ReasonDialog

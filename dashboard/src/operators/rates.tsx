@@ -19,7 +19,7 @@ import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx
 import { Rows, RowsSection } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
-import { ReasonDialog, reasonError, FormDialog, ReasonField } from './form-dialog.tsx';
+import { ReasonDialog, reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 import { RATE_DAYS, ratesSearch } from './search.ts';
 
 const FROM = '/operators/$environment/rates';
@@ -103,7 +103,7 @@ function Waiting({
   );
 }
 
-function ConfirmRate({ rate, onClose }: { readonly rate: WaitingRate; readonly onClose: () => void }) {
+function ConfirmRate({ rate, onClose }: Dialog & { readonly rate: WaitingRate }) {
   const environment = useEnvironment();
   const submit = (reason: string) =>
     ops.POST('/ops/rates/{rateId}/confirm', {
@@ -181,11 +181,7 @@ function SetDialog({
   currency,
   rates,
   onClose,
-}: {
-  readonly currency: string;
-  readonly rates: Rates['items'];
-  readonly onClose: () => void;
-}) {
+}: Dialog & { readonly currency: string; readonly rates: Rates['items'] }) {
   const environment = useEnvironment();
   const form = useForm({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },

@@ -60,10 +60,7 @@ function pageOf({ kind, id, account }: Found): Target {
     case 'difference':
       return { to: '/operators/$environment/differences', search: { id } };
     case 'gateway event':
-      return {
-        to: '/operators/$environment/stuck',
-        search: { class: 'inbox-without-purchase' },
-      };
+      return { to: '/operators/$environment/stuck', search: { class: 'inbox-without-purchase' } };
     case 'person':
       return { to: '/operators/$environment/people' };
     default:

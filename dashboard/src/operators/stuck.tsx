@@ -8,7 +8,7 @@ import { formatAge } from '../ui/format.ts';
 import { LinkButton, QueryView, Id, Pages, Page } from '../ui/parts.tsx';
 import { Rows, amount } from '../ui/rows.tsx';
 import { inPath, type StuckItem, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
-import { ReasonDialog, ReplayDialog } from './form-dialog.tsx';
+import { ReasonDialog, ReplayDialog, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
 import { AGES, type StuckSearch, stuckSearch } from './search.ts';
 import { IGNORE_EVENT, nextStep, REPLAY, STUCK_CLASSES } from './words.ts';
@@ -79,10 +79,7 @@ export function StuckPage() {
 function Filters({ search }: { readonly search: StuckSearch }) {
   const navigate = useNavigate({ from: FROM });
   const set = (change: Search) =>
-    void navigate({
-      search: (old) => stuckSearch({ ...old, page: undefined, ...change }),
-      replace: true,
-    });
+    void navigate({ search: (old) => stuckSearch({ ...old, page: undefined, ...change }), replace: true });
   return (
     <Group role="search" aria-label="Filter the list">
       <NativeSelect
@@ -133,13 +130,10 @@ function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onCh
   );
 }
 
-function IgnoreDialog({ of: eventId, onClose }: { readonly of: string; readonly onClose: () => void }) {
+function IgnoreDialog({ of: eventId, onClose }: Dialog & { readonly of: string }) {
   const environment = useEnvironment();
   const submit = (reason: string) =>
-    ops.POST('/ops/events/{eventId}/dismiss', {
-      ...inPath(environment, { eventId }),
-      body: { reason },
-    });
+    ops.POST('/ops/events/{eventId}/dismiss', { ...inPath(environment, { eventId }), body: { reason } });
   return (
     <ReasonDialog
       done="Event ignored"

@@ -58,17 +58,17 @@ export const pagesOf = <Permission,>(
 
 /** The first page of the list is the home page. */
 export function AppLayout({
-  environment,
+  search,
   tools,
   pages,
   above,
   below,
   children,
-}: {
-  /** Beside the name, at the left of the header. */
-  readonly environment: ReactNode;
-  /** At the right of the header; below the name on a phone. */
-  readonly tools: ReactNode;
+  ...environments
+}: EnvironmentSwitchProps & {
+  readonly search: SearchBoxProps;
+  /** At the end of the header. */
+  readonly tools?: ReactNode;
   readonly pages: readonly AppPage[];
   /** Above and below the list of pages. */
   readonly above?: ReactNode;
@@ -105,9 +105,11 @@ export function AppLayout({
                 aria-label={isOpen ? 'Close the menu' : 'Open the menu'}
               />
               <Text fw={700}>Simway</Text>
-              {environment}
+              <EnvironmentSwitch {...environments} />
             </Group>
             <Group gap="xs" wrap="nowrap" flex={{ base: '1 1 100%', sm: '0 1 auto' }} justify="space-between">
+              <SearchBox {...search} />
+              <ColorSchemeSwitch />
               {tools}
             </Group>
           </Group>
@@ -163,7 +165,7 @@ function PageList({
     ));
 }
 
-export function ColorSchemeSwitch() {
+function ColorSchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
   const next = scheme === 'dark' ? 'light' : 'dark';
@@ -179,19 +181,17 @@ export function ColorSchemeSwitch() {
   );
 }
 
-const ENVIRONMENT_LABELS = { test: 'Test', live: 'Live' } as const;
-
-/** Says which environment the page shows. With more than one, the reader can change to the other. */
-export function EnvironmentSwitch({
-  environment,
-  environments,
-  onChange,
-}: {
+interface EnvironmentSwitchProps {
   readonly environment: Environment;
   readonly environments: readonly Environment[];
   /** Should lead to the first page of that environment, since what is open here does not exist there. */
   readonly onChange: (environment: Environment) => void;
-}) {
+}
+
+const ENVIRONMENT_LABELS = { test: 'Test', live: 'Live' } as const;
+
+/** Says which environment the page shows. With more than one, the reader can change to the other. */
+function EnvironmentSwitch({ environment, environments, onChange }: EnvironmentSwitchProps) {
   return (
     <>
       {environments.length > 1 && (
@@ -216,13 +216,12 @@ export function EnvironmentSwitch({
 }
 
 /** One box for any id, from anywhere. `/` goes to it. */
-export function SearchBox({
-  label,
-  onSearch,
-}: {
+interface SearchBoxProps {
   readonly label: string;
   readonly onSearch: (text: string) => void;
-}) {
+}
+
+function SearchBox({ label, onSearch }: SearchBoxProps) {
   const [text, setText] = useState('');
   const box = useRef<HTMLInputElement>(null);
   useHotkeys([['/', () => box.current?.focus()]]);
