@@ -80,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   limitConnections(server, connections, options);
   const handler = track(options.app.callback(), connections, draining);
   server.on('request', handler);
-  // read-body.ts asks for the body, so one that will be refused is never sent.
+  // input.ts asks for the body, so one that will be refused is never sent.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', answerBrokenRequest);
