@@ -134,7 +134,7 @@ export const FIRST_LOAD_BYTES = 300_000;
 export const LEAST_BYTES = 50_000;
 
 interface Loads {
-  /** What is wrong with the way it came. A page makes 1 to 3 round trips, unless `roundTrips` says otherwise. */
+  /** What is wrong with the way it came. Without `roundTrips` a page makes 1 to 3 of them. */
   read(page: Page, name: string, roundTrips?: { least?: number; most?: number }): Promise<string[]>;
   /** Prints how long each page took, which a busy machine cannot promise. */
   print(): void;

@@ -29,7 +29,7 @@ function noteRefusedChange(error: unknown): void {
 }
 
 /** After a change, also a refused one, everything that pages show is read again. */
-function readAgain({ meta }: Mutation<unknown, unknown, unknown, unknown>): void {
+function readAgain({ meta }: Mutation<unknown, unknown>): void {
   const isShown = ({ queryKey: [root] }: Query) => root === 'm' || root === 'ops';
   if (meta?.['changesNothing'] !== true) void queries.invalidateQueries({ predicate: isShown });
 }

@@ -1,5 +1,5 @@
 /** The row says what was decided and the clock does the rest: nothing has to run for an eSIM to expire. */
-import type { EsimRow } from './context.ts';
+import type { EsimRow } from './storage.ts';
 
 const DAY_MS = 86_400_000;
 

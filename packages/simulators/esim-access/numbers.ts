@@ -1,4 +1,4 @@
-/** Order numbers and identifiers of a profile, of ranges (ICCID and IMSI 999, EID of nines) of no operator. */
+/** Order numbers and identifiers of a profile, in ranges (ICCID, IMSI 999, EID of nines) of no operator. */
 import { digestHex } from '../kit/seeded.ts';
 
 const MINUTE_MS = 60_000;

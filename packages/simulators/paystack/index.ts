@@ -11,13 +11,8 @@ import {
 import { expire, decline, receive, reverse } from './actions/charge.ts';
 import { openDispute, releaseRefunds, stepRefund } from './actions/refund.ts';
 import { createApiApp } from './api-server.ts';
-import {
-  type GatewayContext,
-  openStorage,
-  type PlannedKind,
-  type Storage,
-  type TransactionRow,
-} from './context.ts';
+import type { GatewayContext } from './context.ts';
+import { openStorage, type PlannedKind, type Storage, type TransactionRow } from './storage.ts';
 import { createGatewayControl } from './control/server.ts';
 import { FAULTS, isUnreachable, type GatewayFaults } from './faults.ts';
 import { CURRENCIES, type Country, type Currency } from './rules.ts';

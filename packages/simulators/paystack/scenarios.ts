@@ -1,7 +1,7 @@
 /** Chosen by `metadata.sandbox_scenario` or the e-mail tag `+sandbox-<scenario>`. See docs/SANDBOX.md. */
 import { shareOf, type Payment } from './actions/charge.ts';
 import { invalid, metadataObject } from './errors.ts';
-import type { PlannedKind, TransactionRow } from './context.ts';
+import type { PlannedKind, TransactionRow } from './storage.ts';
 
 /** `steps` of `scenarioMs` after the charge was made, or after its account expired. */
 interface Step {

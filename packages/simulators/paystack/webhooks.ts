@@ -11,7 +11,7 @@ import {
 } from '../kit/events.ts';
 import type { FaultBoard } from '../kit/control.ts';
 import type { GatewayFaults } from './faults.ts';
-import type { DeliveryRow, Storage } from './context.ts';
+import type { DeliveryRow, Storage } from './storage.ts';
 import { iso, TO_BYTES } from './wire.ts';
 
 export type WebhookEmitter = ReturnType<typeof createWebhookEmitter>;

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { checked, ControlError, found, oneOf, whole, type Routes } from '../../kit/control.ts';
-import type { SupplierContext, EsimRow, OrderRow, TopUpRow } from '../context.ts';
+import type { SupplierContext } from '../context.ts';
+import type { EsimRow, OrderRow, TopUpRow } from '../storage.ts';
 import { SupplierError } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { resumed, suspended } from '../operations/esims.ts';

@@ -11,7 +11,8 @@ import {
   faultRoutes,
 } from '../../kit/control.ts';
 import type { Stats } from '../../kit/server.ts';
-import { type SupplierContext, FAULTS, type EsimRow } from '../context.ts';
+import type { SupplierContext } from '../context.ts';
+import { FAULTS, type EsimRow } from '../storage.ts';
 import { withState } from '../esim-state.ts';
 import { esimByIccid } from '../operations/esims.ts';
 import { releaseOrders } from '../operations/purchase.ts';

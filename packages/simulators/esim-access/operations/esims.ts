@@ -5,9 +5,8 @@ import {
   type Operations,
   type Outcome,
   type SupplierContext,
-  type EsimRow,
-  type TopUpRow,
 } from '../context.ts';
+import type { EsimRow, TopUpRow } from '../storage.ts';
 import {
   SupplierError,
   UNSEEN_CODE,

@@ -1,17 +1,8 @@
 /** A transactionId is taken once. A repeat is answered as the first time, whatever its body says. */
 import { z } from 'zod';
 import { snapshotOf, type CatalogueEntry } from '../catalogue.ts';
-import {
-  activationMs,
-  effective,
-  type Operations,
-  type Outcome,
-  type SupplierContext,
-  type EsimRow,
-  type OrderLine,
-  type OrderRow,
-  type TopUpRow,
-} from '../context.ts';
+import { activationMs, effective, type Operations, type Outcome, type SupplierContext } from '../context.ts';
+import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage.ts';
 import { SupplierError, ESIM, read, text, whole, WHOLE, type Params } from '../errors.ts';
 import { withState, type FoundEsim } from '../esim-state.ts';
 import { magicRule, type MagicRule } from '../magic.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FoundEsim } from '../esim-state.ts';
 import { eidOf, webhookTime } from '../numbers.ts';
-import type { OrderRow } from '../context.ts';
+import type { OrderRow } from '../storage.ts';
 
 /** Shares of the allowance left at which DATA_USAGE is sent. */
 const REMAIN_THRESHOLDS = [0.5, 0.2, 0.1];

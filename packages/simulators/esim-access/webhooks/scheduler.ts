@@ -12,7 +12,7 @@ import {
   type WebhookMode,
 } from '../../kit/events.ts';
 import { momentsOf, withState, type Moment } from '../esim-state.ts';
-import type { SupplierFaults, EsimRow, EventKind, Storage } from '../context.ts';
+import type { SupplierFaults, EsimRow, EventKind, Storage } from '../storage.ts';
 import * as messages from './messages.ts';
 import { type WireWebhook } from './messages.ts';
 

@@ -1,5 +1,6 @@
 /** Each is part of its caller's transaction. A payment is received, and on the statement, or returned. */
-import type { GatewayContext, Moment, TransactionRow } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Moment, TransactionRow } from '../storage.ts';
 import { INTEGRATION_ID, transactionData, transferCustomer } from '../present/transaction.ts';
 import { feeOf } from '../rules.ts';
 

@@ -1,5 +1,6 @@
 /** Refunds under way and done never exceed what came; the amount of a failed one may be refunded again. */
-import type { GatewayContext, DisputeRow, RefundRow, TransactionRow } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage.ts';
 import { disputeData, refundEventData } from '../present/transaction.ts';
 import { giveBack } from './charge.ts';
 

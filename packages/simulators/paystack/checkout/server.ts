@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { answer, BodyTooLargeError, readBody } from '../../kit/server.ts';
-import type { GatewayContext, TransactionRow, Payer } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { TransactionRow, Payer } from '../storage.ts';
 import { abandon, decline, receive, withMoment, shareOf, type Payment } from '../actions/charge.ts';
 import { sessionTimeoutS } from '../operations/settings.ts';
 import { isWebAddress, metadataObject } from '../errors.ts';

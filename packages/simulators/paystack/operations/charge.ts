@@ -1,5 +1,6 @@
 import { digestHex } from '../../kit/seeded.ts';
-import type { GatewayContext, Payer, TransactionRow, TransferAccount } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Payer, TransactionRow, TransferAccount } from '../storage.ts';
 import { receive, withMoment } from '../actions/charge.ts';
 import { invalid, objectIn, optionalText, requiredText, timeOf, type Params } from '../errors.ts';
 import { statusWord, transactionData } from '../present/transaction.ts';

@@ -1,5 +1,6 @@
 import { digestHex } from '../../kit/seeded.ts';
-import type { GatewayContext, TransactionRow } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { TransactionRow } from '../storage.ts';
 import {
   notFound,
   type Params,

@@ -1,5 +1,6 @@
 /** Asking for a refund twice makes two: the gateway has no key to recognise a repeat. */
-import type { GatewayContext, RefundRow, TransactionRow } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { RefundRow, TransactionRow } from '../storage.ts';
 import { emitRefund, moveRefund, planRefund, refundable, transactionOf } from '../actions/refund.ts';
 import {
   GatewayError,

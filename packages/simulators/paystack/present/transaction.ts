@@ -1,6 +1,7 @@
 /** `amount` is what came once money did, `requested_amount` what was requested. */
 import { digestHex, hash32 } from '../../kit/seeded.ts';
-import type { GatewayContext, TransactionRow, DisputeRow, RefundRow } from '../context.ts';
+import type { GatewayContext } from '../context.ts';
+import type { TransactionRow, DisputeRow, RefundRow } from '../storage.ts';
 import { iso, isoOrNull, wireId } from '../wire.ts';
 
 export const INTEGRATION_ID = 100_001;
