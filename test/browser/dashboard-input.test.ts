@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { create } from 'qrcode';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import {
   colleague,
@@ -17,11 +17,11 @@ import { until } from '../support/time/until.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
 import { openPages } from './browser.ts';
 import { buy, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 // All attempts follow each other at once, and an endpoint that fails is disabled after the fourth.
 const [browser, stack] = await openPages({ env: { ...SIGN_IN_ENV, SIMWAY_TEST_WEBHOOK_SPEED: '1e9' } });
-const inbox = await startInbox();
-afterAll(() => inbox.close());
+const inbox = await forFile(startInbox());
 
 const openAs = (user: User, path: string): Promise<Page> => openMerchant({ browser, stack }, user, path);
 const pay = (owner: User, amount: number): Promise<string> => payIn(browser, owner, amount);

@@ -11,10 +11,10 @@ import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
 import { openPages, watchTroubles } from './browser.ts';
 import { buy, choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
-const inbox = await startInbox();
-afterAll(() => inbox.close());
+const inbox = await forFile(startInbox());
 
 const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
 

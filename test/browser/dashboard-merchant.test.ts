@@ -1,6 +1,6 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { USER_PASSWORD } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
@@ -15,11 +15,11 @@ import {
   signUp as signUpAt,
   type Visitor,
 } from './merchant.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV, wholeCatalogue: true });
 /** The merchant's website, which also takes webhooks. */
-const website = await startInbox();
-afterAll(() => website.close());
+const website = await forFile(startInbox());
 const websiteUrl = `${website.url}/`;
 
 const openPage = (): Promise<Visitor> => openVisitor(browser);

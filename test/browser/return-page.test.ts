@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const browser = await openBrowser();
-afterAll(() => browser.close());
+const browser = await forFile(openBrowser());
 let api: TestApi;
 beforeEach(async () => {
   api = await startApi();

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CataloguePackage, Region } from '../../src/catalogue/rules.ts';
 import {
   countPackages,
@@ -18,10 +18,10 @@ import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { basePackage, region } from '../support/money/facts.ts';
 import { size, withSeed } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
+const books: Books = await forFile(openBooks());
 beforeEach(() => clear());
-afterAll(() => books.close());
 
 const clear = () =>
   sql`truncate package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions`.execute(

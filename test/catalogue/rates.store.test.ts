@@ -3,7 +3,7 @@
  * processes.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import {
   findGoodRates,
@@ -14,12 +14,12 @@ import {
 import { readEnvironment, readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
+const books: Books = await forFile(openBooks());
 beforeEach(async () => {
   await sql`truncate exchange_rates restart identity`.execute(books.owner);
 });
-afterAll(() => books.close());
 
 const at = (hour: number): Date => new Date(Date.UTC(2026, 0, 1, hour));
 const rate = (currency: string, micros: bigint, hour: number, given: Partial<NewRate> = {}): NewRate => ({

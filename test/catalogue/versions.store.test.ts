@@ -3,7 +3,7 @@
  * webhooks are sent.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { readOnSaleAt } from '../../src/catalogue/changes.ts';
 import type { CataloguePackage } from '../../src/catalogue/rules.ts';
 import { replaceCatalogue, replaceTopUps, type Announce } from '../../src/catalogue/store/catalogue.ts';
@@ -12,13 +12,13 @@ import { findListCosts } from '../../src/reconciliation/store/orders.ts';
 import { enqueueCatalogueEvents, MAX_PACKAGE_EVENTS } from '../../src/webhooks/catalogue-events.ts';
 import { openBooks, untilStatementWaits, type Books } from '../support/world/books.ts';
 import { basePackage, region } from '../support/money/facts.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
+const books: Books = await forFile(openBooks());
 beforeEach(() =>
   sql`truncate package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions,
     webhook_endpoints, webhook_older_secrets, webhook_messages, webhook_attempts`.execute(books.owner),
 );
-afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, announce?: Announce) =>

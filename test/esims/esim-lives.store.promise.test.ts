@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { notifyExpiring, refreshEsims } from '../../activities/esims/refresh-esims.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
@@ -16,10 +16,11 @@ import { applySupplierEvents, createSupplierInbox } from '../../src/esims/suppli
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { readEvent } from '../../src/vendors/esim-access/webhook.ts';
 import { createEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
 import { profileFacts } from '../support/money/facts.ts';
 import { installDataWith } from '../support/vendors/install-data.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const ESIMS = size({ ci: 200, prove: 10_000 });
 const STEP_MS = size({ ci: 12, prove: 6 }) * HOUR_MS;
@@ -32,9 +33,8 @@ const LAG_MS = 3 * HOUR_MS;
 const ACCOUNT = 'acc-lives';
 const THRESHOLDS = [50, 80, 90];
 
-let books: Books;
+const books = await forFile(openBooks({ maxConnections: 12 }));
 beforeAll(async () => {
-  books = await openBooks({ maxConnections: 12 });
   await createEndpoint(books.world, {
     id: `ep-${'1'.repeat(32)}`,
     accountId: ACCOUNT,
@@ -45,7 +45,6 @@ beforeAll(async () => {
     now: new Date(START_MS),
   });
 });
-afterAll(() => books.close());
 
 /** What is true of one eSIM from a time on. */
 interface Phase {

@@ -3,17 +3,17 @@
  * schedules what is due through theirs, whatever else is in the table.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { leaseForCheck, leaseForUsage, readOverdue } from '../../src/esims/store/due.ts';
 import { findOldestUsage, findStaleEsims, notifyOfExpiry } from '../../src/esims/store/esims.ts';
 import { listEsims, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const BIG = 'acc-big';
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks());
 
 describe('with 100,000 orders in the table', () => {
   beforeAll(async () => {

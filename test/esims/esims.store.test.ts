@@ -1,6 +1,6 @@
 /** eSIM orders: what a later check may change, how searches are read, and pages without gaps. */
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { canChangeStatus, ESIM_STATUSES, MOVING_ESIM_STATUSES } from '../../src/domain/states.ts';
 import { checkEsim, type RefreshDeps } from '../../src/esims/refresh.ts';
 import { leaseForCheck, leaseForUsage } from '../../src/esims/store/due.ts';
@@ -16,13 +16,13 @@ import { keepSupplierEvent, leaseSupplierEvents } from '../../src/esims/store/su
 import { openBooks, type Books } from '../support/world/books.ts';
 import { profileFacts } from '../support/money/facts.ts';
 import { plantEsim } from './esims.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
+const books: Books = await forFile(openBooks());
 beforeEach(async () => {
   await sql`truncate esims`.execute(books.owner);
   await sql`truncate purchases cascade`.execute(books.owner);
 });
-afterAll(() => books.close());
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { resealInstallData } from '../../activities/esims/reseal-install-data.ts';
 import { createInstallData, NO_INSTALL_DATA } from '../../src/esims/install-data.ts';
 import { completeBody } from '../../src/esims/message-bodies.ts';
@@ -19,9 +19,9 @@ import { openBooks, type Books } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { profileFacts } from '../support/money/facts.ts';
 import { plantEsim } from './esims.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks());
 beforeEach(async () => {
   await sql`truncate esims, webhook_messages cascade`.execute(books.owner);
 });

@@ -1,20 +1,19 @@
 // The install data of an eSIM, its public link and page, and the diagnosis, over HTTP on a real Postgres.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Updateable } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { androidInstallLink, iosInstallLink } from '../../src/esims/http/activation.ts';
 import { TEXTS } from '../../src/esims/install-texts/languages.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
-import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';
+import { startApi, type Ask, type Reply } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let api: TestApi;
+const api = await forFile(startApi({ live: true }));
 beforeAll(async () => {
-  api = await startApi({ live: true });
   await api.shop.setBalance(10_000_000_000n);
 });
-afterAll(() => api.close());
 beforeEach(() => {
   api.logLines.length = 0;
 });

@@ -1,14 +1,14 @@
 /** my-esims of an account with 10,800 eSIMs: every answer equals a plain query over all of its rows. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listEsims, MAX_FOUND, type EsimList, type EsimQuery } from '../../src/esims/store/list-esims.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const ORDERS = 12_000;
 const BIG = 'acc-big';
-const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ statementTimeoutMs: 30_000 }));
 
 /** One of the names is common, twenty are rare, and one is only among the oldest. */
 const insert = (from: number, to: number) => sql`

@@ -1,23 +1,22 @@
 // The ten commands of docs/SANDBOX.md on the whole service, answer by answer; and every fault of its table,
 // with its diagnosis. Both are read from the page, so that the page cannot differ from the product.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { DIAGNOSIS_CODES } from '../../src/esims/diagnosis.ts';
 import type { ApiBody } from '../support/people/api-body.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import { startStack, type Answer } from '../support/world/stack.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const GB = 1024 ** 3;
 const PAGE = readFileSync(new URL('../../docs/SANDBOX.md', import.meta.url), 'utf8');
 
-let stack: Stack;
+const stack = await forFile(startStack());
 let buyer: Buyer;
 beforeAll(async () => {
-  stack = await startStack();
   buyer = await newBuyer(stack);
 });
-afterAll(() => stack.close());
 
 interface LivingEsim extends ApiBody {
   readonly activateTime: string;

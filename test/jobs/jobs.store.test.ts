@@ -1,15 +1,15 @@
 // What jobs of both kinds have in common, on a real Postgres: leases, ends of rows, results, and that no two
 // work on one transaction.
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import { runJob } from '../../src/jobs/run.ts';
 import { findJob, insertJob, leaseOverdueJobs, noteRow, type JobRow } from '../../src/jobs/store/jobs.ts';
 import { openBooks } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
+const books = await forFile(openBooks());
 const { world } = books;
-afterAll(() => books.close());
 
 const NOW = new Date();
 const at = (ms: number) => new Date(NOW.getTime() + ms);

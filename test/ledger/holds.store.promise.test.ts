@@ -5,7 +5,7 @@
  * attempts at once, all on one purchase.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -17,6 +17,7 @@ import { newWallet, stockCatalogue } from '../support/money/stock.ts';
 import { placeHold } from '../support/money/holds.ts';
 import { runConcurrently } from '../support/time/concurrency.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });
 const SCHEDULES = size({ ci: 150, prove: 100_000 });
@@ -24,8 +25,7 @@ const SCHEDULES = size({ ci: 150, prove: 100_000 });
 const EVERY_NTH_INTERLEAVING = size({ ci: 59, prove: 1 });
 const CONCURRENCY = 6;
 
-const books: Books = await openBooks({ maxConnections: 4 * CONCURRENCY });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ maxConnections: 4 * CONCURRENCY }));
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const PRICE = 1_250n;

@@ -1,14 +1,11 @@
 // The reports know every kind of ledger account that the database has, so that none is missing from a report.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LEDGER_KINDS, balanceOn, creditOf } from '../../src/ledger/chart-of-accounts.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
+import { openBooks } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-});
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 
 it('each kind that the database allows has a class', async () => {
   const { rows } = await sql<{ rule: string }>`

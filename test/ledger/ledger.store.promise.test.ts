@@ -6,13 +6,14 @@
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ensureWallet, fundWallet, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/money/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/world/books.ts';
 import { size, withSeed } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
 const CONCURRENCY = 4;
@@ -20,8 +21,7 @@ const CONCURRENCY = 4;
 const RUNS_PER_ROUND = size({ ci: 10, prove: 400 });
 const MAX_STEPS_IN_A_RUN = 120;
 
-const books: Books = await openBooks({ maxConnections: 2 * CONCURRENCY });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ maxConnections: 2 * CONCURRENCY }));
 
 const CURRENCIES = ['USD', 'USD', 'NGN'] as const;
 const ILLEGAL = {

@@ -3,22 +3,19 @@
  * in any order.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { ensureWallet, findWallet, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
 import { postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/money/holds.ts';
 import { addMoney, newWallet } from '../support/money/stock.ts';
-import { auditBooks, openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { auditBooks, openBooks, refusalOf } from '../support/world/books.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let books: Books;
-beforeAll(async () => {
-  books = await openBooks();
-});
+const books = await forFile(openBooks());
 afterEach(async () => {
   expect(await auditBooks(books.owner)).toEqual([]);
 });
-afterAll(() => books.close());
 
 const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' as const });
 const wallet = (fundsMinor: bigint, currency: 'USD' | 'NGN' = 'USD') =>

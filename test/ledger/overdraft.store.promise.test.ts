@@ -3,7 +3,7 @@
  * Meanwhile others read the balance, release holds, post them, fund and retry, and the whole history of the
  * wallet must be linearizable.
  */
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { HoldConflict, postHold, voidHold } from '../../src/ledger/store/holds.ts';
 import { placeHold } from '../support/money/holds.ts';
@@ -11,13 +11,13 @@ import { auditBooks, openBooks, type Books } from '../support/world/books.ts';
 import { checkLinearizable, createRecorder } from '../support/money/linearizability.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { walletModel, type WalletInput, type WalletOutput } from '../support/money/wallet-model.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const ROUNDS = size({ ci: 30, prove: 1_000 });
 const BUYERS = 64;
 const CONNECTIONS = 32;
 
-const books: Books = await openBooks({ maxConnections: CONNECTIONS });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ maxConnections: CONNECTIONS }));
 
 const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' as const });
 

@@ -4,7 +4,7 @@
  * balance is one that the wallet had.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import {
   ensureWallet,
@@ -29,6 +29,7 @@ import { failPurchase } from '../support/money/give-back.ts';
 import { newWallet, stockCatalogue } from '../support/money/stock.ts';
 import { createRandom, seedOfRun, type Random } from '../support/time/size.ts';
 import { UNBOUNDED } from '../support/money/unpaid.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const ROUNDS = 600;
 const WRITERS = 8;
@@ -37,8 +38,7 @@ const PRICE_MINOR = 1_250n;
 
 const seed = seedOfRun();
 
-const books: Books = await openBooks({ maxConnections: 14, statementTimeoutMs: 60_000 });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ maxConnections: 14, statementTimeoutMs: 60_000 }));
 
 const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' });
 const principalOf = (id: string) => ({ account: { id, currency: 'USD' } }) as Principal;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/accounts/keys/manage-keys.ts';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
@@ -19,10 +19,10 @@ import { MAX_ATTEMPTS, readMessages } from '../../src/operations/store/accounts.
 import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { ago, NOW, rowsOf } from './stuck.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
+const books = await forFile(openBooks());
 const rows = rowsOf(books.owner);
-afterAll(() => books.close());
 
 const hex = () => randomBytes(16).toString('hex');
 const deps = { accounts: books.accounts, environment: 'test' as const, db: books.world };

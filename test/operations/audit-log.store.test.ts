@@ -1,15 +1,15 @@
 /** The audit log: two tables as one list, newest first, page by page, read by indexes only. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
 import { openBooks } from '../support/world/books.ts';
 import { explain } from '../support/world/explain.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 const deps = { accounts: books.accounts, db: books.world };
 
 const TXN = `txn-${'1'.repeat(32)}`;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Session } from '../../src/domain/callers.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
@@ -24,10 +24,10 @@ import { openBooks } from '../support/world/books.ts';
 import { basePackage, region } from '../support/money/facts.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { ago, fillClosed, HOUR, NOW, rowsOf } from './stuck.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
+const books = await forFile(openBooks());
 const rows = rowsOf(books.owner);
-afterAll(() => books.close());
 
 const stuck = {
   db: books.world,

@@ -2,7 +2,7 @@
 // false input. Nothing moves, and an alarm is raised where we are asked for something that is not in our
 // rows. Tasks taken from our workers: strangers-tasks.workflow.test.ts.
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { OperatorAction } from '../../src/accounts/operators/action-table.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
@@ -31,6 +31,7 @@ import { alarms, createStranger } from '../support/world/stranger.ts';
 import { until } from '../support/time/until.ts';
 import { RARE_CHECK_TIMINGS, startWorkflows } from '../support/world/workflow-harness.ts';
 import { createScenes } from './strangers.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const { stack, harness, buyer } = await startWorkflows({
   supplier: { activateAfterMs: null },
@@ -46,13 +47,12 @@ const {
   signedInputOf,
   untilParked,
 } = createScenes({ stack, harness, buyer });
-const stranger = await createStranger(stack);
+const stranger = await forFile(createStranger(stack));
 const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => stranger.close());
 
 /** A pace that a stranger would like: every wait is over at once. */
 const AT_ONCE = {

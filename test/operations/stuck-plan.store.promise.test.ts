@@ -3,7 +3,7 @@
  * small indexes, and no others.
  */
 import { sql } from 'kysely';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { findOpenRows, findStuckRows } from '../../src/operations/store/stuck.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -11,6 +11,7 @@ import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
 import { size } from '../support/time/size.ts';
 import { ago, fillClosed, HOUR, NOW, rowsOf } from './stuck.support.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const CLOSED = size({ ci: 20_000, prove: 1_000_000 });
 /** Open and healthy, or flagged: the rows that the list may read, however many are closed. */
@@ -19,8 +20,7 @@ const FLAGGED = 50;
 const limits = stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 });
 const query = { now: NOW, limits, limit: 10_000 };
 
-const books = await openBooks({ statementTimeoutMs: 120_000 });
-afterAll(() => books.close());
+const books = await forFile(openBooks({ statementTimeoutMs: 120_000 }));
 
 await fillClosed(books.owner, CLOSED);
 const rows = rowsOf(books.owner);

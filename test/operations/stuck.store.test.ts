@@ -1,5 +1,5 @@
 /** The stuck list's statement: the rows of each kind of stuck purchase, next to healthy ones. */
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findStuck, type StuckList } from '../../src/operations/stuck.ts';
 import {
   type StuckFilter,
@@ -11,10 +11,10 @@ import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openBooks } from '../support/world/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
+const books = await forFile(openBooks());
 const rows = rowsOf(books.owner);
-afterAll(() => books.close());
 
 /** Attention after 10 minutes, so 20 minutes to deliver; 10 minutes to open a charge, so 20. */
 const limits = stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 });

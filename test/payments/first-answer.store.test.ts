@@ -1,6 +1,6 @@
 /** One key, one request, one answer, if the engine does not know the outcome of the earlier request. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
@@ -11,9 +11,9 @@ import { beginKey, refuseKey } from '../../src/platform/idempotency/store.ts';
 import type { IdempotencyKeyInfo } from '../../src/platform/idempotency/tag.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { purchaseInput } from '../support/money/facts.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks());
 
 const TAG = { key: 'k', path: '/api/esim/buy', fingerprint: 'f' };
 const LATER_MS = 11_000;

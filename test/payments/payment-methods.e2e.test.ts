@@ -12,7 +12,7 @@ import {
   gatewayFaults,
   untilStatus,
 } from '../support/money/payments.ts';
-import { type Answer } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 
 const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });

@@ -2,22 +2,19 @@
  * The limit of unpaid payments through the API: its answer, many at once over Temporal, and that other
  * accounts are not affected.
  */
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { atGateway, buyThroughGateway, untilStatus } from '../support/money/payments.ts';
-import { startStack, type Answer, type TestAccount } from '../support/world/stack.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
+import { type Answer, type TestAccount } from '../support/world/stack.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 const LIMIT = 4;
 
-const stack = await startStack({
+const stack = await soundStack({
   env: {
     SIMWAY_UNPAID_PAYMENTS: `STANDARD=${LIMIT}`,
     // Callers wait for their answer, however slow the machine is.
     SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 60_000 }),
   },
-});
-afterAll(async () => {
-  await expectSoundBooks(stack).finally(() => stack.close());
 });
 
 const withKey = (key: string) => ({ headers: { 'Idempotency-Key': key } });

@@ -2,7 +2,7 @@
  * Stored answers for Idempotency-Keys: the first one stays, each account has its own, and they are removed
  * after thirty days.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   findIdempotencyKey,
   forgetOldKeys,
@@ -10,9 +10,9 @@ import {
   type AnswerOwner,
 } from '../../src/platform/idempotency/store.ts';
 import { openBooks, refusalOf, type Books } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks());
 
 const plant = (accountId: string, key: string, createdAt?: Date) =>
   books.world

@@ -2,15 +2,15 @@
  * Writes under an Idempotency-Key: a request that would be refused now gets the answer of the earlier
  * request, also if that came a moment before.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { insertKey } from '../../src/platform/idempotency/store.ts';
 import { writeOnce } from '../../src/platform/idempotency/keyed-writes.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks();
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks());
 
 const LATER_MS = 11_000;
 const deps = { db: books.world, clock: { now: () => new Date(Date.now() + LATER_MS) } };

@@ -2,14 +2,14 @@
  * The wallet's entries, the list of transactions, spending by day and an eSIM's timeline over HTTP: their
  * answers, and bad input.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { WALLET_ENTRY_KINDS } from '../../src/ledger/wallet-entry-rules.ts';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const api = await startApi();
-afterAll(() => api.close());
+const api = await forFile(startApi());
 
 const QUOTED = { packageCode: 'NG-5GB-30D', packageType: 'BASE' };
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };

@@ -1,7 +1,7 @@
 // What a purchase's workflow makes of its steps' answers: it begins where the row says, waits as told, and
 // never takes silence for an answer.
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import {
   checkPayment,
@@ -11,9 +11,9 @@ import {
 } from '../../workflows/contract.ts';
 import { lost, startScripted } from '../support/world/scripted-steps.ts';
 import { until } from '../support/time/until.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const scripted = await startScripted();
-afterAll(() => scripted.close());
+const scripted = await forFile(startScripted());
 
 const CHARGE = { gateway: 'paystack', amountMinor: '23000', currency: 'NGN', rateIds: [] };
 const DELIVERED = { state: 'done', iccid: '8901' };

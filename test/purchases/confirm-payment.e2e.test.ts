@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { countRows } from '../support/money/payment-books.ts';
 import { atGateway, buyThroughGateway, gatewayFaults, untilStatus } from '../support/money/payments.ts';
-import { type Answer } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { soundStack } from '../support/world/sound-stack.ts';
 

@@ -3,7 +3,7 @@
  * and that reading it reads only that eSIM.
  */
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { keepUsage, refreshEsim } from '../../src/esims/store/esims.ts';
@@ -22,9 +22,9 @@ import { openBooks, type Books } from '../support/world/books.ts';
 import { explain } from '../support/world/explain.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/money/facts.ts';
 import { UNBOUNDED } from '../support/money/unpaid.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ statementTimeoutMs: 30_000 }));
 
 const ACCOUNT = 'acc-timeline';
 const principal = { account: { id: ACCOUNT, currency: 'USD' } } as Principal;

@@ -1,10 +1,10 @@
 /** Statistics and top destinations over HTTP: their answers, and bad input in the general shape. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startApi } from '../support/http/api.ts';
 import { generalError } from '../support/http/error-bodies.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const api = await startApi();
-afterAll(() => api.close());
+const api = await forFile(startApi());
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
 interface MyEsims {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { type Answer } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { soundStack } from '../support/world/sound-stack.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import { PURCHASE_STATUSES } from '../../src/domain/states.ts';
 import {
@@ -14,14 +14,14 @@ import {
 } from '../../src/purchases/list-transactions.ts';
 import { TRANSACTION_TYPES } from '../../src/purchases/store/list-transactions.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 type Command = Parameters<typeof listTransactions>[2];
 
 const PURCHASES = 12_000;
 const FUNDINGS = 300;
 const BIG = 'acc-big';
-const books: Books = await openBooks({ statementTimeoutMs: 30_000 });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ statementTimeoutMs: 30_000 }));
 /**
  * i % 10 = 9 belongs to other accounts. One in fifty failed, one in seven is a top-up of an earlier
  * purchase's eSIM, one in nine was paid by card.

@@ -3,13 +3,13 @@
  * lookup in each of the newest batches.
  */
 import { sql } from 'kysely';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findOwn } from '../../src/purchases/store/search.ts';
 import { openBooks } from '../support/world/books.ts';
 import { explain, rowsReadBy } from '../support/world/explain.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const books = await openBooks();
-afterAll(() => books.close());
+const books = await forFile(openBooks());
 
 const ROWS = 20_000;
 const BATCHES = 2_000;

@@ -3,7 +3,7 @@
  * eight writers at once, with all their ends.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
@@ -24,6 +24,7 @@ import { basePackage, profileFacts, purchaseInput, region } from '../support/mon
 import { failPurchase } from '../support/money/give-back.ts';
 import { UNBOUNDED } from '../support/money/unpaid.ts';
 import { createRandom } from '../support/time/size.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const PURCHASES = 600;
 const WRITERS = 8;
@@ -35,8 +36,7 @@ const METHODS: readonly PaymentMethod[] = ['WALLET', 'WALLET', 'CARD', 'BANK_TRA
 const VOLUME = basePackage().volumeBytes;
 
 const seed = Math.trunc(Math.random() * 2 ** 31);
-const books: Books = await openBooks({ maxConnections: 10, statementTimeoutMs: 30_000 });
-afterAll(() => books.close());
+const books: Books = await forFile(openBooks({ maxConnections: 10, statementTimeoutMs: 30_000 }));
 
 const packages = [basePackage(), basePackage({ packageCode: 'KE-1', regionCode: 'KE' })];
 await replaceCatalogue(

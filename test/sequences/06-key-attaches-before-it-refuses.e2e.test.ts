@@ -3,28 +3,24 @@
  * the quote has expired meanwhile, the package is gone, or as many payments are unpaid as the plan allows.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import { changePackage, untilImported } from '../support/vendors/packages.ts';
-import { startStack, type Answer, type Stack, type TestAccount } from '../support/world/stack.ts';
+import { type Answer, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
 const UNPAID_LIMIT = 1;
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_UNPAID_PAYMENTS: `STANDARD=${UNPAID_LIMIT}`,
-      // Callers wait for their answer, however slow the machine is.
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 60_000 }),
-    },
-  });
-  await untilImported(stack);
+const stack = await soundStack({
+  env: {
+    SIMWAY_UNPAID_PAYMENTS: `STANDARD=${UNPAID_LIMIT}`,
+    // Callers wait for their answer, however slow the machine is.
+    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 60_000 }),
+  },
 });
-afterAll(async () => {
-  await expectSoundBooks(stack).finally(() => stack.close());
+beforeAll(async () => {
+  await untilImported(stack);
 });
 
 function post(account: TestAccount, path: string, body: object, key?: string): Promise<Answer> {

@@ -2,19 +2,13 @@
  * Two bodies under one key, both slower than the answer time: one of them gets 422, and the stored answer
  * belongs to the other.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newBuyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_000 }) } });
-});
-afterAll(async () => {
-  await expectSoundBooks(stack).finally(() => stack.close());
-});
+const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_000 }) } });
 
 const base = { packageType: 'BASE', paymentMethod: 'WALLET' };
 const CASES = {

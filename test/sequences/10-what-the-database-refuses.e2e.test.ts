@@ -3,22 +3,18 @@
  * reason and an alert.
  */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { REASON } from '../../workflows/search-attributes.ts';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { fundThroughGateway } from '../support/money/fundings.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
 import { changePackage, untilImported } from '../support/vendors/packages.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
+const stack = await soundStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 15_000 }) } });
 beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 15_000 }) } });
   await untilImported(stack);
-});
-afterAll(async () => {
-  await expectSoundBooks(stack).finally(() => stack.close());
 });
 
 /** Two packages of one listed region. */

@@ -1,22 +1,16 @@
 /** A refusal without an effect is not kept under its key: once its cause is gone, the same key buys, once. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/people/buyer.ts';
-import { expectSoundBooks } from '../support/money/invariants.ts';
-import { startStack, type Answer, type Stack } from '../support/world/stack.ts';
+import type { Answer } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
+import { soundStack } from '../support/world/sound-stack.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_UNPAID_PAYMENTS: 'STANDARD=1',
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000 }),
-    },
-  });
-});
-afterAll(async () => {
-  await expectSoundBooks(stack).finally(() => stack.close());
+const stack = await soundStack({
+  env: {
+    SIMWAY_UNPAID_PAYMENTS: 'STANDARD=1',
+    SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 30_000 }),
+  },
 });
 
 async function fill({ account: { accountId } }: Buyer): Promise<void> {

@@ -4,12 +4,12 @@
  */
 import type { Fence } from '../../src/domain/fence.ts';
 import { OPEN, OVER } from '../support/time/fences.ts';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { failure, json, order, startAnsweringVendor } from '../support/vendors/answering-vendor.ts';
 import { done, refused } from './outcomes.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const vendor = await startAnsweringVendor();
-afterAll(() => vendor.close());
+const vendor = await forFile(startAnsweringVendor());
 
 const justNow = () => ({ transactionId: 'txn-1', from: new Date(), until: new Date() });
 

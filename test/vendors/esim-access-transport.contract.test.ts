@@ -4,7 +4,7 @@
  */
 import { OPEN } from '../support/time/fences.ts';
 import { createHmac } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { failure, json, order, startAnsweringVendor, taken } from '../support/vendors/answering-vendor.ts';
 import {
@@ -16,9 +16,9 @@ import {
   type Answering,
 } from '../support/vendors/answering-server.ts';
 import { refused, saying } from './outcomes.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const vendor = await startAnsweringVendor();
-afterAll(() => vendor.close());
+const vendor = await forFile(startAnsweringVendor());
 
 const unclear: [string, Answering, string][] = [
   ...unclearAnswers('{"success":true,"obj":{"orderNo":"B1"'),

@@ -2,18 +2,18 @@
  * The sources of exchange rates: the operator's own, and the client of open.er-api.com at a local server that
  * also misbehaves.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFixedRates } from '../../src/vendors/exchange-rates/fixed.ts';
 import { createOpenErApi } from '../../src/vendors/exchange-rates/open-er-api.ts';
 import { json, startAnsweringServer, type Answering } from '../support/vendors/answering-server.ts';
 import { parseRateMicros } from '../../src/catalogue/pricing.ts';
+import { forFile } from '../support/world/for-file.ts';
 
 const NOW = new Date('2026-09-27T12:00:00.000Z');
 let nowMs = NOW.getTime();
 const clock = { now: () => new Date(nowMs) };
 
-const server = await startAnsweringServer();
-afterAll(() => server.close());
+const server = await forFile(startAnsweringServer());
 
 describe('fixed rates', () => {
   it('are observed at the time of each read', async () => {

@@ -1,15 +1,12 @@
 // The mailer at a real SMTP server: what arrives, what is refused, and what is unknown.
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
-import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
+import { startMailServer } from '../support/people/mail-server.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-let server: MailServer;
-beforeAll(async () => {
-  server = await startMailServer();
-});
+const server = await forFile(startMailServer());
 afterEach(() => server.refuseWith(undefined));
-afterAll(() => server.close());
 
 const FROM = 'notices@simway.example';
 const MAIL = {

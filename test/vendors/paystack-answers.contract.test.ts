@@ -2,7 +2,7 @@
  * How the Paystack client reads the answers to charge and findCharge: every example on the vendor's pages
  * (retyped under test/fixtures/paystack), and what deviates from them.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
 import {
   byCard,
@@ -17,9 +17,9 @@ import {
 import { json, sentBody } from '../support/vendors/answering-server.ts';
 import { done, refused } from './outcomes.ts';
 import { naira } from './payment-gateway-kit.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
+const server = await forFile(startAnsweringGateway());
 
 describe('the Paystack client, a charge on a hosted page', () => {
   it.each([

@@ -2,7 +2,7 @@
  * How the Paystack client reads the answers about refunds: every example on the vendor's pages, and what
  * deviates from them.
  */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { REFUND_STATES } from '../../src/vendors/paystack/map.ts';
 import {
   example,
@@ -16,9 +16,9 @@ import {
 import { json, sentBody } from '../support/vendors/answering-server.ts';
 import { done, refused, saying } from './outcomes.ts';
 import { naira } from './payment-gateway-kit.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
+const server = await forFile(startAnsweringGateway());
 
 describe('the Paystack client, refund', () => {
   const queued = { refundId: '3018284', state: 'pending', gatewayStatus: 'pending', amount: naira(100_00n) };

@@ -1,5 +1,5 @@
 /** The requests of the Paystack client, compared with what the vendor publishes. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   byCard,
   byTransfer,
@@ -11,9 +11,9 @@ import {
   startAnsweringGateway,
 } from '../support/vendors/answering-gateway.ts';
 import { json, sentBody, type Call } from '../support/vendors/answering-server.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
+const server = await forFile(startAnsweringGateway());
 
 describe('the Paystack client, its requests', () => {
   /**

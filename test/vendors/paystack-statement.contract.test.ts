@@ -1,5 +1,5 @@
 /** How the Paystack client reads the vendor's lists: the statement, and the paid charges page by page. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../src/payments/port.ts';
 import {
   example,
@@ -11,9 +11,9 @@ import {
 } from '../support/vendors/answering-gateway.ts';
 import { json } from '../support/vendors/answering-server.ts';
 import { naira } from './payment-gateway-kit.ts';
+import { forFile } from '../support/world/for-file.ts';
 
-const server = await startAnsweringGateway();
-afterAll(() => server.close());
+const server = await forFile(startAnsweringGateway());
 
 /** A page of rows. */
 const list = (...rows: object[]) => json(yes(rows));

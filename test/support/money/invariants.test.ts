@@ -1,22 +1,21 @@
 // The audit of the books works: each kind of contradiction, planted with all guards of the database off, is
 // found and named.
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../people/buyer.ts';
 import { inspectBooks } from './invariants.ts';
-import { startStack, type Stack } from '../world/stack.ts';
+import { startStack } from '../world/stack.ts';
+import { forFile } from '../world/for-file.ts';
 
-let stack: Stack;
+const stack = await forFile(startStack());
 let buyer: Buyer;
 let id: string;
 beforeAll(async () => {
-  stack = await startStack();
   buyer = await newBuyer(stack);
   const { status, body } = await buyer.buy('SIM-OK');
   expect([status, body.status]).toEqual([201, 'SUCCESS']);
   id = body.transactionId;
 });
-afterAll(() => stack.close());
 
 const repairs: string[] = [];
 afterEach(async () => {
