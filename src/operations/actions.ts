@@ -8,9 +8,9 @@ import { EngineUnavailable } from '../domain/outcome.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { fromRow } from '../platform/http/present.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
+import type { ReplayStep } from './batch-repair-rules.ts';
 import type { OperatorEngine, WorkflowStart } from './engine.ts';
 import {
   availableActions,
@@ -48,13 +48,6 @@ export type ActionInput = Omit<ActionRequest, 'actionId' | 'actionKey' | 'amount
 export type ActionPreview = ReturnType<typeof previewOf>;
 export type ActionRecord = ReturnType<typeof recordOf>;
 export type OperatorActions = ReturnType<typeof createOperatorActions>;
-
-/** One step that a replay has made, or would make. */
-export interface ReplayStep {
-  readonly step: string;
-  readonly outcome: ActionOutcome['outcome'] | 'would-do';
-  readonly detail: string;
-}
 
 interface OperatorActionDeps {
   readonly db: WorldDb;
@@ -286,16 +279,31 @@ export function detailOf(made: ActionOutcome): string {
   }
 }
 
-/** Who approved or declined it is `approvedBy`; what was done, or why it was refused, is `detail`. */
 function recordOf(row: ActionRow) {
-  const { amount_minor: amountMinor, currency, status } = row;
   return {
-    ...fromRow(row),
     actionId: row.id,
+    transactionId: row.transaction_id,
+    action: row.action,
     by: row.by_person,
-    amount: amountMinor === null || currency === null ? null : { amountMinor, currency },
+    reason: row.reason,
+    evidence: row.evidence,
+    amount:
+      row.amount_minor === null || row.currency === null
+        ? null
+        : { amountMinor: row.amount_minor, currency: row.currency },
+    packageCode: row.package_code,
+    goodwill: row.goodwill,
+    status: row.status,
+    /** What was done, or why it was refused. */
+    detail: row.detail,
+    refusal: row.refusal,
+    /** Who approved or declined it. */
+    approvedBy: row.approved_by,
+    decisionReason: row.decision_reason,
+    createdAt: row.created_at,
+    closedAt: row.closed_at,
     /** While it waits for a second person. */
-    expiresAt: status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
+    expiresAt: row.status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
   };
 }
 

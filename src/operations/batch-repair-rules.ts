@@ -2,7 +2,7 @@
 import { mayPerform, rolesFor, type OperatorAction } from '../accounts/operators/action-table.ts';
 import { may, rolesWith, type Role } from '../domain/operator-roles.ts';
 import type { Money } from '../domain/money.ts';
-import type { Replayed } from './replay.ts';
+import type { ActionOutcome } from './rules.ts';
 import type { StuckClass, StuckFilter } from './stuck-rules.ts';
 
 /** Those that need no decision about each purchase: no evidence of its own, no package, no outcome. */
@@ -54,6 +54,21 @@ const MAX_WAIT_MS = 5_000;
 /** When to check again. `nextRowMs`: until the first row that waits for its time; null: none does. */
 export const nextRepairCheckMs = (nextRowMs: number | null): number =>
   Math.min(Math.max(nextRowMs ?? MIN_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
+
+/** One step that a replay has made, or would make. */
+export interface ReplayStep {
+  readonly step: string;
+  readonly outcome: ActionOutcome['outcome'] | 'would-do';
+  readonly detail: string;
+}
+
+export interface Replayed {
+  readonly transactionId: string;
+  /** `status, state` of a purchase or funding before and after; null for what is none. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly steps: readonly ReplayStep[];
+}
 
 /** The first that a step has is the outcome of the whole. */
 const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;

@@ -8,7 +8,8 @@ import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
 import type { WebhookEngine } from '../webhooks/engine.ts';
-import type { OperatorActions, ReplayOptions, ReplayStep } from './actions.ts';
+import type { OperatorActions, ReplayOptions } from './actions.ts';
+import type { Replayed, ReplayStep } from './batch-repair-rules.ts';
 import {
   dismissByHand,
   findEvent,
@@ -27,14 +28,6 @@ export interface ReplayDeps {
   readonly engine: PurchaseEngine;
   readonly webhookEngine: WebhookEngine;
   readonly actions: OperatorActions;
-}
-
-export interface Replayed {
-  readonly transactionId: string;
-  /** `status, state` of a purchase or funding before and after; null for what is none. */
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly steps: readonly ReplayStep[];
 }
 
 const EVENT_ID = /^event-(\d{1,18})$/;
