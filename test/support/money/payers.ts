@@ -64,7 +64,7 @@ export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
     (row) => row !== undefined && row.status !== 'ASKED',
     { what: `${paid.transactionId} can be paid` },
   );
-  return { ...paid, reference: payment!.reference };
+  return { answer: paid.answer, transactionId: paid.transactionId, reference: payment!.reference };
 }
 
 /** Events of a charge that the gateway has sent or dropped, oldest first. */

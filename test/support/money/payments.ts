@@ -38,7 +38,7 @@ export async function buyThroughGateway(
   return paidOf(answer);
 }
 
-/** The payment's fields in an answer to buying or funding. An answer without them fails whoever asks for one. */
+/** The payment's fields in an answer to buying or funding. One that is not there fails who asks for it. */
 export function paidOf(answer: Answer) {
   const body = answer.body as unknown as Record<string, string | undefined>;
   const given = (name: string, value = body[name]): string => {
