@@ -96,7 +96,7 @@ export const FAULTS: readonly Fault[] = [
       'upsertSearchAttributes(values)',
     ],
   }),
-  ...faultsIn('workflows/requests.ts', CARRIER, {
+  ...faultsIn('workflows/carrier.ts', CARRIER, {
     'a check that was lost before the end is not made again': [
       'checksServed > 0 && !latest.isKnown',
       'false',
