@@ -5,10 +5,9 @@ import { exportBatch, getBatch, listBatches, orderBatch } from './batches/order-
 import { buy } from './buy.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
-import { listTransactions } from './list-transactions.ts';
+import { listTransactions, confirmPayment, getTransaction } from './transactions.ts';
 import { createQuote } from './terms.ts';
 import { searchOwn } from './store/search.ts';
-import { confirmPayment, getTransaction } from './transactions.ts';
 
 export const purchaseUseCases = {
   buy,

@@ -28,7 +28,7 @@ import {
   MAX_TEST_EMAILS_A_DAY,
 } from '../../src/purchases/batches/rules.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/statistics.ts';
-import { MAX_COUNTED } from '../../src/purchases/list-transactions.ts';
+import { MAX_COUNTED } from '../../src/purchases/transactions.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/terms.ts';
 import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/statistics.ts';
 import { EVENTS, fieldsOf, WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
