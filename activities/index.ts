@@ -12,15 +12,15 @@ import type { ActivityDeps } from './deps.ts';
 import { withFailures, withHeartbeat } from './failure.ts';
 import { createJobActivities } from './jobs/run-jobs.ts';
 import { performAction } from './operations/perform-action.ts';
-import { createNoticeActivities } from './webhooks/notices.ts';
-import { createOpsActivities } from './ops.ts';
+import { createNoticeActivities, createWebhookMaintenance } from './webhooks/maintenance.ts';
+import { createOpsActivities, createReconcileActivities } from './ops.ts';
 import { createOrderActivities } from './purchases/orders.ts';
-import { createGatewayActivities } from './payments/gateway-steps.ts';
-import { createReconcileActivities } from './reconciliation/reconcile.ts';
-import { createWebhookMaintenance } from './webhooks/maintenance.ts';
 import { createWebhookActivities } from './webhooks/webhooks.ts';
+import { collectPayment } from './payments/collect.ts';
+import { checkPayment } from './payments/payments.ts';
+import { followMoney } from './payments/refunds.ts';
 
-export interface Activities {
+interface Activities {
   readonly orders: OrderActivities;
   readonly supplier: SupplierActivities;
   readonly gateway: GatewayActivities;
@@ -57,3 +57,12 @@ export function createActivities(deps: ActivityDeps): Activities {
 }
 
 export type { ActivityDeps };
+
+export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
+  return {
+    collectPayment: (request) => collectPayment(deps, request),
+    checkPayment: (transactionId, purpose) => checkPayment(deps, transactionId, purpose),
+    followMoney: (request) => followMoney(deps, request),
+    performAction: (actionId) => performAction(deps, actionId),
+  };
+}

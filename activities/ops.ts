@@ -1,3 +1,4 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import {
   KEEP_EVENTS_MS,
   KEEP_FOREIGN_EVENTS_MS,
@@ -16,12 +17,13 @@ import { forgetEvents } from '../src/webhooks/store/feed.ts';
 import { forgetQuotes } from '../src/purchases/store/quotes.ts';
 import { forgetOldKeys, forgetRefusedIds } from '../src/platform/idempotency/store.ts';
 import { findNeverOrdered } from '../src/operations/store/stuck.ts';
-import type { OpsActivities } from '../workflows/contract.ts';
+import { type OpsActivities, RECONCILE_SCHEDULE } from '../workflows/contract.ts';
+import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
+import { Unavailable } from '../src/domain/outcome.ts';
 import type { ActivityDeps } from './deps.ts';
 import { followLateMoney } from './payments/late-money.ts';
 import { refreshRates } from './catalogue/refresh-rates.ts';
 import { refreshEsims } from './esims/refresh-esims.ts';
-import { forgetSupplierEvents } from '../src/esims/store/supplier-events.ts';
 import { syncCatalogue } from './catalogue/sync-catalogue.ts';
 
 /**
@@ -89,4 +91,25 @@ async function deleteOldRows({ db, clock }: ActivityDeps): Promise<string> {
     `${keys} keys, ${refusals} refusals, ${feedEvents} events, ${events} gateway events, ${supplierEvents} supplier events, ${rates} rates, ${quotes} quotes and ` +
     `${emails} addresses of travellers deleted`
   );
+}
+
+/** A vendor that refuses all requests is final; everything else is retried. */
+export function createReconcileActivities({ reconcile }: ActivityDeps): Pick<OpsActivities, 'reconcile'> {
+  return {
+    reconcile: async ({ runKey, askedBy, range }) => {
+      try {
+        return await reconcile({
+          runKey,
+          askedBy,
+          isScheduled: askedBy === RECONCILE_SCHEDULE && !range,
+          ...(range ? { range: { from: new Date(range.from), to: new Date(range.to) } } : {}),
+          signal: Context.current().cancellationSignal,
+        });
+      } catch (error) {
+        if (error instanceof Unavailable && !error.retryable)
+          throw ApplicationFailure.nonRetryable(error.message, error.name);
+        throw error;
+      }
+    },
+  };
 }

@@ -37,7 +37,7 @@ import {
   type SupplierActivities,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON, show } from './search-attributes.ts';
-import { startDeliveries } from './webhooks/start-deliveries.ts';
+import { startDeliveries } from './webhooks/deliver-webhook.ts';
 
 /**
  * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the

@@ -6,12 +6,30 @@ import { Context } from '@temporalio/activity';
 import { isId } from '../../src/domain/ids.ts';
 import type { JobKind } from '../../src/jobs/rules.ts';
 import { OVERDUE_MS, runJob, type JobWork } from '../../src/jobs/run.ts';
-import { findJob, leaseOverdueJobs, type Job } from '../../src/jobs/store/jobs.ts';
+import { findJob, leaseOverdueJobs, type Job, type JobRow } from '../../src/jobs/store/jobs.ts';
 import type { JobStep, OpsActivities } from '../../workflows/contract.ts';
+import { nextRepairCheckMs } from '../../src/operations/batch-repair-rules.ts';
+import { repairRow } from '../../src/operations/batch-repairs.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import type { Refusal } from '../../src/domain/refusals.ts';
+import { nextBatchCheckMs } from '../../src/purchases/batches/rules.ts';
+import {
+  closeRefused,
+  enqueueCompleted,
+  hasDueEmails,
+  IS_UNBEGUN,
+  settleBatchRows,
+} from '../../src/purchases/store/batches.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
+import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
+import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
+import {
+  leaseEmail,
+  closeEmail,
+  postponeEmail,
+  type LeasedEmail,
+} from '../../src/purchases/store/batch-emails.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { createEmailActivities } from './install-emails.ts';
-import { orderWork } from './orders.ts';
-import { repairWork } from './repairs.ts';
 
 /** A few dozen starts a second; the next sweep takes the rest. */
 const MAX_BEGUN_PER_SWEEP = 100;
@@ -27,7 +45,7 @@ export function createJobActivities(
   return {
     tryRows: (jobId) => checkJob(deps, jobId, Context.current().cancellationSignal),
     beginOverdueJobs: () => beginOverdue(deps),
-    ...createEmailActivities(deps),
+    sendInstallEmails: () => sendInstallEmails(deps),
   };
 }
 
@@ -70,4 +88,141 @@ async function beginOverdue({ db, clock, jobEngine }: ActivityDeps): Promise<str
   });
   for (const job of overdue) await jobEngine.begin(job);
   return `${overdue.length} jobs started again`;
+}
+
+/** Equals the number of rows tried at once. A stop does not hold back rows that were read. */
+const REPAIR_ROWS_READ_AT_ONCE = 4;
+
+/** Batch repairs: one action on many stuck items, approved by a second person. */
+function repairWork({ db, clock, repairs }: ActivityDeps, repair: Job): JobWork {
+  return {
+    readAtOnce: REPAIR_ROWS_READ_AT_ONCE,
+    tryRow: async (row) => {
+      await repairRow({ db, clock, ...repairs }, repair, row);
+      return true;
+    },
+    waitMs: (_job, now, nextRowAt) => nextRepairCheckMs(nextRowAt && nextRowAt.getTime() - now.getTime()),
+  };
+}
+
+const ORDER_ROWS_READ_AT_ONCE = 20;
+/** A purchase continues without this step, and the next check finds its row. Other jobs need this queue. */
+const ANSWER_WITHIN_MS = 3_000;
+/** As long as the next row may wait for its turn among all batches; then this one lets others go first. */
+const TURN_WITHIN_MS = 1_000;
+
+/** Batches of orders: each row is bought as any purchase is, by what the API has signed for it. */
+function orderWork(deps: ActivityDeps, { id, email_count: emails }: Job): JobWork {
+  const { db, batchPacer, webhooks } = deps;
+  const pending = newPendingMessages();
+  // What an empty wallet refuses never reaches the supplier, so it needs no turn.
+  let isWalletEmpty = false;
+  return {
+    readAtOnce: ORDER_ROWS_READ_AT_ONCE,
+    isDue: IS_UNBEGUN,
+    tryRow: async (row) => {
+      const mayBuy = isWalletEmpty || (await batchPacer.takeSlot(TURN_WITHIN_MS));
+      const answer = mayBuy ? await buyRow(deps, row) : 'later';
+      isWalletEmpty = answer === 'INSUFFICIENT_BALANCE';
+      return answer !== 'later';
+    },
+    settleRows: (trx, now) => settleBatchRows(trx, id, now),
+    waitMs: ({ created_at, all_begun_at }, now) =>
+      nextBatchCheckMs(now.getTime() - created_at.getTime(), all_begun_at === null),
+    onCompleted: (trx, job, now) => enqueueCompleted(trx, job, now, pending),
+    afterCheck: async (now) => {
+      if (pending.ids.length > 0) await webhooks.sweeper.handOver(pending.ids);
+      return emails > 0 && hasDueEmails(db, id, now);
+    },
+  };
+}
+
+/** `later`: no outcome yet. It is asked about again, under the same id. */
+async function buyRow(
+  { db, clock, engine }: ActivityDeps,
+  row: JobRow,
+): Promise<'opened' | 'later' | Refusal['reason']> {
+  const { terms } = row;
+  if (!terms) throw new Error(`row ${row.row_number} of ${row.job_id} is open and has no terms`);
+  try {
+    const answer = await engine.purchase(terms, ANSWER_WITHIN_MS, `eSIM ${terms.packageCode} of a batch`);
+    if (answer === 'unknown' || answer.status === 'UNANSWERED') return 'later';
+    if (answer.status !== 'REFUSED') return 'opened';
+    const { reason } = answer.refusal;
+    await closeRefused(db, row, { reason, now: clock.now() });
+    return reason;
+  } catch (error) {
+    if (error instanceof EngineUnavailable) return 'later';
+    throw error;
+  }
+}
+
+/** Longer than one e-mail takes (15 s). After that another sender repeats one whose sender died. */
+const EMAIL_LEASE_MS = 30_000;
+/** A run with e-mails still being sent ends within the activity's 45 s. */
+const EMAILS_RUN_FOR_MS = 20_000;
+/** Connections to the mail server: 500 e-mails of a second each take about two minutes. */
+const EMAILS_AT_ONCE = 4;
+
+async function sendInstallEmails(deps: ActivityDeps): Promise<string> {
+  const { db, clock } = deps;
+  const { mailer } = deps.notices;
+  if (!mailer) return 'e-mails to travellers are not available';
+  const endsAtMs = clock.now().getTime() + EMAILS_RUN_FOR_MS;
+  let [sent, left] = [0, 0];
+  const sendNext = async (): Promise<void> => {
+    while (clock.now().getTime() < endsAtMs) {
+      const leased = await leaseEmail(db, clock.now(), EMAIL_LEASE_MS);
+      if (!leased) return;
+      if (await sendOne(deps, mailer, leased)) sent += 1;
+      else left += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: EMAILS_AT_ONCE }, sendNext));
+  return `${sent} e-mails sent, ${left} not`;
+}
+
+async function sendOne(deps: ActivityDeps, mailer: Mailer, leased: LeasedEmail): Promise<boolean> {
+  const { db, clock, events } = deps;
+  const { transactionId, attempts, dueAt } = leased;
+  if (leased.isOver) {
+    await closeEmail(db, leased, 'NOT_SENT', clock.now());
+    return false;
+  }
+  const outcome = await mail(deps, mailer, leased);
+  const now = clock.now();
+  if (outcome.outcome === 'done') {
+    await closeEmail(db, leased, 'SENT', now);
+    events.installEmailSent({ transactionId, attempts });
+    return true;
+  }
+  const waitMs = emailWaitMs(attempts, now.getTime() - dueAt.getTime());
+  if (waitMs === undefined) await closeEmail(db, leased, 'FAILED', now);
+  else await postponeEmail(db, leased, new Date(now.getTime() + waitMs));
+  const isGivenUp = waitMs === undefined;
+  events.installEmailNotSent({ transactionId, attempts, isGivenUp, ...outcome });
+  return false;
+}
+
+/**
+ * The same id every time, so that receivers can recognise a copy. Neither address nor link is in what is
+ * returned.
+ */
+async function mail(
+  { notices: { environment }, installUrl }: ActivityDeps,
+  mailer: Mailer,
+  leased: LeasedEmail,
+): Promise<MailOutcome> {
+  const { transactionId, email, esimId } = leased;
+  let url: string;
+  try {
+    url = await installUrl(esimId);
+  } catch (error) {
+    return {
+      outcome: 'unknown',
+      detail: `no install link: ${error instanceof Error ? error.name : 'failed'}`,
+    };
+  }
+  const id = `install-${transactionId}`;
+  return mailer.send({ id, to: email, ...installEmailText({ ...leased, url }, environment) });
 }

@@ -3,7 +3,7 @@
  * outcomes.
  */
 import { asFailureReason } from '../../src/domain/refusals.ts';
-import type { GatewayCharge, PaymentGateway } from '../../src/payments/port.ts';
+import type { GatewayCharge, PaymentGateway, GatewayOutcome, ListedRefund } from '../../src/payments/port.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginChecks,
@@ -17,9 +17,8 @@ import { isOurKey } from '../../src/payments/store/refunds.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { PaymentCheckState } from '../../workflows/contract.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { findSent, sumOf } from './listed-refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
+import type { ActivityDeps } from '../deps.ts';
 
 /**
  * Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that.
@@ -48,7 +47,7 @@ export async function checkPayment(
 }
 
 /** What one check of all attempts of a payment came to. */
-export interface Checked {
+interface Checked {
   /** The gateway answered about each, and everything it has is booked. */
   readonly isKnown: boolean;
   /** Not known, since our own rate limit kept us from asking. */
@@ -158,3 +157,16 @@ async function checkDisputes(
   else events.gatewayCheckFailed({ reference, detail: found.detail });
   return found.outcome === 'done';
 }
+
+/** All refunds of a payment that have not failed, by whomever they were requested. */
+export async function findSent(
+  gateway: Pick<PaymentGateway, 'refundsOf'>,
+  reference: string,
+): Promise<GatewayOutcome<readonly ListedRefund[]>> {
+  const listed = await gateway.refundsOf(reference);
+  if (listed.outcome !== 'done') return listed;
+  return { ...listed, value: listed.value.filter(({ state }) => state !== 'failed') };
+}
+
+export const sumOf = (refunds: readonly ListedRefund[]): bigint =>
+  refunds.reduce((sum, { amount }) => sum + amount.amountMinor, 0n);

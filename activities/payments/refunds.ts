@@ -23,7 +23,7 @@ import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/
 import type { FollowMoneyRequest, StepResult } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { findSent, sumOf } from './listed-refunds.ts';
+import { findSent, sumOf } from './payments.ts';
 
 /** An operator's action ends the wait. A dispute that was settled in another way is noticed within a day. */
 const DISPUTE_CHECK_MS = 24 * 3_600_000;

@@ -1,7 +1,13 @@
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { KEEP_NOTICES_MS, shouldDisable } from '../../src/webhooks/rules.ts';
+import { KEEP_NOTICES_MS, shouldDisable, noticeText, noticeWaitMs } from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box.ts';
-import { forgetNotices } from '../../src/webhooks/store/notices.ts';
+import {
+  forgetNotices,
+  leaseNotice,
+  markNoticeSent,
+  postponeNotice,
+  type LeasedNotice,
+} from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
 import {
   disableEndpoint,
@@ -12,6 +18,7 @@ import {
 } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
+import type { MailOutcome } from '../../src/accounts/port.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { resealInstallData } from '../esims/reseal-install-data.ts';
 
@@ -20,7 +27,7 @@ const OVERDUE_MS = 30_000;
 /** Between two hand-overs of a message whose queue no worker serves. */
 const AGAIN_AFTER_MS = 120_000;
 const BATCH = 200;
-/** Within the activity's timeout. The next run continues. */
+/** Within the activity's 45 s, one e-mail still being sent too. The next run continues. */
 const RUNS_FOR_MS = 20_000;
 /** Recovery reaches back 14 days; twice that leaves time to find out what went wrong. */
 const KEEP_MESSAGES_MS = 30 * DAY_MS;
@@ -118,4 +125,49 @@ function resealed(secretBox: SecretBox, sealed: Buffer, endpointId: string): Buf
   } catch {
     return sealed;
   }
+}
+
+/** Longer than a run takes. After that another sender repeats a notice whose sender died. */
+const NOTICE_LEASE_MS = 120_000;
+
+export function createNoticeActivities(deps: ActivityDeps): Pick<OpsActivities, 'sendNotices'> {
+  return { sendNotices: () => sendNotices(deps) };
+}
+
+async function sendNotices(deps: ActivityDeps): Promise<string> {
+  const { db, clock } = deps;
+  const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
+  let [sent, left] = [0, 0];
+  while (clock.now().getTime() < endsAtMs) {
+    const leased = await leaseNotice(db, NOTICE_LEASE_MS);
+    if (!leased) break;
+    if (await sendNotice(deps, leased)) sent += 1;
+    else left += 1;
+  }
+  return `${sent} notices sent, ${left} not`;
+}
+
+async function sendNotice(deps: ActivityDeps, leased: LeasedNotice): Promise<boolean> {
+  const { db, events } = deps;
+  const { id, accountId, kind, facts, attempts } = leased;
+  const fields = { noticeId: id, accountId, kind, about: facts.endpointId, attempts };
+  const outcome = await mail(deps, leased);
+  if (outcome.outcome === 'done') {
+    await markNoticeSent(db, id);
+    events.noticeSent(fields);
+    return true;
+  }
+  await postponeNotice(db, id, noticeWaitMs(attempts));
+  events.noticeNotSent({ ...fields, outcome: outcome.outcome, detail: outcome.detail });
+  return false;
+}
+
+async function mail(
+  { notices: { mailer, environment } }: ActivityDeps,
+  notice: LeasedNotice,
+): Promise<MailOutcome> {
+  const { id, email } = notice;
+  if (email === null) return { outcome: 'refused', detail: 'the account has no address' };
+  if (!mailer) return { outcome: 'refused', detail: 'no mail server is configured: SIMWAY_SMTP_URL' };
+  return mailer.send({ id, to: email, ...noticeText(notice, environment) });
 }

@@ -14,7 +14,7 @@ import {
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { type OrderActivities, firstAnswer } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
-import { startDeliveries } from '../../workflows/webhooks/start-deliveries.ts';
+import { startDeliveries } from '../../workflows/webhooks/deliver-webhook.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 const OWN_DATABASE = {

@@ -3,7 +3,7 @@
  * among a million orders of a thousand accounts; and for an account with ten thousand orders among them. Two
  * copies of the service side by side.
  */
-import { dayBefore } from '../../src/purchases/figures/days.ts';
+import { dayBefore } from '../../src/purchases/figures/statistics.ts';
 import { countByRegion } from '../../src/purchases/store/statistics.ts';
 import type { BenchOptions } from '../support/options.ts';
 import type { Findings } from '../support/report.ts';

@@ -23,10 +23,10 @@ import {
   requireAccountCurrency,
   requireMaxPrice,
   type PurchaseTerms,
+  findUsableQuote,
 } from './terms.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseInput } from './purchase.ts';
-import { findUsableQuote } from './quotes.ts';
 import { findPurchase } from './store/reads.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 

@@ -1,15 +1,24 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { type PaymentSubject } from '../payments/engine.ts';
+import type { PaymentSubject } from '../payments/engine.ts';
 import { engineUnavailable } from '../payments/first-answer.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
 import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
+import type { Page, PageQuery } from '../domain/page.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseDeps } from './deps.ts';
 import { findPurchase, findTimeline } from './store/reads.ts';
 import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
+import {
+  countTransactions,
+  isOwnTransaction,
+  readTransactions,
+  type ListedTransaction,
+  type TransactionFilters,
+} from './store/list-transactions.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'installData' | 'settings'>;
 
@@ -110,4 +119,45 @@ export async function getTransaction(
   if (funding) return { funding: await fundingView(deps, funding) };
   if (!record) throw new Error(`${transactionId} has an owner and no row`);
   return { purchase: await purchaseView(deps, record, await findTimeline(deps.db, transactionId)) };
+}
+
+/**
+ * Transactions that are counted and reached by page number, at most: nobody pages further. A cursor has no
+ * such limit.
+ */
+export const MAX_COUNTED = 10_000;
+
+interface TransactionsCommand extends Omit<TransactionFilters, 'accountId'>, PageQuery {
+  readonly after?: string | undefined;
+}
+
+export interface TransactionPage extends Page<ListedTransaction> {
+  /** There are more than `total`: not all were counted. */
+  readonly totalIsMinimum: boolean;
+  readonly next: string | undefined;
+}
+
+/** Purchases and fundings of the account, newest first. Throws VALIDATION_ERROR. */
+export async function listTransactions(
+  { db }: { readonly db: WorldDb },
+  { account }: Principal,
+  { page, limit, after, ...filters }: TransactionsCommand,
+): Promise<TransactionPage> {
+  const { from, to } = filters;
+  if (from !== undefined && to !== undefined && from >= to) throw invalid('from: must be before to');
+  const offset = (page - 1) * limit;
+  if (offset + limit > MAX_COUNTED)
+    throw invalid(`page: reaches the newest ${MAX_COUNTED}; go on with after and nextCursor`);
+  if (after !== undefined && !(await isOwnTransaction(db, account.id, after)))
+    throw invalid('after: must be the nextCursor of a page');
+  const mine = { ...filters, accountId: account.id };
+  const [{ items, next }, { total, isMinimum }] = await Promise.all([
+    readTransactions(db, { ...mine, offset, limit, after }),
+    countTransactions(db, mine, MAX_COUNTED),
+  ]);
+  return { items, total, page, limit, totalIsMinimum: isMinimum, next };
+}
+
+function invalid(details: string): DomainError {
+  return new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
 }

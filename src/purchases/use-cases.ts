@@ -4,12 +4,10 @@ import type { Bound } from '../platform/bind.ts';
 import { exportBatch, getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
 import { buy } from './buy.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
-import { getSpending } from './figures/spending.ts';
-import { getStatistics, listTopDestinations } from './figures/statistics.ts';
-import { listTransactions } from './list-transactions.ts';
-import { createQuote } from './quotes.ts';
+import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
+import { listTransactions, confirmPayment, getTransaction } from './transactions.ts';
+import { createQuote } from './terms.ts';
 import { searchOwn } from './store/search.ts';
-import { confirmPayment, getTransaction } from './transactions.ts';
 
 export const purchaseUseCases = {
   buy,

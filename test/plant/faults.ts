@@ -60,7 +60,7 @@ export const FAULTS: readonly Fault[] = [
       'let hasBuyer = true;',
     ],
   }),
-  ...faultsIn('workflows/payments/fund-wallet.ts', CARRIER, {
+  ...faultsIn('workflows/payments/collect.ts', CARRIER, {
     'a dispute that was there with the money of a funding is not followed': [
       "collected?.state === 'done' && !collected.isMoneyOpen",
       "collected?.state === 'done'",
@@ -96,7 +96,7 @@ export const FAULTS: readonly Fault[] = [
       'upsertSearchAttributes(values)',
     ],
   }),
-  ...faultsIn('workflows/requests.ts', CARRIER, {
+  ...faultsIn('workflows/carrier.ts', CARRIER, {
     'a check that was lost before the end is not made again': [
       'checksServed > 0 && !latest.isKnown',
       'false',

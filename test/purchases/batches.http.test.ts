@@ -3,8 +3,7 @@
 // without Temporal.
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { createEmailActivities } from '../../activities/jobs/install-emails.ts';
-import { checkJob } from '../../activities/jobs/run-jobs.ts';
+import { createJobActivities, checkJob } from '../../activities/jobs/run-jobs.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { forgetTravellerEmails } from '../../src/purchases/store/batch-emails.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
@@ -68,7 +67,7 @@ function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
 const carryOut = (batchId: string, given?: Partial<ActivityDeps>) =>
   checkJob(depsWith(given), api.idOf(batchId), new AbortController().signal);
 const sendEmails = (given?: Partial<ActivityDeps>): Promise<string> =>
-  createEmailActivities(depsWith(given)).sendInstallEmails();
+  createJobActivities(depsWith(given)).sendInstallEmails();
 const stored = () =>
   api.shop.owner
     .selectFrom('jobs')

@@ -7,11 +7,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import { PURCHASE_STATUSES } from '../../src/domain/states.ts';
-import {
-  listTransactions,
-  MAX_COUNTED,
-  type TransactionPage,
-} from '../../src/purchases/list-transactions.ts';
+import { listTransactions, MAX_COUNTED, type TransactionPage } from '../../src/purchases/transactions.ts';
 import { TRANSACTION_TYPES } from '../../src/purchases/store/list-transactions.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { forFile } from '../support/world/for-file.ts';

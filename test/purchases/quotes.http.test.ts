@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
 import { insertRates } from '../../src/catalogue/store/rates.ts';
-import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
+import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/terms.ts';
 import { forgetQuotes } from '../../src/purchases/store/quotes.ts';
 import type { QuotesTable } from '../../src/purchases/store/tables.ts';
 import { startApi, type Ask, type TestApi, type Reply } from '../support/http/api.ts';

@@ -27,10 +27,10 @@ import {
   MAX_SEND_AHEAD_MS,
   MAX_TEST_EMAILS_A_DAY,
 } from '../../src/purchases/batches/rules.ts';
-import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/spending.ts';
-import { MAX_COUNTED } from '../../src/purchases/list-transactions.ts';
-import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/quotes.ts';
-import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/spending.ts';
+import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/statistics.ts';
+import { MAX_COUNTED } from '../../src/purchases/transactions.ts';
+import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/terms.ts';
+import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/statistics.ts';
 import { EVENTS, fieldsOf, WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
 import { projectFiles, textOf } from './source-files.ts';

@@ -6,8 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
-import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
-import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
+import { createNoticeActivities, createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/accounts/port.ts';

@@ -17,10 +17,7 @@ export function bundleWorkflows(
 ): Promise<{ readonly code: string }> {
   return bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [
-      `${CHECKOUT}workflows/uncancellable.ts`,
-      `${CHECKOUT}workflows/context-propagation.ts`,
-    ],
+    workflowInterceptorModules: [`${CHECKOUT}workflows/interceptors.ts`],
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
 }

@@ -8,9 +8,8 @@ import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { dayField, wholeNumberField } from '../../platform/http/fields.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { MAX_SPENDING_DAYS } from '../figures/spending.ts';
-import { MAX_STATISTICS_DAYS, recordOf } from '../figures/statistics.ts';
-import { MAX_COUNTED_BY_REGION } from '../store/spending.ts';
+import { MAX_SPENDING_DAYS, MAX_STATISTICS_DAYS, recordOf } from '../figures/statistics.ts';
+import { MAX_COUNTED_BY_REGION } from '../store/statistics.ts';
 import type { FiguresCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<FiguresCases>('Statistics');

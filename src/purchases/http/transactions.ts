@@ -23,7 +23,7 @@ import {
   searchField,
 } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { MAX_COUNTED } from '../list-transactions.ts';
+import { MAX_COUNTED } from '../transactions.ts';
 import { TRANSACTION_TYPES } from '../store/list-transactions.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { presentTransaction, statusSchema } from './shared.ts';

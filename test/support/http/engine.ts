@@ -1,7 +1,7 @@
 // The engine without Temporal: each purchase runs the real steps (activities) one after the other, once,
 // while its caller waits.
 import { createOrderActivities } from '../../../activities/purchases/orders.ts';
-import { createGatewayActivities } from '../../../activities/payments/gateway-steps.ts';
+import { createGatewayActivities } from '../../../activities/index.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { FailureReason } from '../../../src/domain/refusals.ts';
 import type { PaymentPurpose } from '../../../src/domain/states.ts';

@@ -1,13 +1,11 @@
-/**
- * Passes request id, transaction id and trace from a workflow to all its steps, for their log lines. It
- * writes headers only and no commands, so histories of every release replay with it and without it.
- */
 import {
+  CancellationScope,
   ContinueAsNew,
   defaultPayloadConverter,
   proxySinks,
   workflowInfo,
   type WorkflowExecuteInput,
+  type WorkflowInboundCallsInterceptor,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { CONTEXT_HEADER, TRACE_HEADER, type LogContext, type TraceSinks } from './contract.ts';
@@ -17,6 +15,26 @@ type Headers = WorkflowExecuteInput['headers'];
 
 /** Found by the SDK under this name when the workflows are bundled. */
 export function interceptors(): WorkflowInterceptors {
+  const { inbound = [], outbound = [] } = contextPropagation();
+  return { inbound: [uncancellable, ...inbound], outbound };
+}
+
+/**
+ * "Request cancellation" in the Temporal UI changes nothing: money may be held or on its way. Every workflow
+ * runs in a scope that cannot be cancelled. So does every handler of a signal or an update: it would
+ * otherwise run in the cancelled root scope.
+ */
+const uncancellable: WorkflowInboundCallsInterceptor = {
+  execute: (input, next) => CancellationScope.nonCancellable(() => next(input)),
+  handleSignal: (input, next) => CancellationScope.nonCancellable(() => next(input)),
+  handleUpdate: (input, next) => CancellationScope.nonCancellable(() => next(input)),
+};
+
+/**
+ * Passes request id, transaction id and trace from a workflow to all its steps, for their log lines. It
+ * writes headers only and no commands, so histories of every release replay with it and without it.
+ */
+function contextPropagation(): WorkflowInterceptors {
   let logContext: LogContext = {};
   /** The same for every step, so written once. */
   let propagated: Headers = {};
