@@ -1,7 +1,7 @@
 /** Everything a worker can run. */
-export { afterClosing } from './payments/collect.ts';
+export { afterClosing } from './payments/after-closing.ts';
 export { deliverWebhook } from './webhooks/deliver-webhook.ts';
-export { fundWallet } from './payments/collect.ts';
+export { fundWallet } from './payments/fund-wallet.ts';
 export { purchase } from './purchases/purchase.ts';
 export { reconcile } from './schedules.ts';
 export { runJob, sweepJobs } from './run-job.ts';
