@@ -60,7 +60,7 @@ export const FAULTS: readonly Fault[] = [
       'let hasBuyer = true;',
     ],
   }),
-  ...faultsIn('workflows/payments/collect.ts', CARRIER, {
+  ...faultsIn('workflows/payments/fund-wallet.ts', CARRIER, {
     'a dispute that was there with the money of a funding is not followed': [
       "collected?.state === 'done' && !collected.isMoneyOpen",
       "collected?.state === 'done'",
