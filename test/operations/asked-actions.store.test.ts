@@ -123,6 +123,17 @@ it('an action that no longer fits is refused when it is performed, and its recor
   expect(await statusesOf(payer)).toEqual(['REFUSED']);
 });
 
+it('an action that does not fit is refused at once with those that do, and the refusal is on record', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const refused = await askForAction(books.world, request(payer), LIMITS);
+  expect(refused).toMatchObject({ outcome: 'refused', code: 'DOES_NOT_FIT' });
+  expect(refused).toMatchObject({ fits: expect.arrayContaining(['check-gateway']) as string[] });
+  expect(await listActions(books.world, payer.transactionId)).toMatchObject([
+    { action: 'mark-paid', by_person: 'ada', status: 'REFUSED', refusal: 'DOES_NOT_FIT' },
+  ]);
+});
+
 it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
   const actionKey = newId();
