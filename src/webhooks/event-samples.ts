@@ -52,6 +52,7 @@ const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
     endpointId: `ep-${'0'.repeat(32)}`,
     url: 'https://example.com/webhooks',
     reason: 'FAILING',
+    messageId: `msg-${'0'.repeat(32)}`,
   },
   'batch.completed': { batchId: `batch-${'0'.repeat(32)}`, rows: 500, succeeded: 498, failed: 2 },
   'package.changed': { ...SAMPLE_PACKAGE, changedFields: 'price,speed', packages: 1 },

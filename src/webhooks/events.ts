@@ -137,6 +137,10 @@ export const EVENTS = {
       endpointId: z.string(),
       url: z.string(),
       reason: z.enum(['GONE', 'FAILING']),
+      messageId: z
+        .string()
+        .nullable()
+        .meta({ description: 'The message that failed last there; null: it is not kept any more' }),
     }),
   },
   'batch.completed': {

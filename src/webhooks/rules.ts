@@ -170,7 +170,7 @@ export function noticeText({ facts }: Notice, environment: Environment): { subje
       : `Every message to it has failed since ${failingSince ?? disabledAt}.`;
   const missed =
     reason === 'GONE'
-      ? 'Events from now on are not kept for it; what had failed before can be sent again.'
+      ? 'Events from now on are not kept for it; GET /api/events has those of the last 30 days. What had failed before can be sent again.'
       : 'New events are stored for it, so that nothing is lost: they can be sent later.';
   return {
     subject: `Webhook endpoint disabled: ${host} (${environment})`,

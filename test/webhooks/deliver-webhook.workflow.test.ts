@@ -228,6 +228,7 @@ describe.concurrent('an endpoint', () => {
       isGenuine: true,
       data: { endpointId: listener.endpointId, url: listener.url, reason: 'FAILING' },
     });
+    expect(failed).toContain(notice?.data['messageId']);
     for (const id of failed) await harness.untilState(owner, id, 'FAILED');
     listener.answerWith(answerStatus(204));
     const before = listener.received.length;

@@ -34,7 +34,7 @@ import { forFile } from '../support/world/for-file.ts';
 const books = await forFile(openBooks({ maxConnections: 16 }));
 afterEach(() => books.owner.deleteFrom('events').where('account_id', 'is', null).execute());
 
-const FACTS = { endpointId: 'ep-1', url: 'https://m.example/', reason: 'GONE' } as const;
+const FACTS = { endpointId: 'ep-1', url: 'https://m.example/', reason: 'GONE', messageId: null } as const;
 
 /** An endpoint that asks for it. */
 const subscriber = (accountId: string) =>

@@ -42,7 +42,12 @@ describe('a stored body', () => {
       'of another event, with a field of a merchant’s making',
       webhookBody(
         'endpoint.disabled',
-        { endpointId: 'ep-1', url: `"qrCodeUrl":"${sealedQrCodeUrl('esim-2')}"`, reason: 'GONE' },
+        {
+          endpointId: 'ep-1',
+          url: `"qrCodeUrl":"${sealedQrCodeUrl('esim-2')}"`,
+          reason: 'GONE',
+          messageId: null,
+        },
         AT,
       ),
     ],
@@ -186,7 +191,7 @@ GET /api/webhooks/messages?endpointId=ep-1 lists what was sent there, with every
       '\nWhy:         GONE. It answered 410 Gone, which asks us to send nothing more.\n',
     );
     expect(text).toContain(
-      '\nEvents from now on are not kept for it; what had failed before can be sent again.\n',
+      '\nEvents from now on are not kept for it; GET /api/events has those of the last 30 days. What had failed before can be sent again.\n',
     );
     expect(text).toContain('recover with {"from": "2026-11-21T09:00:00.000Z"}');
   });

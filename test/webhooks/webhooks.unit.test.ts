@@ -205,9 +205,14 @@ describe('bodies', () => {
       '{"event":"wallet.low_balance","data":{"balance":0.00,"threshold":10.00,"currency":"USD"},' +
         '"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
-    const disabled = { endpointId: 'ep-1', url: 'https://m.example/in', reason: 'GONE' } as const;
+    const disabled = {
+      endpointId: 'ep-1',
+      url: 'https://m.example/in',
+      reason: 'GONE',
+      messageId: 'msg-1',
+    } as const;
     expect(webhookBody('endpoint.disabled', disabled, at)).toBe(
-      '{"event":"endpoint.disabled","data":{"endpointId":"ep-1","url":"https://m.example/in","reason":"GONE"},' +
+      '{"event":"endpoint.disabled","data":{"endpointId":"ep-1","url":"https://m.example/in","reason":"GONE","messageId":"msg-1"},' +
         '"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
   });

@@ -118,7 +118,8 @@ export async function recordAttempt(
   return inTransaction(db, async (trx) => {
     const { reason, pending } = disabling;
     const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
-    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, pending);
+    const { messageId } = delivery;
+    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt, messageId }, pending);
     const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
     return { isNew: await writeAttempt(trx, delivery, made, final), verdict: final, isDisabled };
   });

@@ -159,24 +159,28 @@ export interface ToDisable {
 export async function disableEndpoint(
   db: WorldDb,
   { id, accountId, failingSince }: ToDisable,
-  { reason, at }: { readonly reason: DisablingReason; readonly at: Date },
+  {
+    reason,
+    at,
+    messageId,
+  }: { readonly reason: DisablingReason; readonly at: Date; readonly messageId?: string },
   pending: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    const { rows } = await sql<{ url: string; failing_since: Date | null; subscribers: string[] | null }>`
+    const { rows } = await sql<Disabled>`
       update webhook_endpoints
          set enabled = false, disabled_reason = ${reason}, disabled_at = ${at}, updated_at = ${at}
        where id = ${id} and enabled and deleted_at is null and (${reason} = 'GONE' or failing_since = ${failingSince})
-      returning url, failing_since, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as subscribers`.execute(
+      returning url, failing_since, ${messageId ?? lastFailed} as message_id, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as subscribers`.execute(
       trx,
     );
     const [disabled] = rows;
     if (!disabled) return false;
-    const { url, failing_since: since } = disabled;
+    const { url, failing_since: since, message_id } = disabled;
     await failPending(trx, id);
     const others = disabled.subscribers?.filter((endpointId) => endpointId !== id) ?? null;
     const event = { event: 'endpoint.disabled', key: `${id}:${at.getTime()}`, subject: null } as const;
-    const facts = { endpointId: id, url, reason };
+    const facts = { endpointId: id, url, reason, messageId: message_id };
     await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at }, pending);
     const times = { failingSince: since?.toISOString() ?? null, disabledAt: at.toISOString() };
     const notice = { endpointId: id, host: URL.parse(url)?.host ?? '', reason, ...times };
@@ -184,6 +188,19 @@ export async function disableEndpoint(
     return true;
   });
 }
+
+interface Disabled {
+  readonly url: string;
+  readonly failing_since: Date | null;
+  readonly message_id: string | null;
+  readonly subscribers: string[] | null;
+}
+
+/** Of the endpoint that a statement changes. */
+const lastFailed = sql<string | null>`
+  (select message.id from webhook_messages message
+    where message.endpoint_id = webhook_endpoints.id and message.status <> 'DELIVERED' and message.attempts > 0
+    order by message.updated_at desc limit 1)`;
 
 export interface FailingEndpoint extends ToDisable {
   readonly failingSince: Date;
