@@ -57,21 +57,43 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** A refusal that a caller can act on. Callers see `details`, and `retryAfterSeconds` as Retry-After. */
+/** What is wrong with one field of a request. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/**
+ * A refusal that a caller can act on. Callers see `details`, `transactionId` if a purchase or funding was
+ * written, and `retryAfterSeconds` as Retry-After. For what is wrong with a request `details` is a list of
+ * `field: what is wrong`; callers get it as text and as `fields`.
+ */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: string | undefined;
+  readonly fields: readonly FieldProblem[];
+  readonly transactionId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    extra: { details?: string; retryAfterSeconds?: number } = {},
+    extra: {
+      details?: string | readonly string[];
+      /** Beside those that `details` names. */
+      fields?: readonly FieldProblem[];
+      transactionId?: string;
+      retryAfterSeconds?: number;
+    } = {},
   ) {
     super(message);
     this.name = 'DomainError';
     this.code = code;
-    this.details = extra.details;
+    const { details, fields = [] } = extra;
+    this.details = typeof details === 'object' ? problemsText(details) : details;
+    const problems = typeof details === 'object' || code === 'VALIDATION_ERROR' ? [details ?? []].flat() : [];
+    this.fields = [...fields, ...problems.flatMap(fieldProblem)].slice(0, MAX_PROBLEMS);
+    this.transactionId = extra.transactionId;
     this.retryAfterSeconds = extra.retryAfterSeconds;
   }
 }
@@ -79,8 +101,12 @@ export class DomainError extends Error {
 /** Problems that one refusal names; more are counted. A hundred lines are more than one corrects by hand. */
 const MAX_PROBLEMS = 100;
 
-/** The details of a VALIDATION_ERROR, of bounded length; each problem is `field: what is wrong`. */
-export function problemsText(problems: readonly string[]): string {
+function problemsText(problems: readonly string[]): string {
   const more = problems.length - MAX_PROBLEMS;
   return [...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+function fieldProblem(text: string): FieldProblem[] {
+  const [, field, problem] = /^([^:]+): (.+)$/s.exec(text) ?? [];
+  return field === undefined || problem === undefined ? [] : [{ field, problem }];
 }

@@ -74,12 +74,12 @@ export async function startOnce<Input extends Started, View>(
   }
   const answer = await startOnEngine(deps, input, request);
   request.onAnswer?.(input, answer);
-  requireAccepted(answer, tag);
-  if (answer.status === 'UNANSWERED') {
+  const accepted = await requireAccepted(answer, tag, input.transactionId, request.read);
+  if (accepted.status === 'UNANSWERED') {
     const owner = await ifReachable(() => beginKey(deps.db, input));
     if (owner) requireOwn(owner, input.transactionId, tag);
   }
-  return request.show(input, answer.status);
+  return request.show(input, accepted.status);
 }
 
 type Sent = Required<Pick<Started, 'transactionId' | 'accountId'>> & {
@@ -95,7 +95,7 @@ async function findRunning<View>(
   noteTransaction(transactionId);
   const answer = await engine.firstAnswer(transactionId, settings.timings.answerWithinMs).catch(orUnknown);
   if (typeof answer === 'string') return undefined;
-  requireAccepted(answer, idempotency);
+  await requireAccepted(answer, idempotency, transactionId, read);
   // It runs, and only its own request knows what it has asked for.
   return (await read(transactionId)) ?? throwInUse();
 }
@@ -189,15 +189,22 @@ export function engineUnavailable(message: string, cause?: unknown): DomainError
   return error;
 }
 
+type Accepted = Exclude<PurchaseAnswer | Unanswered, { readonly status: 'REFUSED' }>;
+
 /**
  * Throws where the first answer is a refusal, or belongs to another request that was sent under the same key.
  */
-function requireAccepted(
+async function requireAccepted(
   answer: PurchaseAnswer | Unanswered,
   tag: IdempotencyKeyInfo | undefined,
-): asserts answer is Exclude<PurchaseAnswer | Unanswered, { readonly status: 'REFUSED' }> {
+  transactionId: string,
+  read: (transactionId: string) => Promise<unknown>,
+): Promise<Accepted> {
   if (answer.fingerprint !== tag?.fingerprint) throw keyReused();
-  if (answer.status === 'REFUSED') throw refused(answer.refusal);
+  if (answer.status !== 'REFUSED') return answer;
+  // What was written before it failed is thrown with its id.
+  await ifReachable(() => read(transactionId));
+  throw refused(answer.refusal);
 }
 
 const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {
@@ -221,11 +228,18 @@ const ENDED_LATER: ReadonlySet<FailureReason> = new Set([
   'CANCELLED_BY_OPERATOR',
 ]);
 
-/** A refusal for the caller. Its detail is for logs and operators. */
-export function refused(refusal: Refusal): DomainError {
+/**
+ * A refusal for the caller, with the id of what was written. Its detail is for logs and operators, except
+ * what a wallet lacks.
+ */
+export function refused(refusal: Refusal, transactionId?: string): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   if (code === 'IDEMPOTENCY_KEY_IN_USE') return keyInUse(REFUSAL_MESSAGES[code]);
-  const { reason } = refusal;
-  const details = ENDED_LATER.has(reason) ? reason : `${reason}: nothing was charged`;
-  return new DomainError(code, REFUSAL_MESSAGES[code], { details });
+  const { reason, detail } = refusal;
+  const why = reason === 'INSUFFICIENT_BALANCE' && detail !== '' ? `${detail}, ` : '';
+  const details = ENDED_LATER.has(reason) ? reason : `${reason}: ${why}nothing was charged`;
+  return new DomainError(code, REFUSAL_MESSAGES[code], {
+    details,
+    ...(transactionId !== undefined && { transactionId }),
+  });
 }

@@ -98,7 +98,8 @@ function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: 
 /** The purchase as its rows say, whatever has changed since; undefined: nothing is written. */
 async function readPurchase(deps: ChooseDeps, transactionId: string): Promise<PurchaseView | undefined> {
   const record = await findPurchase(deps.db, transactionId);
-  if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
+  const reason = record?.purchase.reason;
+  if (reason) throw refused({ reason: asFailureReason(reason), detail: '' }, transactionId);
   return record && purchaseView(deps, record);
 }
 

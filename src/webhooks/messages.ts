@@ -153,7 +153,7 @@ function requireRange({ from, to }: RecoverCommand, now: Date): { readonly from:
     problems.push('from: must be at most 14 days ago');
   if (from >= end) problems.push(to ? 'to: must be after from' : 'from: must be in the past');
   if (problems.length === 0) return { from, to: end };
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
 }
 
 function requireFound<T>(found: T | undefined): T {

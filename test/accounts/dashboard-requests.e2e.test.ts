@@ -50,6 +50,14 @@ describe('protection against cross-site requests', () => {
     }
     expect((await change({ Origin: new URL(stack.apiUrl).origin })).status).toBe(200);
     expect((await buy({ Origin: new URL(stack.apiUrl).origin })).status).toBe(400);
+    // Another name of this machine is another site, also where Host and Origin agree.
+    const elsewhere = stack.apiUrl.replace('127.0.0.1', 'localhost');
+    const forged = await fetch(`${elsewhere}/account`, {
+      method: 'PATCH',
+      body: '{"name":"Another name"}',
+      headers: { ...headers, 'Content-Type': 'application/json', Origin: new URL(elsewhere).origin },
+    });
+    expect(forged.status).toBe(403);
     // Reads need neither header.
     expect((await stack.call('GET', '/account', { headers })).status).toBe(200);
   });

@@ -239,7 +239,11 @@ describe('access by address', () => {
       const through = { headers: { ...as('ADMIN').headers, [header]: '127.0.0.1' } };
       const reply = await api.ask('/ops/me', through);
       expect(reply.json).toEqual(
-        generalError(403, 'IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted'),
+        generalError(
+          403,
+          'IP_NOT_WHITELISTED',
+          'This came through a proxy that is not trusted, or that sends no X-Forwarded-For',
+        ),
       );
       const credentials = { email: 'admin@operator.example', password: PASSWORD };
       const signingIn = { body: credentials, headers: { [header]: '127.0.0.1' } };
@@ -264,6 +268,22 @@ describe('access by address', () => {
       await other.close();
     }
   });
+
+  test.each<Record<string, string>>([{}, { 'x-real-ip': '203.0.113.7' }, { forwarded: 'for=203.0.113.7' }])(
+    'is refused through a trusted proxy that does not say for whom: %o',
+    async (named) => {
+      const settings = { opsAddresses: ['127.0.0.0/8'], trustedProxies: ['127.0.0.1'] };
+      const other = await startApi({ ops, settings });
+      try {
+        const reply = await other.ask('/ops/me', { headers: { ...as('ADMIN').headers, ...named } });
+        expect(reply.json).toMatchObject({ error: { code: 'IP_NOT_WHITELISTED' } });
+        const behind = { ...as('ADMIN').headers, 'x-forwarded-for': '127.0.0.1' };
+        expect((await other.ask('/ops/me', { headers: behind })).status).toBe(200);
+      } finally {
+        await other.close();
+      }
+    },
+  );
 
   test('must be configured with valid addresses: another entry stops the start', async () => {
     await expect(startApi({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);

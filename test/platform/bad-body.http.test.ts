@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
 import { startApi, type Ask, type Reply } from '../support/http/api.ts';
+import { baseError, topUpError } from '../support/http/error-bodies.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { forFile } from '../support/world/for-file.ts';
 
@@ -73,6 +74,7 @@ describe('a body as bytes', () => {
     'text/json',
     'application/json; charset=latin1',
     'application/json; charset=utf-16',
+    'application/json; version=2; charset=latin1',
     'application/json, text/plain',
     '',
   ])('is refused with another content type: %s', async (contentType) => {
@@ -108,6 +110,9 @@ describe('a body as bytes', () => {
     'Application/JSON; Charset="UTF-8"',
     'application/json ; charset=utf-8',
     'application/json;',
+    'application/json; charset=utf8',
+    'application/json; version=2; charset="utf-8"',
+    'application/json; odata.metadata=minimal',
   ])('is accepted: %s', async (contentType) => {
     expect((await post({ body: BASE, headers: { 'content-type': contentType } })).status).toBe(201);
   });
@@ -222,11 +227,7 @@ describe('a body as values', () => {
 
   test.each(WRONG)('is refused: %s', async (_why, body, details) => {
     const reply = await post({ body });
-    expect(reply.json).toEqual({
-      success: false,
-      message: 'Invalid request',
-      error: { code: 'VALIDATION_ERROR', details },
-    });
+    expect(reply.json).toEqual(baseError('VALIDATION_ERROR', 'Invalid request', details));
     expectRefused(reply, 400, 'VALIDATION_ERROR');
   });
 
@@ -234,12 +235,7 @@ describe('a body as values', () => {
     'of a top-up with esimId %j is refused in the top-up shape',
     async (esimId) => {
       const reply = await post({ body: { ...BASE, packageType: 'TOPUP', esimId } });
-      expect(reply.json).toEqual({
-        success: false,
-        message: 'esimId: must be a string',
-        statusCode: 400,
-        code: 'VALIDATION_ERROR',
-      });
+      expect(reply.json).toEqual(topUpError(400, 'VALIDATION_ERROR', 'esimId: must be a string'));
     },
   );
 
@@ -255,7 +251,9 @@ describe('a body as values', () => {
     ],
   ])('of a top-up without its eSIM is refused with every other mistake: %j', async (body, message) => {
     const reply = await post({ body });
-    expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
+    const { fields = [], ...error } = topUpError(400, 'VALIDATION_ERROR', message);
+    const missing = { field: 'esimId', problem: 'is required' };
+    expect(reply.json).toEqual({ ...error, fields: [missing, ...fields] });
     expectRefused(reply, 400, 'VALIDATION_ERROR');
   });
 

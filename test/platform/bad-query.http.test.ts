@@ -9,6 +9,7 @@ import {
   MAX_SEARCH_CHARACTERS,
 } from '../../src/platform/http/limits.ts';
 import { startApi } from '../support/http/api.ts';
+import { baseError, topUpError } from '../support/http/error-bodies.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const api = await forFile(startApi());
@@ -100,11 +101,7 @@ describe('a query string', () => {
     ['packages?regionCode=N%0AG&regionType=x', `regionCode: ${clean}; regionType: must be one of LC, RG, GL`],
   ])('is refused: %s', async (target, details) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
-    expect(reply.json).toEqual({
-      success: false,
-      message: 'Invalid request',
-      error: { code: 'VALIDATION_ERROR', details },
-    });
+    expect(reply.json).toEqual(baseError('VALIDATION_ERROR', 'Invalid request', details));
     expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
@@ -117,11 +114,14 @@ describe('a query string', () => {
     ],
   ])('%s is refused for the missing region and every other mistake', async (target, details) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
-    expect(reply.json).toEqual({
+    expect(reply.json).toMatchObject({
       success: false,
       message: 'regionCode is required',
       error: { code: 'MISSING_REGION_CODE', details },
     });
+    const { fields } = (reply.json as { error: { fields: unknown[] } }).error;
+    expect(fields[0]).toEqual({ field: 'regionCode', problem: 'is required' });
+    expect(fields).toHaveLength(details.split('; ').length);
     expect([reply.status, api.shop.calls]).toEqual([400, []]);
   });
 
@@ -154,7 +154,8 @@ describe('a query string', () => {
     ['packages?type=TOPUP&type=BASE&regionCode=NG&packageCode=P', 'type: must be given once'],
   ])('is refused in the top-up shape with the same text in its message: %s', async (target, message) => {
     const reply = await api.ask(`/api/esim/${target}`, { key: 'ngn' });
-    expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
+    const { fields, ...error } = topUpError(400, 'VALIDATION_ERROR', message);
+    expect(reply.json).toMatchObject({ ...error, fields: expect.arrayContaining(fields ?? []) as unknown });
     expect(api.shop.calls).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 // Every refusal in its documented shape: body, status, code and exact words.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
-import { baseError, topUpError, generalError, unauthorised } from '../support/http/error-bodies.ts';
+import { baseError, topUpError, generalError, required, unauthorised } from '../support/http/error-bodies.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -20,7 +20,13 @@ const WRONG_ADDRESS = 'This key may not be used from your address';
 type Case = readonly [target: string, ask: Ask, status: number, body: unknown];
 
 const key = 'ngn';
-const REGION_IS_MISSING = baseError('MISSING_REGION_CODE', 'regionCode is required');
+const NO_REGION = baseError('MISSING_REGION_CODE', 'regionCode is required');
+const REGION_IS_MISSING = { ...NO_REGION, error: { ...NO_REGION.error, ...required('regionCode') } };
+const NO_TARGET = topUpError(
+  400,
+  'VALIDATION_ERROR',
+  'regionCode and packageCode are required for TOPUP type',
+);
 const NO_PACKAGE = topUpError(404, 'PACKAGE_NOT_FOUND', 'Package not found');
 const NO_TOP_UP = 'eSIM not found or does not belong to your account';
 const lacks = (scope: string): string => `This key lacks the permission "${scope}"`;
@@ -55,17 +61,14 @@ const CASES: readonly Case[] = [
     404,
     baseError('REGION_NOT_FOUND', 'No packages found for this region', 'nothing is sold for region "XX"'),
   ],
-  ...refused(
-    [
-      '/api/esim/packages?type=TOPUP',
-      '/api/esim/packages?type=TOPUP&regionCode=NG',
-      '/api/esim/packages?type=TOPUP&packageCode=NG-5GB-30D',
-      '/api/esim/packages?type=TOPUP&regionCode=&packageCode=',
-    ],
-    { key },
-    400,
-    topUpError(400, 'VALIDATION_ERROR', 'regionCode and packageCode are required for TOPUP type'),
-  ),
+  ...[
+    ['', 'regionCode', 'packageCode'],
+    ['&regionCode=NG', 'packageCode'],
+    ['&packageCode=NG-5GB-30D', 'regionCode'],
+    ['&regionCode=&packageCode=', 'regionCode', 'packageCode'],
+  ].map(([query = '', ...missing]): Case => {
+    return [`/api/esim/packages?type=TOPUP${query}`, { key }, 400, { ...NO_TARGET, ...required(...missing) }];
+  }),
   ...refused(
     ['NOPE', '%00', '%E0%A4%A', 'p'.repeat(65), '%ED%A0%80'].map((code) => `/api/esim/packages/${code}`),
     {},
@@ -84,11 +87,10 @@ const CASES: readonly Case[] = [
     baseError('PACKAGE_NOT_FOUND', 'Package not found', 'no package with this code is sold'),
   ),
   ...[undefined, null, ''].map((esimId) =>
-    buying(
-      { ...TOPUP, esimId },
-      400,
-      topUpError(400, 'VALIDATION_ERROR', 'esimId is required for TOPUP package type'),
-    ),
+    buying({ ...TOPUP, esimId }, 400, {
+      ...topUpError(400, 'VALIDATION_ERROR', 'esimId is required for TOPUP package type'),
+      ...required('esimId'),
+    }),
   ),
   ...[NO_ESIM, 'x', 'esim-1', "' or 1=1 --", 'esim-\u0000', '\ud800', 'e'.repeat(5_000)].map((esimId) =>
     buying({ ...TOPUP, esimId }, 404, topUpError(404, 'ESIM_NOT_FOUND', NO_TOP_UP)),
@@ -248,7 +250,10 @@ test.each(named)('%s', async (_name, [target, ask, status, body]) => {
   const reply = await api.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
-  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(reply.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+  });
   const mine = api.shop.db.selectFrom('fundings').where('account_id', '=', api.shop.accountId());
   expect(await mine.select('transaction_id').execute()).toEqual([]);
 });
@@ -279,15 +284,14 @@ test('too low a balance gets 400 in both shapes', async () => {
     baseError(
       'INSUFFICIENT_BALANCE',
       'Insufficient wallet balance',
-      'INSUFFICIENT_BALANCE: nothing was charged',
+      'INSUFFICIENT_BALANCE: the price is NGN 19178.13, the wallet has NGN 0.01, nothing was charged',
     ),
   ]);
   const esimId = 'esim-00000000000000000000000000000001';
   const topUp = await api.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId } });
-  expect([topUp.status, topUp.json]).toEqual([
-    400,
-    topUpError(400, 'INSUFFICIENT_BALANCE', 'Insufficient wallet balance'),
-  ]);
+  const words: unknown = expect.stringMatching(/the price is NGN \d+\.\d\d, the wallet has NGN 0\.01/);
+  const refusal = topUpError(400, 'INSUFFICIENT_BALANCE', 'Insufficient wallet balance');
+  expect([topUp.status, topUp.json]).toEqual([400, { ...refusal, details: words }]);
 });
 
 test('impossible ids never reach a use case', async () => {

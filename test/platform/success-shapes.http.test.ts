@@ -25,6 +25,7 @@ function expectJson(reply: Reply, status: number, body: unknown): void {
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(reply.headers['x-content-type-options']).toBe('nosniff');
   // An answer with an ETag may be cached by the caller.
   expect(reply.headers['cache-control']).toBe(reply.headers['etag'] ? 'private, no-cache' : 'no-store');
 }

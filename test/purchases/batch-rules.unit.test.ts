@@ -1,7 +1,7 @@
 // What a batch may contain, when it is checked again, and the e-mail to travellers.
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../../src/domain/csv.ts';
-import { problemsText } from '../../src/domain/errors.ts';
+import { DomainError } from '../../src/domain/errors.ts';
 import { LANGUAGES } from '../../src/esims/install-texts/languages.ts';
 import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import {
@@ -68,9 +68,12 @@ describe('rules over all rows', () => {
 
   it('are reported in a text of bounded length', () => {
     const many = Array.from({ length: 500 }, (_, index) => `rows.${index}.packageCode: is not on sale`);
-    const text = problemsText(many);
-    expect(text).toMatch(/^rows\.0\..*rows\.99\.packageCode: is not on sale; and 400 more$/);
-    expect(problemsText(many.slice(0, 100))).not.toContain('more');
+    const refusal = new DomainError('VALIDATION_ERROR', 'Invalid request', { details: many });
+    expect(refusal.details).toMatch(/^rows\.0\..*rows\.99\.packageCode: is not on sale; and 400 more$/);
+    expect(refusal.fields).toHaveLength(100);
+    expect(refusal.fields[0]).toEqual({ field: 'rows.0.packageCode', problem: 'is not on sale' });
+    const few = new DomainError('VALIDATION_ERROR', 'Invalid request', { details: many.slice(0, 100) });
+    expect(few.details).not.toContain('more');
   });
 });
 

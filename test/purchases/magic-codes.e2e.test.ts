@@ -172,7 +172,7 @@ async function expectUnavailable({ type }: Case, bought: Bought): Promise<void> 
   expect((await untilClosed(stack, transactionId)).status).toBe('FAILED');
   // On a busy machine the answer comes before the refusal.
   if (answer.body.status !== 'PROCESSING') {
-    const refusal = { code: 'PACKAGE_UNAVAILABLE' };
+    const refusal = { code: 'PACKAGE_UNAVAILABLE', transactionId };
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
       success: false,

@@ -98,6 +98,11 @@ describe.each([
       message: 'Insufficient wallet balance',
       error: { code: 'INSUFFICIENT_BALANCE' },
     });
+    const { details } = answer.body.error as unknown as { details: string };
+    expect(details).toContain(
+      `the price is ${currency} ${price.toFixed(2)}, the wallet has ${currency} 0.01`,
+    );
+    expect(answer.text).not.toContain('transactionId');
     expect(await poor.purchases()).toEqual([]);
     expect(await poor.balanceMinor()).toBe(1n);
   });

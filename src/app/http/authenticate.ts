@@ -10,7 +10,7 @@ import { invalidToken, type BeforeKeyLookup } from '../../accounts/keys/authenti
 import { memberMay, permissionOfScope } from '../../domain/member-roles.ts';
 import { hasCookie } from '../../accounts/users/sessions.ts';
 import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
-import { DomainError, problemsText } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import { compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../../platform/http/limits.ts';
@@ -159,7 +159,7 @@ function operatorAddresses({ opsAddresses, trustedProxies }: Omit<UserSettings, 
   const isTrusted = requireRanges(trustedProxies);
   return {
     isAllowed: (ctx: RequestKoa): boolean => isAllowed(ctx.state.clientAddress),
-    isThroughUntrustedProxy: (ctx: RequestKoa): boolean => isThroughUntrustedProxy(ctx, isTrusted),
+    isBehindProxy: (ctx: RequestKoa): boolean => isBehindProxy(ctx, isTrusted),
   };
 }
 
@@ -178,8 +178,11 @@ export function createPersonCheck(
   const known = new LRUCache<string, true>({ max: KNOWN_TOKENS });
   return async (ctx, beforeKeyLookup) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'No such route');
-    if (addresses.isThroughUntrustedProxy(ctx))
-      throw new DomainError('IP_NOT_WHITELISTED', 'This came through a proxy that is not trusted');
+    if (addresses.isBehindProxy(ctx))
+      throw new DomainError(
+        'IP_NOT_WHITELISTED',
+        'This came through a proxy that is not trusted, or that sends no X-Forwarded-For',
+      );
     if (!addresses.isAllowed(ctx))
       throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
     if (routeOf(ctx)?.key !== 'session') return;
@@ -206,14 +209,13 @@ export function createPersonCheck(
 }
 
 /**
- * Whether a proxy that is not trusted sent this. Its own address says nothing about who is behind it: with a
- * proxy on the same machine, the whole internet would come from 127.0.0.1.
+ * Whether a proxy sent this that does not say for whom, or is not believed. Its own address says nothing
+ * about who is behind it: with a proxy on the same machine, the whole internet would come from 127.0.0.1.
  */
-function isThroughUntrustedProxy({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
-  return (
-    PROXY_HEADERS.some((name) => req.headers[name] !== undefined) &&
-    !isTrusted(peerAddress(req.socket.remoteAddress) ?? '')
-  );
+function isBehindProxy({ req }: RequestKoa, isTrusted: (address: string) => boolean): boolean {
+  if (isTrusted(peerAddress(req.socket.remoteAddress) ?? ''))
+    return req.headers['x-forwarded-for'] === undefined;
+  return PROXY_HEADERS.some((name) => req.headers[name] !== undefined);
 }
 
 function tokenOf(authorization: string): string {
@@ -236,7 +238,7 @@ export function createUserCheck(
   const browserRequestOf = (ctx: RequestKoa): BrowserRequest => ({
     cookie: ctx.req.headers.cookie,
     clientAddress: ctx.state.clientAddress,
-    isForOperators: addresses.isAllowed(ctx) && !addresses.isThroughUntrustedProxy(ctx),
+    isForOperators: addresses.isAllowed(ctx) && !addresses.isBehindProxy(ctx),
   });
   return async (ctx) => {
     const rule = routeOf(ctx)?.key;
@@ -280,7 +282,7 @@ function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readon
     ...(environment ? [] : [`Simway-Environment: must be one of ${ENVIRONMENTS.join(', ')}`]),
   ];
   if (typeof accountId !== 'string' || !environment || problems.length > 0)
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
   return { accountId, environment };
 }
 
@@ -310,9 +312,7 @@ function requireNoOtherSite(ctx: RequestKoa, publicUrl: string): void {
 
 function isFromOurPage({ req: { headers } }: RequestKoa, publicUrl: string): boolean {
   if (headers['sec-fetch-site'] === 'same-origin') return true;
-  const { origin, host } = headers;
-  if (headers['sec-fetch-site'] !== undefined || origin === undefined) return false;
-  return origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host);
+  return headers['sec-fetch-site'] === undefined && headers.origin === new URL(publicUrl).origin;
 }
 
 export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {

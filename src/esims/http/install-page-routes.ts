@@ -53,7 +53,6 @@ const pageRoute = defineRoute({
 const SCRIPT_HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=3600',
-  'X-Content-Type-Options': 'nosniff',
 } as const;
 
 const scriptRoute = defineRoute({

@@ -45,6 +45,10 @@ export function buildAdminApp(deps: AdminDeps): Koa {
   };
   const app = new Koa();
   app.silent = true;
+  app.use((ctx, next) => {
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    return next();
+  });
   if (deps.codec) app.use(codecEndpoint(deps.codec));
   app.use(async (ctx) => {
     const page = Object.hasOwn(pages, ctx.path) ? pages[ctx.path] : undefined;

@@ -145,16 +145,24 @@ function bodyOf(
   known: { readonly code: ErrorCode; readonly status: number; readonly refusal: DomainError },
 ): object {
   const { code, status, refusal } = known;
-  const { message, details } = refusal;
+  const { message, details, fields, transactionId } = refusal;
+  const more = {
+    ...(fields.length > 0 && { fields }),
+    ...(transactionId !== undefined && { transactionId }),
+  };
   // Shapes without `details` say in `message` which fields are wrong.
   const single = code === 'VALIDATION_ERROR' ? (details ?? message) : message;
   switch (shape) {
     case 'base':
-      return { success: false, message, error: { code, details: details ?? message } };
-    case 'top-up':
-      return { success: false, message: TOP_UP_MESSAGES[code] ?? single, statusCode: status, code };
+      return { success: false, message, error: { code, details: details ?? message, ...more } };
+    case 'top-up': {
+      // The contract's sentence leaves out how much is missing. Of an eSIM it must say no more.
+      const lacking = code === 'INSUFFICIENT_BALANCE' && details !== undefined ? { details } : {};
+      const said = TOP_UP_MESSAGES[code] ?? single;
+      return { success: false, message: said, statusCode: status, code, ...lacking, ...more };
+    }
     case 'general':
-      return { success: false, error: { code, message: single }, statusCode: status };
+      return { success: false, error: { code, message: single, ...more }, statusCode: status };
     case 'authentication':
       return { error: code, message, statusCode: status };
   }

@@ -61,10 +61,12 @@ export function newRequestState(startedAtMs: number) {
      * What the answer will carry beside its own headers. Answers hold prices and install codes: unless a
      * route says otherwise, nothing in between may keep them.
      */
-    headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } as Record<
-      string,
-      string
-    >,
+    headers: {
+      'X-Request-Id': '',
+      'Content-Type': JSON_TYPE,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    } as Record<string, string>,
     answer: undefined as Answer | undefined,
     /** Code of the refusal that was sent, for metrics and the log. */
     errorCode: undefined as ErrorCode | undefined,

@@ -183,6 +183,7 @@ function answerAndClose(socket: Duplex, refusal: DomainError): void {
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
+    'X-Content-Type-Options: nosniff',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestIdFrom(undefined)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

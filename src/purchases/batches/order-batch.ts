@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../domain/account.ts';
 import { csvOf } from '../../domain/csv.ts';
-import { DomainError, problemsText } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
@@ -100,7 +100,7 @@ function requireOrderable(deps: BatchDeps, { account }: Principal, rows: readonl
     return isOnSale(createPricer(deps, catalogue, account, account.currency).price(item)) ? item : undefined;
   });
   if (problems.length > 0)
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
   if (!deps.settings.travellerEmails.isAvailable && rows.some(({ email }) => email !== undefined))
     throw new DomainError('EMAIL_UNAVAILABLE', 'E-mails to travellers are not available: leave email out');
 }

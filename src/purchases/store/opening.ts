@@ -5,7 +5,9 @@
 import { sql, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
+import { formatMinor } from '../../domain/money.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { findWallet } from '../../ledger/store/ledger.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import {
   chargeReference,
@@ -32,8 +34,6 @@ export interface OpenOptions extends OpeningOptions {
    */
   readonly keepRefusal: () => boolean;
 }
-
-const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
 
 /**
  * Writes purchase, eSIM order, wallet hold or payment, and idempotency row together, or refuses, writes no
@@ -76,9 +76,18 @@ async function openOrRefuse(
       await enqueueLowBalance(trx, because, written, pending);
       return opened;
     }
-    const lacking = input.paymentMethod === 'WALLET' ? INSUFFICIENT : TOO_MANY_UNPAID;
-    return refuse(trx, input, options, refusal ?? unusable ?? lacking, pending);
+    const lacking = input.paymentMethod === 'WALLET' ? () => insufficient(trx, input) : () => TOO_MANY_UNPAID;
+    return refuse(trx, input, options, refusal ?? unusable ?? (await lacking()), pending);
   });
+}
+
+/** The caller reads the detail: what was asked, and what there was. */
+async function insufficient(trx: WorldDb, { accountId, quote }: PurchaseInput): Promise<Refusal> {
+  const wallet = await findWallet(trx, accountId);
+  const balanceMinor = wallet?.balance.amountMinor ?? 0n;
+  const price = `the price is ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}`;
+  const detail = `${price}, the wallet has ${quote.currency} ${formatMinor(balanceMinor)}`;
+  return { reason: 'INSUFFICIENT_BALANCE', detail };
 }
 
 /** Refuses unless another run has opened the purchase. A caller who has an answer finds a FAILED purchase. */

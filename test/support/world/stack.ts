@@ -150,6 +150,9 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_DATABASE_CONNECTIONS: '10',
     ...options.env,
   };
+  // A proxy that is trusted says who asks.
+  const throughProxy: Record<string, string> =
+    env['SIMWAY_TRUSTED_PROXIES'] === undefined ? {} : { 'X-Forwarded-For': '127.0.0.1' };
   const { config, secrets } = readConfig(env);
   const context: ProcessContext = {
     config,
@@ -207,7 +210,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
       method: string,
       path: string,
       { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
-    ) => call(apiUrl + path, method, key, body, headers),
+    ) => call(apiUrl + path, method, key, body, { ...throughProxy, ...headers }),
     close: () => closeAll(closers),
   };
 }

@@ -319,14 +319,26 @@ const code = z.enum(ERROR_CODES).meta({ id: 'ErrorCode', description: 'See docs/
 const message = z.string().describe('For people');
 const statusCode = z.number().int();
 const failed = z.literal(false);
+const more = {
+  fields: z
+    .array(z.object({ field: z.string(), problem: z.string() }))
+    .optional()
+    .describe('For `VALIDATION_ERROR`: each wrong field, at most 100'),
+  transactionId: z
+    .string()
+    .optional()
+    .describe('Of the purchase or funding that failed, where it was written'),
+};
 
 const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
   base: z
-    .object({ success: failed, message, error: z.object({ code, details: z.string() }) })
+    .object({ success: failed, message, error: z.object({ code, details: z.string(), ...more }) })
     .meta({ id: 'DetailedError' }),
-  'top-up': z.object({ success: failed, message, statusCode, code }).meta({ id: 'FlatError' }),
+  'top-up': z
+    .object({ success: failed, message, statusCode, code, details: z.string().optional(), ...more })
+    .meta({ id: 'FlatError' }),
   general: z
-    .object({ success: failed, error: z.object({ code, message }), statusCode })
+    .object({ success: failed, error: z.object({ code, message, ...more }), statusCode })
     .meta({ id: 'GeneralError' }),
   authentication: z
     .object({ error: code, message, statusCode: z.literal(401) })

@@ -121,7 +121,6 @@ function docsHeaders(contentType: string): Record<string, string> {
     'Content-Security-Policy': CONTENT_POLICY,
     'Cache-Control': `public, max-age=${ONE_HOUR_SECONDS}`,
     'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
   };
 }
 

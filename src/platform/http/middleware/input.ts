@@ -3,10 +3,11 @@
  * types promise. A body that is sent to another route is never read.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { MIMEType } from 'node:util';
 import type Koa from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
-import { DomainError, problemsText } from '../../../domain/errors.ts';
+import { DomainError } from '../../../domain/errors.ts';
 import { ClientGone } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { addressBucket } from '../addresses.ts';
@@ -15,8 +16,6 @@ import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEM
 import { routeOf, type Middleware, type RequestKoa, type RawQuery } from '../request.ts';
 import type { BytesBody, MissingFields, Route } from '../route.ts';
 import { pickShape } from './routing.ts';
-
-const JSON_CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -159,8 +158,19 @@ function requireJson({ headers }: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
   }
-  if (!JSON_CONTENT_TYPE.test(headers['content-type'] ?? '')) {
+  if (!isJson(headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send a JSON body with Content-Type: application/json');
+  }
+}
+
+/** JSON's type has no parameters (RFC 8259): they mean nothing. Another charset would be read wrongly. */
+function isJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  try {
+    const { essence, params } = new MIMEType(contentType);
+    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
+  } catch {
+    return false;
   }
 }
 
@@ -236,11 +246,12 @@ export function validate(): Middleware {
 function refuse(missing: MissingFields | undefined, problems: readonly string[]): void {
   if (missing === undefined) {
     if (problems.length === 0) return;
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problemsText(problems) });
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
   }
   const { code, message, fields } = missing;
   const others = problems.filter((problem) => !fields.includes(fieldOf(problem)));
-  throw new DomainError(code, message, { details: problemsText([message, ...others]) });
+  const required = fields.map((field) => ({ field, problem: 'is required' }));
+  throw new DomainError(code, message, { details: [message, ...others], fields: required });
 }
 
 function fieldOf(problem: string): string {
