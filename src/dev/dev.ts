@@ -21,7 +21,7 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { RunningServer } from './restartable.ts';
 import { beginRun, SANDBOX_ACCOUNTS, type RunningInfo } from './running-file.ts';
-import { prepareSandboxAccounts } from './sandbox-accounts.ts';
+import { prepareSandboxAccounts, type KeptKeys } from './sandbox-accounts.ts';
 import { prepareSandboxLogins, type Login } from './sandbox-logins.ts';
 import { startTemporal } from './temporal.ts';
 
@@ -112,7 +112,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     processName: 'command' as const,
   };
   const [{ keys, logins }] = await Promise.all([
-    prepareSandboxAccounts(context).then(async (made) => ({
+    prepareSandboxAccounts(context, keptKeys(settings.dataDir)).then(async (made) => ({
       keys: made,
       logins: await prepareSandboxLogins(context, (name) => storedPassword(settings.dataDir, name)),
     })),
@@ -135,7 +135,10 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     settings: ownSettings,
   };
   await run.publish(info);
-  printWelcome(info, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
+  const [namespace = ''] = settings.namespaces;
+  const workflowsUrl =
+    services.temporalUiUrl && `${services.temporalUiUrl}/namespaces/${namespace}/workflows`;
+  printWelcome({ ...info, workflowsUrl }, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
 }
 
 /** Commands of finance on this machine act as this person, until the session ends. */
@@ -284,6 +287,13 @@ async function settingsOf(
 const storedPassword = (dataDir: string, name: string): Promise<string> =>
   storedSecret(dataDir, `password-${name}`, oneTimePassword);
 
+const keptKeys = (dataDir: string): KeptKeys => ({
+  read: (currency) => readFile(keyFile(dataDir, currency), 'utf8').catch(() => undefined),
+  write: (currency, key) => writeFile(keyFile(dataDir, currency), key, { mode: 0o600 }),
+});
+
+const keyFile = (dataDir: string, currency: string): string => join(dataDir, `key-${currency.toLowerCase()}`);
+
 /**
  * One per checkout. A new id secret would give every Idempotency-Key a new purchase; a new key could not open
  * stored secrets.
@@ -341,14 +351,18 @@ async function untilReady(adminUrl: string): Promise<void> {
   }
 }
 
-function printWelcome(info: RunningInfo, redisUrl: string | undefined, ms: number): void {
+function printWelcome(
+  info: RunningInfo & { readonly workflowsUrl: string },
+  redisUrl: string | undefined,
+  ms: number,
+): void {
   process.stdout.write(`
 Simway is ready after ${(ms / 1000).toFixed(1)} s
 
   API           ${info.apiUrl}
   Dashboard     ${info.dashboardUrl}
   Reference     ${info.docsUrl}
-  Temporal UI   ${info.temporalUiUrl}
+  Temporal UI   ${info.workflowsUrl}
   Health        ${info.adminUrl}/readyz
   Sandbox       ${info.supplierControlUrl}/faults   the supplier
                 ${info.gatewayControlUrl}/faults   the payment gateway
@@ -356,9 +370,13 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
 
   Test keys     ${SANDBOX_ACCOUNTS.map((name) => `${name.toUpperCase()}  ${info.keys[name]}`).join(`\n${' '.repeat(16)}`)}
 
-${signInLines(info.logins)}Buy an eSIM:
+${signInLines(info.logins)}For the commands of the documentation, in your shell:
 
-  curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.usd}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
+  export URL=${info.apiUrl} KEY=${info.keys.ngn}
+
+Buy an eSIM:
+
+  curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.ngn}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
 
 With CARD instead of WALLET the answer holds a paymentUrl: open it in a browser and pay there. No money moves.
 Watch webhooks as they are sent: npm run webhooks -- listen

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
@@ -73,6 +74,10 @@ describe.each(['ngn', 'usd'] as const)('with the %s key', (currency) => {
 it('tops the eSIM up once it is in use', async () => {
   const key = running.keys.usd;
   const { esimId } = (await buy(key)).body.esimDetails;
+  // Nobody has installed it: it stays as it is.
+  await pause(6_000);
+  expect((await call(key, 'GET', `/api/esim/${esimId}`)).body.esimStatus).toBe('CREATED');
+  await call(key, 'POST', `/api/sandbox/esims/${esimId}/install`);
   await expect
     .poll(async () => (await call(key, 'GET', `/api/esim/${esimId}`)).body.esimStatus, {
       timeout: 30_000,

@@ -56,7 +56,7 @@ function buildContext(options: EsimAccessSimulatorOptions, storage: Storage, url
     faults,
     nextOrderNo: createNumberSeries(orderNo?.slice(1), 0),
     nextTranNo: createNumberSeries(tranNo, 11),
-    activateAfterMs: options.activateAfterMs === undefined ? 5000 : options.activateAfterMs,
+    activateAfterMs: options.activateAfterMs ?? null,
     smdpHost: options.smdpHost ?? 'rsp.sandbox.example',
     qrBaseUrl: () => (publicHost === 'self' ? `${url()}/qr` : qrBase),
     webhooks: createWebhookScheduler({ now, storage, faults, sender: createWebhookSender() }),

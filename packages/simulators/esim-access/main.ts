@@ -6,7 +6,7 @@ const USAGE = `usage: SANDBOX_SUPPLIER_CODE=<access code> [SANDBOX_SUPPLIER_SECR
   node packages/simulators/esim-access/main.ts --data <dir>
   [--host 127.0.0.1] [--port 0] [--control-port 0]
   [--accept-either-key] [--require-signature]
-  [--allocation-ms 0] [--activate-after-ms 5000|never] [--balance 100000000000] [--seed 1]
+  [--allocation-ms 0] [--activate-after-ms never|5000] [--balance 100000000000] [--seed 1]
   [--public-host qr.sandbox.example|self] [--smdp-host rsp.sandbox.example] [--exit-with-parent]
 `;
 const FLAGS = {
