@@ -52,8 +52,8 @@ const examples = (decimals: number, locale: string | undefined): string =>
     .join(' or ');
 
 /**
- * `whole` and `fraction` are digits. Undefined where a comma, point or blank is neither the decimal sign of the
- * locale nor its grouping: guessing would change an amount a thousandfold.
+ * Undefined where a comma, point or blank is neither the decimal sign of the locale nor its grouping:
+ * guessing would change an amount a thousandfold.
  */
 function digitsOf(typed: string, locale: string | undefined) {
   const parts = latin(locale, { useGrouping: 'always' }).formatToParts(EXAMPLE);
@@ -68,7 +68,7 @@ function digitsOf(typed: string, locale: string | undefined) {
   return whole === undefined ? undefined : { whole: whole.replaceAll('G', ''), fraction };
 }
 
-/** The number that a text means without doubt, or what is wrong with it; neither, if it may be empty and is. */
+/** The number that a text means without doubt, or its fault; neither for an empty text that may be empty. */
 export function readNumber(
   typed: string,
   { decimals = MONEY_DECIMALS, min = 0, max = Infinity, required = false }: NumberRules = {},
