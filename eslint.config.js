@@ -68,6 +68,11 @@ export default tseslint.config(
               importNames: ['Navigate'],
               message: 'Take GoTo: it navigates once.',
             },
+            {
+              name: '@mantine/core',
+              importNames: ['NumberInput'],
+              message: 'Take NumberField: a typed comma is not a decimal sign.',
+            },
           ],
         },
       ],

@@ -1,5 +1,9 @@
-/** Spreadsheets read such a field as a formula, except for negative numbers. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * A spreadsheet reads a cell that begins so as a formula. One that splits at semicolons, tabs or bars begins
+ * a cell after each of them, and after a line break, wherever our quotes are. Blanks, quotes and characters
+ * without a width before the sign do not count; full-width signs do.
+ */
+const FORMULA = /(^|[;|\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cf}"])*[=+\-@＝＋－＠﹦﹢﹣﹫])/gu;
 const NEGATIVE_NUMBER = /^-\d+(\.\d+)?$/;
 
 /** RFC 4180, with CRLF. */
@@ -8,6 +12,10 @@ export function csvOf(columns: readonly string[], rows: readonly (readonly strin
 }
 
 function fieldOf(value: string): string {
-  const text = FORMULA.test(value) && !NEGATIVE_NUMBER.test(value) ? `'${value}` : value;
+  const text = withoutFormulas(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** With an apostrophe before each formula, the usual sign of a spreadsheet for text. */
+const withoutFormulas = (value: string): string =>
+  NEGATIVE_NUMBER.test(value) ? value : value.replace(/^[\t\r]/, "'$&").replaceAll(FORMULA, "$1'");

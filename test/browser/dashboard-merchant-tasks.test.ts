@@ -80,12 +80,20 @@ describe('a batch', () => {
     const owner = await fundedOwner();
     const page = await openAs(owner, `${placeOf(owner)}/batches`);
     const codes = ['SIM-OK', 'SIM-OK', 'SIM-OUT-OF-STOCK', 'SIM-NEVER-ALLOCATE'];
-    const rows = codes.map((code, at) => `row-${at},${code}`);
+    const rows = codes.map((code, at) => `Anaïs ${at};${code};`);
     await page.locator('input[type=file]').setInputFiles({
       name: 'order.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from(['reference,packageCode', ...rows].join('\n')),
+      // As Excel saves "CSV" in Western Europe.
+      buffer: Buffer.from(['Reference;Package code;', ...rows].join('\r\n'), 'latin1'),
     });
+    const read = page.getByRole('table', { name: 'Rows of the file' }).getByRole('row');
+    await read.filter({ hasText: 'Anaïs 3' }).getByText('SIM-NEVER-ALLOCATE').waitFor();
+    expect(await read.count()).toBe(5);
+    const [template] = await Promise.all([page.waitForEvent('download'), press(page, 'Download a template')]);
+    expect(readFileSync(await template.path(), 'utf8')).toBe(
+      '\uFEFFreference,packageCode,email,sendAt,language\r\n',
+    );
     await page.getByRole('button', { name: /^Order 4 eSIMs for USD/ }).click();
     await page.getByRole('button', { name: /^Pay USD/ }).click();
     const bar = page.getByRole('progressbar');
@@ -115,6 +123,14 @@ describe('a batch', () => {
       .split('\r\n');
     const at = head.split(',').indexOf('status');
     expect(lines.map((line) => line.split(',')[at])).toEqual(['SUCCESS', 'SUCCESS', 'FAILED', 'SUCCESS']);
+    expect(head.startsWith('\uFEFFrow,')).toBe(true);
+
+    // Read back, it names what would be bought again.
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/batches`);
+    await page.locator('input[type=file]').setInputFiles(await download.path());
+    await page.getByText('Line 2: its status is SUCCESS').waitFor();
+    expect(await page.getByText('Line 4:').count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
   });
 });
 

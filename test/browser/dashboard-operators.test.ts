@@ -33,7 +33,7 @@ describe('one purchase', () => {
     const reason = dialog.getByLabel('Reason');
     expect(await reason.getAttribute('aria-invalid')).toBe('true');
     await dialog.getByText('Give a reason of at least 3 characters').waitFor();
-    expect(await dialog.getByLabel('Amount in NGN').inputValue()).toBe('12.5');
+    expect(await dialog.getByLabel('Amount in NGN').inputValue()).toBe('12.50');
     await reason.fill('a gift, ticket 4711');
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByRole('region', { name: 'Effect' }).getByText(/\w/).first().waitFor();

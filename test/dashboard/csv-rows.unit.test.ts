@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { faultsOfRefusal, readBatchFile } from '../../dashboard/src/merchant/csv-rows.ts';
+import { decodeFile } from '../../dashboard/src/ui/spreadsheet.ts';
+import { csvOf } from '../../src/domain/csv.ts';
+import { BATCH_CSV_COLUMNS } from '../../src/purchases/batches/rules.ts';
 
 const HEAD = 'reference,packageCode';
 const readText = (text: string) => readBatchFile(text, ['en', 'fr']);
@@ -15,7 +18,7 @@ describe('the line of a row', () => {
   it('is named together with its error', () => {
     expect(read('"a\nb",SIM-OK', 'c', 'd,SIM-OK,more').faults).toEqual([
       { line: 4, text: '“packageCode” is empty' },
-      { line: 5, text: 'there are 3 cells, but 2 columns' },
+      { line: 5, text: 'cell 3 has a text, but its column has no name' },
     ]);
     expect(read('"a\nb",SIM-OK', '"a\nb",SIM-OK').faults).toEqual([
       { line: 4, text: 'the reference is the same as on line 2' },
@@ -70,5 +73,103 @@ it('a refusal by the service names the line of the file', () => {
     { line: 5, text: 'packageCode: Is not on sale' },
     { line: 5, text: 'reference: Is the same as in line 2' },
     { line: 2, text: 'Must be an object' },
+  ]);
+});
+
+describe('a file as a spreadsheet saves it', () => {
+  const TWO = [
+    { line: 2, row: { reference: 'Réservation Anaïs', packageCode: 'SIM-OK' } },
+    { line: 3, row: { reference: 'b', packageCode: 'SIM-OK' } },
+  ];
+  const lines = (separator: string) =>
+    [
+      ['reference', 'packageCode'],
+      ['Réservation Anaïs', 'SIM-OK'],
+      ['b', 'SIM-OK'],
+    ]
+      .map((cells) => cells.join(separator))
+      .join('\r\n');
+
+  it.each([',', ';', '\t', '|'])('may be separated by %j', (separator) => {
+    expect(readText(lines(separator))).toEqual({ rows: TWO, faults: [] });
+  });
+
+  it('may name its separator, which is no row', () => {
+    const rows = TWO.map(({ line, row }) => ({ line: line + 1, row }));
+    expect(readText(`sep=;\r\n${lines(';')}`)).toEqual({ rows, faults: [] });
+    expect(readText(`"sep=\t"\n${lines('\t')}`)).toEqual({ rows, faults: [] });
+  });
+
+  it.each([
+    ['UTF-8', Buffer.from(lines(';'))],
+    ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${lines(';')}`)],
+    ['Windows-1252', Buffer.from(lines(';'), 'latin1')],
+    ['UTF-16LE', Buffer.from(`\uFEFF${lines('\t')}`, 'utf16le')],
+    ['UTF-16LE without a mark', Buffer.from(lines('\t'), 'utf16le')],
+    ['UTF-16BE', Buffer.from(`\uFEFF${lines('\t')}`, 'utf16le').swap16()],
+  ])('may be in %s', (_encoding, bytes) => {
+    expect(readText(decodeFile(bytes) ?? '')).toEqual({ rows: TWO, faults: [] });
+  });
+
+  it('is no workbook', () => {
+    expect(decodeFile(Buffer.from('PK\u0003\u0004\u0014'))).toBeUndefined();
+  });
+
+  it('may have padded and capital headings, empty columns and empty cells at the end', () => {
+    const text = ' Reference ,PACKAGE_CODE,Package code 2,,\na,SIM-OK,,,\nb,SIM-OK,,,,,\n';
+    expect(readText(text).faults.map((fault) => fault.text)).toEqual([
+      'the column “Package code 2” is unknown',
+    ]);
+    expect(readText(' Reference ,PACKAGE_CODE,,\na,SIM-OK,,\nb,SIM-OK,,,,,\n')).toEqual({
+      rows: [
+        { line: 2, row: { reference: 'a', packageCode: 'SIM-OK' } },
+        { line: 3, row: { reference: 'b', packageCode: 'SIM-OK' } },
+      ],
+      faults: [],
+    });
+  });
+
+  it.each(['8.94E+18', '8,94E+18', '8944000000000000000'])(
+    'is refused where it has rounded %s',
+    (reference) => {
+      expect(read(`"${reference}",SIM-OK`).faults).toEqual([
+        {
+          line: 2,
+          text: `a spreadsheet has rounded “${reference}”: make its column a text column, and enter it again`,
+        },
+      ]);
+      expect(read('8999926112619380143,SIM-OK').faults).toEqual([]);
+    },
+  );
+
+  it.each(['1/2/2026', '2026-02-30T09:30:00Z', '46053.39', '2026-01-31 09:30'])(
+    'is refused where a time has become %s',
+    (sendAt) => {
+      const { faults } = readText(`${HEAD},email,sendAt\na,SIM-OK,a@traveller.example,${sendAt}`);
+      expect(faults).toEqual([{ line: 2, text: `“${sendAt}” is not a time such as 2026-01-31T09:30:00Z` }]);
+    },
+  );
+
+  it('is refused where a letter is broken', () => {
+    expect(read('R\uFFFDservation,SIM-OK').faults).toEqual([
+      { line: 2, text: 'a letter is broken (\uFFFD): save the file as “CSV UTF-8”' },
+    ]);
+  });
+});
+
+it('results that we saved can be read back: what failed is ordered again, nothing else', () => {
+  const row = (reference: string, status: string) => ['0', reference, 'SIM-OK', '', status, '', '', '', ''];
+  const text = csvOf(BATCH_CSV_COLUMNS, [
+    row('=1+1;=2', 'FAILED'),
+    row("it's -5", 'FAILED'),
+    row('c', 'SUCCESS'),
+  ]);
+  const { rows, faults } = readText(`\uFEFF${text}`);
+  expect(rows.map((one) => one.row.reference)).toEqual(['=1+1;=2', "it's -5", 'c']);
+  expect(faults).toEqual([
+    {
+      line: 4,
+      text: 'its status is SUCCESS: delete the line, or delete the column “status” to buy it again',
+    },
   ]);
 });

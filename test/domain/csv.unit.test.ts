@@ -62,6 +62,28 @@ describe('comma-separated values', () => {
     },
   );
 
+  it('keep every cell from being a formula, at whichever separator a spreadsheet splits them', () => {
+    const units = ['a', '1', ' ', '"', ';', '|', '\t', '\n', '=', '＝', '+', '-', '@', '\u200b'];
+    const field = fc.string({ unit: fc.constantFrom(...units) });
+    fc.assert(
+      fc.property(field, field, (one, other) => {
+        const text = csvOf(['a', 'b'], [[one, other]]).slice('a,b\r\n'.length);
+        const cells = [...(parse(text)[0] ?? []), ...text.split(/[;|\t\r\n]/)];
+        const formulas = cells.filter((cell) => /^[\s\u200b"]*[=＝+\-@]/.test(cell));
+        expect(formulas.filter((cell) => !/^-\d+(,|$)/.test(cell))).toEqual([]);
+      }),
+    );
+  });
+
+  it.each([
+    ['x;=1+1;y', "x;'=1+1;y"],
+    ['＝1+1', "'＝1+1"],
+    ['x\n@sum', "x\n'@sum"],
+    ['a - b', 'a - b'],
+  ])('have %j as %j', (value, written) => {
+    expect(parse(csvOf(['a'], [[value]]))).toEqual([['a'], [written]]);
+  });
+
   it('leave amounts below zero alone', () => {
     expect(csvOf(['a'], [['-12.50'], ['-12']])).toBe('a\r\n-12.50\r\n-12\r\n');
   });

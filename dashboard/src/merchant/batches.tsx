@@ -10,7 +10,16 @@ import { JobProgress } from '../ui/job-progress.tsx';
 import { Amount, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { faultsOfRefusal, readBatchFile, type LineFault, type ReadFile } from './csv-rows.ts';
+import { decodeFile } from '../ui/spreadsheet.ts';
+import {
+  BATCH_COLUMNS,
+  faultsOfRefusal,
+  readBatchFile,
+  type BatchRow,
+  type LineFault,
+  type ReadFile,
+  type ReadRow,
+} from './csv-rows.ts';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, useRead, useReads } from './place.ts';
 
@@ -52,29 +61,38 @@ function FromFile() {
   const [chosen, setChosen] = useState<ReadFile>();
   const [choices, setChoices] = useState(0);
   const choose = async (file: File | null) => {
-    const read = file ? readBatchFile(await file.text(), batchRequestRowsLanguage) : undefined;
-    setChosen(read);
+    setChosen(file ? await readFile(file) : undefined);
     setChoices((before) => before + 1);
   };
   return (
-    <Section title="Order from a file">
+    <Section
+      title="Order from a file"
+      extra={<DownloadCsv name="batch-template.csv" label="Download a template" read={template} />}
+    >
       <Stack>
         <FileInput
           label="CSV file"
           description="The first line names the columns: reference, packageCode, and optionally email, sendAt, language"
           placeholder="Choose a file"
-          accept=".csv,text/csv"
+          accept=".csv,.tsv,.txt,text/csv"
           clearable
           clearButtonProps={{ 'aria-label': 'Remove the file' }}
           onChange={(file) => void choose(file)}
         />
-        {chosen && chosen.faults.length > 0 && <Faults of={chosen.faults} />}
-        {chosen?.faults.length === 0 && (
-          <Priced key={choices} rows={chosen.rows} onFaults={(faults) => setChosen({ ...chosen, faults })} />
+        {chosen && (
+          <Priced key={choices} of={chosen} onFaults={(faults) => setChosen({ ...chosen, faults })} />
         )}
       </Stack>
     </Section>
   );
+}
+
+const template = () => Promise.resolve(new Blob([`${BATCH_COLUMNS.join(',')}\r\n`]));
+
+async function readFile(file: File): Promise<ReadFile> {
+  const text = decodeFile(new Uint8Array(await file.arrayBuffer()));
+  if (text !== undefined) return readBatchFile(text, batchRequestRowsLanguage);
+  return { rows: [], faults: [{ line: 1, text: 'this is a workbook: save it as “CSV UTF-8” first' }] };
 }
 
 function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
@@ -91,35 +109,61 @@ function Faults({ of: faults }: { readonly of: readonly LineFault[] }) {
           </List.Item>
         ))}
       </List>
-      {faults.length > MAX_FAULTS_SHOWN && <Text size="sm">and {faults.length - MAX_FAULTS_SHOWN} more</Text>}
+      {faults.length > MAX_FAULTS_SHOWN && (
+        <Text size="sm">and {faults.length - MAX_FAULTS_SHOWN} more, in the table below</Text>
+      )}
     </Alert>
   );
 }
 
-type Rows = ReadFile['rows'];
-
 interface FileOfRows {
-  readonly rows: Rows;
+  readonly rows: ReadFile['rows'];
   readonly onFaults: (faults: readonly LineFault[]) => void;
 }
 
-function Priced({ rows, onFaults }: FileOfRows) {
+function Priced({
+  of: { rows, faults },
+  onFaults,
+}: { readonly of: ReadFile } & Pick<FileOfRows, 'onFaults'>) {
   const { currency } = useMembership();
-  const codes = [...new Set(rows.map(({ row }) => row.packageCode))].toSorted();
+  const codes = [...new Set(rows.flatMap(({ row }) => row.packageCode ?? []))].toSorted();
   const query = useReads(['batch-prices', codes], () => pricesOf(codes, currency));
   return (
     <QueryView query={query} rows={1}>
       {(prices) => {
-        const unknown = rows.filter(({ row }) => prices[row.packageCode] === undefined);
-        if (unknown.length > 0)
-          return (
-            <Faults
-              of={unknown.map(({ line, row }) => ({ line, text: `“${row.packageCode}” is not on sale` }))}
-            />
-          );
-        const total = rows.reduce((sum, { row }) => sum + (prices[row.packageCode] ?? 0), 0);
+        const priceOf = ({ packageCode }: ReadRow) => prices[packageCode ?? ''];
+        const unknown = rows
+          .filter(({ row }) => row.packageCode !== undefined && priceOf(row) === undefined)
+          .map(({ line, row }) => ({ line, text: `“${String(row.packageCode)}” is not on sale` }));
+        const all = [...faults, ...unknown].toSorted((one, other) => one.line - other.line);
+        const total = rows.reduce((sum, { row }) => sum + (priceOf(row) ?? 0), 0);
         return (
-          <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: roundToCents(total), currency }} />
+          <>
+            {all.length > 0 && <Faults of={all} />}
+            {rows.length > 0 && (
+              <Rows
+                label="Rows of the file"
+                rows={rows}
+                columns={{
+                  Line: { number: ({ line }) => line },
+                  Reference: ({ row }) => row.reference,
+                  Package: ({ row }) => row.packageCode,
+                  'E-mail': ({ row }) => row.email,
+                  'Sent at': ({ row }) => row.sendAt,
+                  Language: ({ row }) => row.language,
+                  Price: { number: ({ row }) => <Amount of={priceOf(row) ?? null} currency={currency} /> },
+                  'To correct': ({ line }) =>
+                    all
+                      .filter((fault) => fault.line === line)
+                      .map(({ text }) => text)
+                      .join('; '),
+                }}
+              />
+            )}
+            {all.length === 0 && (
+              <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: roundToCents(total), currency }} />
+            )}
+          </>
         );
       }}
     </QueryView>
@@ -159,7 +203,7 @@ function Order({
   const order = async () => {
     try {
       const { batchId } = await once.send(
-        { rows: rows.map(({ row }) => row), maxTotalPrice: totalPrice },
+        { rows: rows.map(({ row }) => row as BatchRow), maxTotalPrice: totalPrice },
         (key, body) =>
           dataOf(
             api.POST('/api/esim/orders/batch', { params: { header: { 'Idempotency-Key': key } }, body }),

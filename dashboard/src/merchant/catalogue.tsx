@@ -1,8 +1,10 @@
-import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ApiSchemas } from '../api/client.ts';
 import { SearchField } from '../ui/filters.tsx';
+import { NumberField } from '../ui/number-field.tsx';
+import { numberText, readNumber } from '../ui/numbers.ts';
 import { LinkButton, QueryView, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
 import { ItemLink } from './item-link.tsx';
@@ -114,7 +116,7 @@ function Filters() {
   );
 }
 
-/** Keeps what is typed, such as `0.`, also where that is no filter yet. */
+/** Keeps what is typed, such as `1,`, also where that is no filter yet. */
 function NumberFilter({
   label,
   value,
@@ -124,18 +126,15 @@ function NumberFilter({
   readonly value: number | undefined;
   readonly onChange: (value: number | undefined) => void;
 }) {
-  const [typed, setTyped] = useState<number | string>(value ?? '');
+  const [typed, setTyped] = useState(numberText(value));
   return (
-    <NumberInput
+    <NumberField
       label={label}
-      min={0}
-      decimalScale={2}
-      hideControls
       w={170}
       value={typed}
       onChange={(next) => {
         setTyped(next);
-        onChange(typeof next === 'number' ? next : undefined);
+        onChange(readNumber(next).value);
       }}
     />
   );

@@ -1,51 +1,64 @@
-import Papa from 'papaparse';
 import type { ApiSchemas } from '../api/client.ts';
+import { isRealDay } from '../ui/address.ts';
+import { isRounded, parseCsv, type LineFault } from '../ui/spreadsheet.ts';
+
+export type { LineFault } from '../ui/spreadsheet.ts';
 
 export type BatchRow = ApiSchemas['BatchRequest']['rows'][number];
 
-const COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'language'] as const;
+export const BATCH_COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'language'] as const;
+/** The other columns of the results that we save: what failed can be ordered again from such a file. */
+const RESULT_COLUMNS = ['row', 'transactionId', 'status', 'reason', 'esimId', 'emailStatus'] as const;
 const NEEDED = ['reference', 'packageCode'] as const;
 export const MAX_ROWS = 500;
 
-export interface LineFault {
-  readonly line: number;
-  readonly text: string;
-}
+/** Whole where the file has no fault. */
+export type ReadRow = Partial<BatchRow>;
 
 export interface ReadFile {
-  readonly rows: readonly { readonly line: number; readonly row: BatchRow }[];
+  readonly rows: readonly { readonly line: number; readonly row: ReadRow }[];
   readonly faults: readonly LineFault[];
 }
 
-/** Reads a CSV file with a line of names. `languages`: those that a row may name. */
+/** Reads the text of a file with a line of names. `languages`: those that a row may name. */
 export function readBatchFile(text: string, languages: readonly string[]): ReadFile {
-  const { records, faults: broken } = parseCsv(text.replace(/^\uFEFF/, ''));
+  const { records, faults: broken } = parseCsv(text);
   if (broken.length > 0) return { rows: [], faults: broken };
   const [head, ...lines] = records;
-  const names = head?.cells ?? [];
+  const names = (head?.cells ?? []).map(columnOf);
   const headFaults = faultsOfHead(names);
   if (headFaults.length > 0)
-    return { rows: [], faults: headFaults.map((text) => ({ line: head?.line ?? 1, text })) };
+    return { rows: [], faults: headFaults.map((fault) => ({ line: head?.line ?? 1, text: fault })) };
+  if (lines.length > MAX_ROWS) {
+    const text = `there are ${String(lines.length)} rows; a batch takes ${String(MAX_ROWS)}`;
+    return { rows: [], faults: [{ line: 1, text }] };
+  }
   const seen = new Map<string, number>();
   const faults: LineFault[] = [];
   const rows = lines.map(({ line, cells }) => {
     const row = Object.fromEntries(
-      names.map((name, at) => [name, cells[at] ?? '']).filter(([, value]) => value !== ''),
+      names
+        .map((name, at) => [name, cells[at] ?? ''] as const)
+        .filter(([name, value]) => value !== '' && BATCH_COLUMNS.some((column) => column === name)),
     ) as Record<string, string>;
-    for (const text of faultsOf(row, { cells: cells.length, names: names.length, languages }))
-      faults.push({ line, text });
+    for (const fault of faultsOf(row, languages)) faults.push({ line, text: fault });
+    const status = cells[names.indexOf('status')] ?? '';
+    if (status !== '' && status !== 'FAILED')
+      faults.push({
+        line,
+        text: `its status is ${status}: delete the line, or delete the column “status” to buy it again`,
+      });
+    // A spreadsheet fills lines up with empty cells.
+    const nameless = cells.findIndex((cell, at) => cell !== '' && (names[at] ?? '') === '');
+    if (nameless >= 0)
+      faults.push({ line, text: `cell ${String(nameless + 1)} has a text, but its column has no name` });
     const before = seen.get(row['reference'] ?? '');
     if (before !== undefined)
       faults.push({ line, text: `the reference is the same as on line ${String(before)}` });
     else if (row['reference'] !== undefined) seen.set(row['reference'], line);
-    return { line, row: row as unknown as BatchRow };
+    return { line, row };
   });
   if (rows.length === 0) faults.push({ line: 1, text: 'there is no row below the column names' });
-  if (rows.length > MAX_ROWS)
-    faults.push({
-      line: 1,
-      text: `there are ${String(rows.length)} rows; a batch takes ${String(MAX_ROWS)}`,
-    });
   return { rows, faults };
 }
 
@@ -68,66 +81,54 @@ function lineName(rows: ReadFile['rows'], index: string): string | undefined {
   return line === undefined ? undefined : `line ${String(line)}`;
 }
 
+/** The column that a heading means: `Package code ` and `PACKAGE_CODE` are packageCode. */
+function columnOf(heading: string): string {
+  const plain = (text: string) =>
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .replaceAll(/[\s_-]/g, '');
+  return [...BATCH_COLUMNS, ...RESULT_COLUMNS].find((name) => plain(name) === plain(heading)) ?? heading;
+}
+
 function faultsOfHead(names: readonly string[]): string[] {
+  const known: readonly string[] = [...BATCH_COLUMNS, ...RESULT_COLUMNS, ''];
   return [
     ...NEEDED.filter((name) => !names.includes(name)).map((name) => `the column “${name}” is missing`),
+    ...names.filter((name) => !known.includes(name)).map((name) => `the column “${name}” is unknown`),
     ...names
-      .filter((name) => !COLUMNS.some((one) => one === name))
-      .map((name) => `the column “${name}” is unknown`),
-    ...names
-      .filter((name, at) => names.indexOf(name) !== at)
+      .filter((name, at) => name !== '' && names.indexOf(name) !== at)
       .map((name) => `the column “${name}” is there twice`),
   ];
 }
 
-function faultsOf(
-  row: Readonly<Record<string, string>>,
-  { cells, names, languages }: { cells: number; names: number; languages: readonly string[] },
-): string[] {
-  const { email, sendAt, language } = row;
+const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+const isTime = (text: string): boolean =>
+  isRealDay(TIME.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text));
+
+function faultsOf(row: Readonly<Record<string, string>>, languages: readonly string[]): string[] {
+  const { reference, packageCode, email, sendAt, language } = row;
   return [
-    ...(cells > names ? [`there are ${String(cells)} cells, but ${String(names)} columns`] : []),
     ...NEEDED.filter((name) => row[name] === undefined).map((name) => `“${name}” is empty`),
+    ...[reference, packageCode]
+      .filter((text) => text !== undefined && isRounded(text))
+      .map(
+        (text) =>
+          `a spreadsheet has rounded “${String(text)}”: make its column a text column, and enter it again`,
+      ),
+    ...(Object.values(row).some((text) => text.includes('\uFFFD'))
+      ? ['a letter is broken (�): save the file as “CSV UTF-8”']
+      : []),
     ...(email !== undefined && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? [`“${email}” is not an e-mail address`]
       : []),
-    ...(sendAt !== undefined && Number.isNaN(Date.parse(sendAt)) ? [`“${sendAt}” is not a time`] : []),
+    ...(sendAt !== undefined && !isTime(sendAt)
+      ? [`“${sendAt}” is not a time such as 2026-01-31T09:30:00Z`]
+      : []),
     ...(sendAt !== undefined && email === undefined ? ['“sendAt” needs an e-mail address'] : []),
     ...(language !== undefined && !languages.includes(language)
       ? [`“${language}” is not one of our languages: ${languages.join(', ')}`]
       : []),
   ];
 }
-
-interface CsvRecord {
-  readonly line: number;
-  readonly cells: readonly string[];
-}
-
-/** Papa Parse counts characters, so lines are counted between the records. */
-function parseCsv(source: string): { readonly records: CsvRecord[]; readonly faults: LineFault[] } {
-  const text = source.replace(/\r\n?/g, '\n');
-  const records: CsvRecord[] = [];
-  const faults: LineFault[] = [];
-  let [start, line] = [0, 1];
-  Papa.parse<string[]>(text, {
-    delimiter: ',',
-    newline: '\n',
-    step: ({ data, errors, meta }) => {
-      const lineAt = (end: number): number => line + lineBreaks(text.slice(start, end));
-      for (const { index, code } of errors) {
-        const what =
-          code === 'MissingQuotes'
-            ? 'the quote that begins here is never closed'
-            : 'text follows a closing quote';
-        faults.push({ line: lineAt(index ?? start), text: what });
-      }
-      const cells = data.map((cell) => cell.trim());
-      if (cells.some((cell) => cell !== '')) records.push({ line, cells });
-      [start, line] = [meta.cursor, lineAt(meta.cursor)];
-    },
-  });
-  return { records, faults };
-}
-
-const lineBreaks = (text: string): number => text.split('\n').length - 1;

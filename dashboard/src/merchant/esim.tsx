@@ -3,7 +3,6 @@ import {
   Box,
   Button,
   Group,
-  NumberInput,
   RingProgress,
   Select,
   SimpleGrid,
@@ -36,6 +35,8 @@ import {
 } from '../ui/parts.tsx';
 import type { Search } from '../ui/address.ts';
 import { SearchField, ChoiceField } from '../ui/filters.tsx';
+import { NumberField } from '../ui/number-field.tsx';
+import { readNumber } from '../ui/numbers.ts';
 import { CursorList } from '../ui/rows.tsx';
 import { Install, Purchase } from './buy.tsx';
 import { ItemLink } from './item-link.tsx';
@@ -112,7 +113,7 @@ type Esim = ApiSchemas['Esim'];
 
 const LIVE_MS = 10_000;
 const DAY_SECONDS = 86_400;
-const SOME_BYTES = 100 * 1024 * 1024;
+const MEGABYTES = { decimals: 0, min: 1, required: true };
 
 export function EsimPage() {
   const { esimId } = useParams({ from: '/m/$accountId/$environment/esims/$esimId' });
@@ -286,9 +287,10 @@ function TopUps({ esim }: { readonly esim: Esim }) {
 }
 
 function Sandbox({ esimId }: { readonly esimId: string }) {
-  const [megabytes, setMegabytes] = useState<number | string>(100);
+  const [megabytes, setMegabytes] = useState('100');
   const path = { params: { path: { esimId } } };
-  const bytes = typeof megabytes === 'number' ? Math.trunc(megabytes) * 1024 * 1024 : SOME_BYTES;
+  const { value: used, fault } = readNumber(megabytes, MEGABYTES);
+  const bytes = (used ?? 0) * 1024 * 1024;
   const actions = [
     ['Install', () => api.POST('/api/sandbox/esims/{esimId}/install', { ...path, body: {} })],
     ['Use data', () => api.POST('/api/sandbox/esims/{esimId}/use', { ...path, body: { bytes } })],
@@ -308,13 +310,12 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
   return (
     <Section title="Sandbox: control this eSIM">
       <Stack>
-        <NumberInput
+        <NumberField
           label="Data to use, MB"
           maw={200}
-          min={1}
+          rules={MEGABYTES}
           value={megabytes}
           onChange={setMegabytes}
-          allowDecimal={false}
         />
         <Group gap="xs">
           {actions.map(([label, act]) => (
@@ -322,7 +323,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
               key={label}
               size="xs"
               variant="default"
-              disabled={acting.isPending}
+              disabled={acting.isPending || (label === 'Use data' && fault !== undefined)}
               onClick={() => acting.mutate(act)}
             >
               {label}

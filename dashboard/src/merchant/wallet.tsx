@@ -1,15 +1,18 @@
-import { Button, NumberInput, Select, SimpleGrid, Stack, Text, Group } from '@mantine/core';
+import { Button, Select, SimpleGrid, Stack, Text, Group } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, readApi, bodyOf, type ApiSchemas } from '../api/client.ts';
 import { QueryView, Moment, Section, Status, Page, QuerySection } from '../ui/parts.tsx';
+import { NumberField } from '../ui/number-field.tsx';
+import { numberText, readNumber } from '../ui/numbers.ts';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { timesOf } from '../ui/address.ts';
 import { DayRange, ChoiceField } from '../ui/filters.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
+import { formatAmount } from '../ui/format.ts';
 import { amount, CursorList } from '../ui/rows.tsx';
 import { readWallet, Balance } from './balance.tsx';
 import {
@@ -56,20 +59,23 @@ export function WalletPage() {
   );
 }
 
+const FUNDED = { required: true };
+
 function Fund() {
   const { currency } = useMembership();
   const once = useOnce<{ readonly amount: number; readonly paymentMethod: Method }>();
   const form = useForm({
-    initialValues: { amount: '' as number | '', paymentMethod: 'CARD' as Method },
-    validate: { amount: (amount) => (amount === '' ? 'Enter an amount' : null) },
+    initialValues: { amount: '', paymentMethod: 'CARD' as Method },
+    validate: { amount: (amount) => readNumber(amount, FUNDED).fault },
     // Another amount is another funding.
     onValuesChange: once.renew,
   });
   const sending = useSending(form, ({ amount, paymentMethod }) =>
-    once.send({ amount: Number(amount), paymentMethod }, (key, body) =>
+    once.send({ amount: readNumber(amount).value ?? 0, paymentMethod }, (key, body) =>
       bodyOf(api.POST('/api/wallet/fund', { params: { header: { 'Idempotency-Key': key } }, body })),
     ),
   );
+  const wanted = readNumber(form.values.amount, FUNDED).value;
   if (sending.result)
     return (
       <Section title="Fund the wallet" id="fund">
@@ -89,15 +95,16 @@ function Fund() {
     );
   return (
     <Section title="Fund the wallet" id="fund">
-      <SendForm sending={sending} label="Go to the payment" at="flex-start">
-        <NumberInput
-          label={`Amount, ${currency}`}
-          decimalScale={2}
-          thousandSeparator
-          hideControls
-          required
-          {...form.getInputProps('amount')}
-        />
+      <SendForm
+        sending={sending}
+        label={
+          wanted === undefined
+            ? 'Go to the payment'
+            : `Go to the payment of ${formatAmount(wanted, currency)}`
+        }
+        at="flex-start"
+      >
+        <NumberField label={`Amount, ${currency}`} rules={FUNDED} {...form.getInputProps('amount')} />
         <Select
           label="Pay by"
           data={METHODS}
@@ -142,23 +149,24 @@ function LowBalance() {
 }
 
 function LowBalanceForm({ amount, currency }: { readonly amount: number | null; readonly currency: string }) {
-  const form = useForm({ initialValues: { amount: amount ?? '' } });
+  const form = useForm({
+    initialValues: { amount: numberText(amount) },
+    validate: { amount: (typed) => readNumber(typed).fault },
+  });
   const sending = useSending(
     form,
     (values) =>
       api.PUT('/api/wallet/low-balance', {
-        body: { amount: values.amount === '' ? null : Number(values.amount) },
+        body: { amount: readNumber(values.amount).value ?? null },
       }),
     () => notifications.show({ message: 'Saved.' }),
   );
   return (
     <SendForm sending={sending} label="Save" at="flex-start" button={{ variant: 'default' }}>
-      <NumberInput
+      <NumberField
         label={`Below this balance, ${currency}`}
         description="Shown on Home and here, and sent as the event wallet.low_balance. Leave empty for none"
-        decimalScale={2}
-        thousandSeparator
-        hideControls
+        currency={currency}
         {...form.getInputProps('amount')}
       />
     </SendForm>

@@ -1,20 +1,11 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NativeSelect,
-  NumberInput,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
-import { formatMoment } from '../ui/format.ts';
+import { formatAmount, formatMoment } from '../ui/format.ts';
+import { NumberField } from '../ui/number-field.tsx';
+import { readNumber } from '../ui/numbers.ts';
 import { Failed } from '../ui/parts.tsx';
 import { SendForm } from '../ui/send-form.tsx';
 import {
@@ -31,6 +22,8 @@ import { ACTIONS, type ActionFields as Fields } from './words.ts';
 
 type ActionRequest = OpsSchemas['ActionRequest'];
 type Result = OpsSchemas['ActionDone']['data'] | OpsSchemas['ActionWaits']['data'];
+
+const EVERYTHING = 'everything that can be refunded';
 
 const EMPTY: Fields = {
   reason: '',
@@ -88,6 +81,14 @@ export function ActionDialog({
             Reason: {checked.reason}
             {checked.evidence !== undefined && `. Evidence: ${checked.evidence}`}
           </Text>
+          {ACTIONS[action].fields.includes('amount') && (
+            <Text size="sm" fw="bold">
+              Amount:{' '}
+              {checked.amount === undefined || checked.currency === undefined
+                ? EVERYTHING
+                : formatAmount(checked.amount, checked.currency)}
+            </Text>
+          )}
           <Effect request={checked} transactionId={timeline.transactionId} />
           {first && <WasFirst of={first} />}
           {sending.error && <Failed error={sending.error} />}
@@ -151,6 +152,7 @@ function useAction(action: Action, timeline: PurchaseTimeline) {
         ACTIONS[action].needsEvidence === true && evidence.trim().length < 3
           ? 'Name the proof: a ticket, a link, a line of a statement'
           : null,
+      amount: (amount) => readNumber(amount).fault,
       outcome: (outcome) => (action === 'settle-dispute' && outcome === '' ? 'Choose the outcome' : null),
     },
   });
@@ -201,15 +203,14 @@ function requestOf(action: Action, fields: Fields, timeline: PurchaseTimeline): 
   const text = (name: 'evidence' | 'packageCode' | 'disputeId') =>
     has(name) ? fields[name].trim() || undefined : undefined;
   const currency = currencyOf(action, timeline);
+  const amount = readNumber(fields.amount).value;
   return {
     action,
     reason: fields.reason.trim(),
     evidence: text('evidence'),
     packageCode: text('packageCode'),
     disputeId: text('disputeId'),
-    ...(has('amount') && fields.amount !== '' && currency !== null
-      ? { amount: Number(fields.amount), currency }
-      : {}),
+    ...(has('amount') && amount !== undefined && currency !== null ? { amount, currency } : {}),
     goodwill: (has('goodwill') && fields.goodwill) || undefined,
     outcome: (has('outcome') && fields.outcome) || undefined,
     override: (has('override') && fields.override) || undefined,
@@ -257,13 +258,10 @@ function FieldsOf({
         />
       )}
       {has('amount') && (
-        <NumberInput
+        <NumberField
           label={`Amount in ${currency ?? 'the currency of the payment'}`}
-          description="Empty: everything that can be refunded"
-          min={0}
-          decimalScale={2}
-          hideControls
-          inputMode="decimal"
+          description={`Empty: ${EVERYTHING}`}
+          currency={currency ?? undefined}
           {...form.getInputProps('amount')}
         />
       )}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -8,6 +8,8 @@ import { ops, dataOf } from '../api/client.ts';
 import { formatAmount } from '../ui/format.ts';
 import { Empty, Failed, Section, ShortId, Page } from '../ui/parts.tsx';
 import { amount, Rows } from '../ui/rows.tsx';
+import { NumberField } from '../ui/number-field.tsx';
+import { readNumber } from '../ui/numbers.ts';
 import { useSending, SendForm } from '../ui/send-form.tsx';
 import {
   type BatchRepairAction,
@@ -22,13 +24,14 @@ import { CLASS_CHOICES } from './stuck.tsx';
 import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
 
 const MAX_ROWS = 500;
+const ROWS = { decimals: 0, min: 1, max: MAX_ROWS, required: true };
 
 interface RepairRequest {
   readonly action: BatchRepairAction;
   readonly class: StuckClass | '';
   readonly olderThanSeconds: string;
   readonly currency: string;
-  readonly maxRows: number;
+  readonly maxRows: string;
   readonly evidence: string;
 }
 
@@ -39,7 +42,7 @@ const bodyOf = (request: RepairRequest) => ({
     olderThanSeconds: Number(request.olderThanSeconds) || undefined,
     currency: request.currency || undefined,
   },
-  maxRows: request.maxRows,
+  maxRows: readNumber(request.maxRows, ROWS).value ?? MAX_ROWS,
   evidence: request.evidence.trim() || undefined,
 });
 
@@ -59,12 +62,11 @@ export function NewBatchRepairPage() {
       class: search.class ?? '',
       olderThanSeconds: String(search.olderThanSeconds ?? 0),
       currency: search.currency ?? '',
-      maxRows: 100,
+      maxRows: '100',
       evidence: '',
     },
     validate: {
-      maxRows: (value) =>
-        Number.isInteger(value) && value >= 1 && value <= MAX_ROWS ? null : `From 1 to ${String(MAX_ROWS)}`,
+      maxRows: (typed) => readNumber(typed, ROWS).fault,
       class: (_value, { class: kind, olderThanSeconds, currency }) =>
         kind === '' && olderThanSeconds === '0' && currency === ''
           ? 'Choose a kind, an age or a currency'
@@ -107,12 +109,10 @@ export function NewBatchRepairPage() {
               data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}
               {...form.getInputProps('currency')}
             />
-            <NumberInput
+            <NumberField
               label="At most"
               description="Items, the longest stuck first"
-              min={1}
-              max={MAX_ROWS}
-              allowDecimal={false}
+              rules={ROWS}
               {...form.getInputProps('maxRows')}
             />
           </Group>

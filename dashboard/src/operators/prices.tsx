@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +8,8 @@ import {
 } from 'simway-client/generated/ops-lists.ts';
 import { ops, dataOf } from '../api/client.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
+import { NumberField } from '../ui/number-field.tsx';
+import { numberText, readNumber } from '../ui/numbers.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
 import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
@@ -52,12 +54,12 @@ export function PricesPage() {
 
 const MAX_PERCENT = 1000;
 
-type Fields = Record<keyof PriceTerms, number | string>;
+type Fields = Record<keyof PriceTerms, string>;
 
-const percentFault = (value: number | string): string | null =>
-  typeof value === 'number' && value >= 0 && value <= MAX_PERCENT
-    ? null
-    : `A number from 0 to ${String(MAX_PERCENT)} with at most two decimals`;
+const PERCENT = { max: MAX_PERCENT, required: true };
+
+const percentFault = (typed: string) => readNumber(typed, PERCENT).fault;
+const percentOf = (typed: string): number => readNumber(typed, PERCENT).value ?? 0;
 
 const TERMS = {
   userMarkupPercent: 'Markup for consumers',
@@ -67,9 +69,9 @@ const TERMS = {
 const TERM_NAMES = Object.keys(TERMS) as (keyof PriceTerms)[];
 
 const termsOf = (fields: Fields): PriceTerms => ({
-  userMarkupPercent: Number(fields.userMarkupPercent),
-  merchantMarkupPercent: Number(fields.merchantMarkupPercent),
-  ngnIncrementPercent: Number(fields.ngnIncrementPercent),
+  userMarkupPercent: percentOf(fields.userMarkupPercent),
+  merchantMarkupPercent: percentOf(fields.merchantMarkupPercent),
+  ngnIncrementPercent: percentOf(fields.ngnIncrementPercent),
 });
 
 function Edit({
@@ -86,9 +88,9 @@ function Edit({
   };
   const form = useForm<Fields>({
     initialValues: {
-      userMarkupPercent: present.userMarkupPercent,
-      merchantMarkupPercent: present.merchantMarkupPercent,
-      ngnIncrementPercent: present.ngnIncrementPercent,
+      userMarkupPercent: numberText(present.userMarkupPercent),
+      merchantMarkupPercent: numberText(present.merchantMarkupPercent),
+      ngnIncrementPercent: numberText(present.ngnIncrementPercent),
     },
     validate: {
       userMarkupPercent: percentFault,
@@ -104,14 +106,11 @@ function Edit({
           <Stack>
             <SimpleGrid cols={{ base: 1, sm: 3 }}>
               {TERM_NAMES.map((name) => (
-                <NumberInput
+                <NumberField
                   key={name}
                   label={TERMS[name]}
-                  suffix=" %"
-                  required
-                  allowNegative={false}
-                  decimalScale={2}
-                  hideControls
+                  rightSection="%"
+                  rules={PERCENT}
                   {...form.getInputProps(name)}
                 />
               ))}

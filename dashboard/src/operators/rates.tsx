@@ -15,6 +15,8 @@ import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { formatAge, formatMoment, formatPercent, formatRate } from '../ui/format.ts';
+import { NumberField } from '../ui/number-field.tsx';
+import { readNumber } from '../ui/numbers.ts';
 import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx';
 import { Rows, RowsSection } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
@@ -169,12 +171,7 @@ function Current({ of }: { readonly of: Rates['items'] }) {
   );
 }
 
-const RATE = /^\d{1,12}(\.\d{1,6})?$/;
-/** A JavaScript number holds no more digits exactly. */
-const MAX_DIGITS = 15;
-
-const isRate = (text: string): boolean =>
-  RATE.test(text) && Number(text) > 0 && text.replace('.', '').length <= MAX_DIGITS;
+const RATE = { decimals: 6, min: 0.000001, required: true };
 
 /** `currency`: empty if the person chooses it. */
 function SetDialog({
@@ -187,10 +184,7 @@ function SetDialog({
     initialValues: { currency, rate: '', isConfigured: false, reason: '' },
     validate: {
       currency: (code) => (/^[A-Z]{3}$/.test(code) ? null : 'Three capital letters, such as NGN'),
-      rate: (text, { isConfigured }) =>
-        isConfigured || isRate(text.trim())
-          ? null
-          : 'A number above zero with at most six decimals, such as 1534.25',
+      rate: (typed, { isConfigured }) => (isConfigured ? null : readNumber(typed, RATE).fault),
       reason: reasonError,
     },
   });
@@ -200,7 +194,7 @@ function SetDialog({
       dataOf(
         ops.POST('/ops/rates', {
           params: { query: { environment } },
-          body: { ...fields, rate: isReturned ? null : Number(fields.rate) },
+          body: { ...fields, rate: isReturned ? null : (readNumber(fields.rate, RATE).value ?? 0) },
         }),
       ),
     ({ outcome }) => {
@@ -214,6 +208,7 @@ function SetDialog({
   );
   const { currency: code, rate, isConfigured } = form.getValues();
   const before = rates.find((one) => one.currency === code)?.rate ?? null;
+  const after = isConfigured ? undefined : readNumber(rate, RATE).value;
   return (
     <FormDialog title="Set a rate" onClose={onClose} sending={sending} label="Set the rate">
       <TextInput
@@ -224,11 +219,10 @@ function SetDialog({
         {...form.getInputProps('currency')}
         onChange={({ currentTarget: { value } }) => form.setFieldValue('currency', value.toUpperCase())}
       />
-      <TextInput
+      <NumberField
         label="Rate"
         description="Units for one US dollar"
-        inputMode="decimal"
-        required={!isConfigured}
+        rules={{ ...RATE, required: !isConfigured }}
         disabled={isConfigured}
         data-autofocus={currency !== '' || undefined}
         {...form.getInputProps('rate')}
@@ -237,9 +231,7 @@ function SetDialog({
         label="Return to the configured rate"
         {...form.getInputProps('isConfigured', { type: 'checkbox' })}
       />
-      {!isConfigured && isRate(rate.trim()) && (
-        <Effect before={before} after={Number(rate)} currency={code} />
-      )}
+      {after !== undefined && <Effect before={before} after={after} currency={code} />}
       <ReasonField {...form.getInputProps('reason')} />
     </FormDialog>
   );

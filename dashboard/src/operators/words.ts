@@ -8,7 +8,7 @@ export const REPLAY = {
 export interface ActionFields {
   reason: string;
   evidence: string;
-  amount: number | string;
+  amount: string;
   packageCode: string;
   goodwill: boolean;
   outcome: '' | 'won' | 'lost';

@@ -16,10 +16,14 @@ export const oneOf =
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
+/** Whether the calendar has this day: `Date` takes 2026-02-30 for the second of March. */
+export function isRealDay(text: string): boolean {
+  const at = new Date(text);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 const dayIn = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
-    ? value
-    : undefined;
+  typeof value === 'string' && isRealDay(value) ? value : undefined;
 
 export function amountIn(value: unknown): number | undefined {
   const amount = typeof value === 'number' || typeof value === 'string' ? Number(value) : 0;

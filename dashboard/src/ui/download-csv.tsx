@@ -3,7 +3,15 @@ import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 
 /** Reads a file with the headers of every other request, then hands it to the browser under `name`. */
-export function DownloadCsv({ name, read }: { readonly name: string; readonly read: () => Promise<Blob> }) {
+export function DownloadCsv({
+  name,
+  label = 'Download as CSV',
+  read,
+}: {
+  readonly name: string;
+  readonly label?: string;
+  readonly read: () => Promise<Blob>;
+}) {
   const saving = useMutation({
     meta: { changesNothing: true },
     mutationFn: async () => save(await read(), name),
@@ -12,13 +20,16 @@ export function DownloadCsv({ name, read }: { readonly name: string; readonly re
   });
   return (
     <Button size="compact-sm" variant="default" loading={saving.isPending} onClick={() => saving.mutate()}>
-      Download as CSV
+      {label}
     </Button>
   );
 }
 
+/** Without it Excel takes UTF-8 for another encoding, and shows broken letters. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
 function save(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file);
+  const url = URL.createObjectURL(new Blob([BYTE_ORDER_MARK, file], { type: 'text/csv' }));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   URL.revokeObjectURL(url);
 }

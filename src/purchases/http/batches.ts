@@ -216,7 +216,8 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
     },
     operationId: 'getBatchCsv',
     summary: 'Read the rows of a batch as CSV',
-    description: 'For a spreadsheet: a text that would be read as a formula begins with an apostrophe.',
+    description:
+      'For a spreadsheet: an apostrophe stands before what would be read as a formula, also behind a `;`, `|`, tab or line break.',
     handle: async ({ cases, principal, params }) =>
       csvAnswer(params.batchId, await cases.exportBatch(principal, params.batchId)),
   }),
