@@ -106,7 +106,7 @@ const ACCOUNTS = [
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
   'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role)',
-  'sign_ups: DELETE, INSERT, SELECT, UPDATE',
+  'sign_ups: DELETE, INSERT, SELECT, UPDATE(wrong_passwords)',
   'used_codes: DELETE, INSERT, SELECT',
   'user_credentials: DELETE, INSERT, SELECT, UPDATE',
   'user_second_factors: DELETE, INSERT, SELECT, UPDATE',

@@ -68,16 +68,28 @@ export async function unlockUser(db: AccountsDb, userId: string): Promise<void> 
   await db.updateTable('users').set(UNLOCKED).where('id', '=', userId).execute();
 }
 
-/** An address that was never confirmed, with all links that were sent: the next sign-up starts from zero. */
-export const deleteUnconfirmed = (db: AccountsDb, email: string) =>
-  db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
-
 export const insertSignUp = (db: AccountsDb, signUp: Insertable<SignUpsTable>) =>
   db.insertInto('sign_ups').values(signUp).execute();
 
-/** Undefined where it was taken before. */
-export const takeSignUp = (trx: AccountsDb, userId: string) =>
-  trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
+/** After so many wrong passwords its link works no more: guessing costs more than signing up again. */
+const MAX_WRONG_PASSWORDS = 10;
+
+/** undefined: it was confirmed, guessed at too often, or has expired. */
+export const findSignUp = (db: AccountsDb, tokenSha256: Buffer, now: Date) =>
+  db
+    .selectFrom('sign_ups')
+    .selectAll()
+    .where('token_sha256', '=', tokenSha256)
+    .where('expires_at', '>', now)
+    .where('wrong_passwords', '<', MAX_WRONG_PASSWORDS)
+    .executeTakeFirst();
+
+export const countWrongPassword = (db: AccountsDb, tokenSha256: Buffer) =>
+  db
+    .updateTable('sign_ups')
+    .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
+    .where('token_sha256', '=', tokenSha256)
+    .execute();
 
 export interface NewUser {
   readonly email: string;
@@ -85,28 +97,44 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/**
- * A user who need not confirm the e-mail address, as an administrator or `npm start` makes one. A user who
- * has confirmed the address before keeps the id and begins anew, without sessions, links and second factor.
- */
-export async function beginUserAnew(
+/** Ends the sign-ups of the address. undefined: it has a user already, who stays as they are. */
+export async function insertUser(
   trx: AccountsDb,
   { email, name, passwordHash }: NewUser,
-): Promise<string> {
-  await deleteUnconfirmed(trx, email);
-  const { id } = await trx
+): Promise<string | undefined> {
+  await trx.deleteFrom('sign_ups').where('email', '=', email).execute();
+  const made = await trx
     .insertInto('users')
-    .values({ id: makeId('user', randomBytes(16).toString('hex')), email, name, email_verified: true })
-    .onConflict((conflict) =>
-      conflict.column('email').doUpdateSet({ name, email_verified: true, two_factor_enabled: false }),
-    )
+    .values({ id: makeId('user', randomBytes(16).toString('hex')), email, name })
+    .onConflict((conflict) => conflict.column('email').doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow();
-  await trx
+    .executeTakeFirst();
+  if (made) await setFirstPassword(trx, made.id, passwordHash);
+  return made?.id;
+}
+
+const setFirstPassword = (trx: AccountsDb, id: string, password: string) =>
+  trx
     .insertInto('user_credentials')
-    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password: passwordHash })
+    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password })
     .onConflict((conflict) => conflict.columns(['user_id', 'provider_id']).doNothing())
     .execute();
+
+/**
+ * A user as an administrator or `npm start` makes one. A user who exists already keeps the id and begins
+ * anew, without sessions, links and second factor.
+ */
+export async function beginUserAnew(trx: AccountsDb, user: NewUser): Promise<string> {
+  const made = await insertUser(trx, user);
+  if (made !== undefined) return made;
+  const { email, name, passwordHash } = user;
+  const { id } = await trx
+    .updateTable('users')
+    .set({ name, two_factor_enabled: false })
+    .where('email', '=', email)
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await setFirstPassword(trx, id, passwordHash);
   await setPassword(trx, id, passwordHash);
   await endSessions(trx, id);
   await trx.deleteFrom('user_second_factors').where('user_id', '=', id).execute();
@@ -130,12 +158,6 @@ export async function setPassword(
   await unlockUser(trx, userId);
   await deleteLinks(trx, userId);
   return true;
-}
-
-/** False: the user is gone, or was confirmed before. */
-export async function markConfirmedUser(db: AccountsDb, userId: string): Promise<boolean> {
-  const confirm = db.updateTable('users').set({ email_verified: true }).where('id', '=', userId);
-  return (await confirm.where('email_verified', '=', false).executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 /** Waits for a transaction that changes it. */
@@ -271,13 +293,9 @@ export async function deleteInvitation(db: AccountsDb, accountId: string, id: st
   return (await one.executeTakeFirst()).numDeletedRows === 1n;
 }
 
-/** A user who signs up may open the mail only after a weekend. */
-const KEEP_UNCONFIRMED_MS = 7 * DAY_MS;
-
-/** Sessions and links that have ended, and users who never confirmed their address. */
+/** Sessions, links and sign-ups that have ended. */
 export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - KEEP_UNCONFIRMED_MS);
-  await db.deleteFrom('users').where('email_verified', '=', false).where('created_at', '<', before).execute();
+  await db.deleteFrom('sign_ups').where('expires_at', '<', now).execute();
   await db.deleteFrom('user_sessions').where('expires_at', '<', now).execute();
   await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
   const aDayAgo = new Date(now.getTime() - DAY_MS);

@@ -19,6 +19,7 @@ import type { SandboxMail, UserMail } from './mails.ts';
 import {
   cookieLine,
   cookieNames,
+  cookieToken,
   cookieValue,
   LOCK_MS,
   MAX_FAILED_LOGINS,
@@ -100,12 +101,7 @@ export const sessionHeaders = (browser: BrowserRequest, publicUrl: string): Head
 
 /** The token that a cookie of the session holds before its signature. */
 export const tokenOf = (cookie: string | undefined, publicUrl: string): string =>
-  unsigned(cookieValue(cookie, cookieNames(publicUrl).session) ?? '');
-
-export function unsigned(value: string): string {
-  const text = decodeURIComponent(value);
-  return text.slice(0, Math.max(0, text.lastIndexOf('.')));
-}
+  cookieToken(cookie, cookieNames(publicUrl).session);
 
 export function only(cookie: string | undefined, name: string): string | undefined {
   const value = cookieValue(cookie, name);

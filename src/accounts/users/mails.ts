@@ -6,9 +6,9 @@ import type { Events } from '../../platform/telemetry/events.ts';
 import type { Mailer } from '../port.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from '../store/users.ts';
 
-/** What a mail is made of. Its reader does not see `userId`. */
+/** What a mail is made of. */
 export type UserMail =
-  | { readonly kind: 'confirm'; readonly to: string; readonly userId: string; readonly token: string }
+  | { readonly kind: 'confirm'; readonly to: string; readonly token: string }
   | { readonly kind: 'known'; readonly to: string }
   | { readonly kind: 'reset'; readonly to: string; readonly token: string }
   | ({ readonly kind: 'invitation'; readonly to: string; readonly token: string } & Invited);
