@@ -2,6 +2,7 @@
 // the whole service.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { createMailStops } from '../../src/accounts/mail-stops.ts';
 import { readContract } from '../support/http/contract.ts';
 import type { Reply } from '../support/http/api.ts';
 import {
@@ -329,6 +330,24 @@ describe('signing in', () => {
       expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
     }
   });
+});
+
+it('a stranger ends mail to their address by its link: opening it changes nothing, its button and a mail program do', async () => {
+  const { context } = stack;
+  const stops = createMailStops({ idSecret: Buffer.from(context.secrets.idSecret), publicUrl: '' });
+  const path = stops.urlFor('stranger@elsewhere.example');
+  const stopped = async () =>
+    (await sql`select 1 from accounts.mail_stops`.execute(stack.owner)).rows.length;
+  const call = (method: string, target: string) => fetch(`${stack.apiUrl}${target}`, { method });
+  const page = await call('GET', path);
+  expect([page.status, await stopped()]).toEqual([200, 0]);
+  expect(await page.text()).toContain('<form method="post">');
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = 'List-Unsubscribe=One-Click';
+  const pressed = await fetch(`${stack.apiUrl}${path}`, { method: 'POST', headers, body });
+  expect([pressed.status, await stopped()]).toEqual([200, 1]);
+  for (const method of ['GET', 'POST'])
+    expect((await call(method, `/mails/stop/${'x'.repeat(86)}`)).status).toBe(404);
 });
 
 describe('a second factor', () => {

@@ -103,6 +103,7 @@ const ACCOUNTS = [
   'audit_log: INSERT, SELECT',
   'device_logins: DELETE, INSERT, SELECT, UPDATE(approved_by polled_at session_until)',
   'invitations: DELETE, INSERT, SELECT',
+  'mail_stops: INSERT, SELECT',
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
   'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role)',

@@ -118,7 +118,13 @@ const proofs = () => sql`
     since timestamptz not null,
     count integer not null check (count > 0)
   );
+  -- People who are not users, and want none of our mail.
+  create table mail_stops (
+    address_sha256 bytea primary key check (length(address_sha256) = 32),
+    created_at timestamptz not null default now()
+  );
 
+  grant select, insert on mail_stops to simway_accounts;
   grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
     to simway_accounts;
   grant select, insert, delete on used_codes to simway_accounts;

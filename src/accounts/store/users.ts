@@ -6,6 +6,7 @@ import type { AccountsDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
+import { takeTurn } from './mail-turns.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
 
 export type UserRow = Selectable<UsersTable>;
@@ -335,36 +336,35 @@ export const dropSession = (db: AccountsDb, token: string) =>
 
 /** Of one kind: enough for a user whose mail does not come, and no flood. */
 export const MAX_MAILS_AN_HOUR = 5;
+/** Of sign-ups, from all askers: strangers at three addresses do not keep the owner from signing up. */
+const MAX_SIGN_UP_MAILS_AN_HOUR = 20;
 /** Room for a large company; more would be a way to send mail to strangers. */
 export const MAX_INVITATIONS_A_DAY = 50;
 
+interface CountedMail {
+  readonly kind: MailKind;
+  readonly to: string;
+  /** Mails of this asker are counted apart. */
+  readonly askedFrom?: string | undefined;
+}
+
 /** By kind: a stranger who signs up with an address does not keep its owner from a new password. */
-export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
-  takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
+export async function takeMailTurn(
+  db: AccountsDb,
+  { kind, to, askedFrom }: CountedMail,
+  now: Date,
+): Promise<boolean> {
+  const ofAll = `${kind} ${to.toLowerCase()}`;
+  const turn = { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS };
+  if (askedFrom === undefined) return takeTurn(db, ofAll, turn, now);
+  return (
+    (await takeTurn(db, `${ofAll} from ${askedFrom}`, turn, now)) &&
+    takeTurn(db, ofAll, { ...turn, most: MAX_SIGN_UP_MAILS_AN_HOUR }, now)
+  );
+}
 
 export type MailKind = 'sign-up' | 'reset' | 'invitation';
 
 /** Counts an invitation, whatever becomes of it. False: the account may send no more within a day. */
 export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
   takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
-
-async function takeTurn(
-  db: AccountsDb,
-  what: string,
-  { most, withinMs }: { readonly most: number; readonly withinMs: number },
-  now: Date,
-): Promise<boolean> {
-  const isOver = sql<boolean>`mails_to.since < ${new Date(now.getTime() - withinMs)}`;
-  const { count } = await db
-    .insertInto('mails_to')
-    .values({ address_sha256: hash('sha256', what, 'buffer'), since: now, count: 1 })
-    .onConflict((conflict) =>
-      conflict.column('address_sha256').doUpdateSet({
-        since: sql`case when ${isOver} then excluded.since else mails_to.since end`,
-        count: sql`case when ${isOver} then 1 else mails_to.count + 1 end`,
-      }),
-    )
-    .returning('count')
-    .executeTakeFirstOrThrow();
-  return count <= most;
-}

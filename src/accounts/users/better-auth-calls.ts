@@ -15,6 +15,7 @@ import {
   isLockedOut,
 } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
+import type { MailStops } from '../mail-stops.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
 import {
   cookieLine,
@@ -33,7 +34,8 @@ export interface UserDeps {
   readonly auth: Auth;
   readonly publicUrl: string;
   readonly environments: readonly Environment[];
-  readonly events: Pick<Events, 'personLockedOut'>;
+  readonly events: Pick<Events, 'personLockedOut' | 'mailsStopped'>;
+  readonly mailStops: Pick<MailStops, 'read'>;
   /** Sends it without waiting; returns it where nothing could be delivered and no money moves. */
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }

@@ -6,6 +6,7 @@ import type { Session, Member, UserSession, BrowserRequest } from '../../domain/
 import { DAY_MS } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import { addressBucket } from '../../platform/http/addresses.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { createAccount } from '../manage-accounts.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../domain/member-roles.ts';
 import { writeAudit } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
+import { insertMailStop } from '../store/mail-turns.ts';
 import * as store from '../store/users.ts';
 import type { InvitationRow } from '../store/users.ts';
 import {
@@ -77,6 +79,8 @@ export const userUseCases = {
   requestPasswordReset,
   resetPassword,
   acceptInvitation,
+  canStopMails: ({ mailStops }: UserDeps, token: string) => mailStops.read(token) !== undefined,
+  stopMails,
 };
 
 export type UserCases = Bound<typeof userUseCases>;
@@ -92,7 +96,7 @@ const TOKEN_BYTES = 32;
 async function signUp(
   deps: UserDeps,
   { email: given, password, name, companyName, currency }: SignUp,
-  { requestId }: { readonly requestId: string },
+  { requestId, clientAddress }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
   const email = given.toLowerCase();
   refuseWeak('password', password, { email, name });
@@ -104,10 +108,8 @@ async function signUp(
     ...{ email, name, password: await hashPassword(deps, password), company_name: companyName, currency },
     expires_at: new Date(clock.now().getTime() + CONFIRM_MS),
   });
-  return deps.sendMail(
-    known ? { kind: 'known', to: email } : { kind: 'confirm', to: email, token },
-    requestId,
-  );
+  const mail = { to: email, askedFrom: addressBucket(clientAddress) };
+  return deps.sendMail(known ? { kind: 'known', ...mail } : { kind: 'confirm', ...mail, token }, requestId);
 }
 
 const hashPassword = async ({ auth }: UserDeps, password: string): Promise<string> =>
@@ -376,6 +378,17 @@ function join(db: AccountsDb, invitation: InvitationRow, newUser?: store.NewUser
     await writeAudit(trx, { actor: email, action: 'member.join', subject: userId, detail });
     return made !== undefined;
   });
+}
+
+/** False for a token that is not ours. */
+async function stopMails(
+  { db, events, mailStops }: UserDeps,
+  token: string,
+  { requestId }: { readonly requestId: string },
+): Promise<boolean> {
+  const address = mailStops.read(token);
+  if (address && (await insertMailStop(db, address))) events.mailsStopped({ requestId });
+  return address !== undefined;
 }
 
 function refuseWeak(field: string, password: string, person: Pick<SignUp, 'email' | 'name'>): void {

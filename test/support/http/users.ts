@@ -3,6 +3,7 @@
  * always answer, and mails are shown in answers.
  */
 import { createHmac, hash } from 'node:crypto';
+import { createMailStops } from '../../../src/accounts/mail-stops.ts';
 import { memberUseCases } from '../../../src/accounts/members.ts';
 import { insertMember, insertUser } from '../../../src/accounts/store/users.ts';
 import { createAuth, signingSecret } from '../../../src/accounts/users/better-auth.ts';
@@ -37,14 +38,15 @@ export function openUsers({ accounts: db, world }: Books) {
   const passwords = createPasswords({ cost: { logN: 2, r: 8, p: 1 } });
   const errors: string[] = [];
   const nothing = () => undefined;
-  const sendMail = (mail: UserMail) => renderUserMail(mail, publicUrl);
+  const sendMail = (mail: UserMail) => renderUserMail(mail, { publicUrl, us: 'Simway' });
   const auth = createAuth({
     ...{ db, clock, passwords, secret: SECRET, publicUrl, issuer: 'Simway' },
     onError: (message) => void errors.push(message),
   });
   const userDeps = {
     ...{ db, clock, auth, publicUrl, environments: ['test'] as const, sendMail },
-    events: { personLockedOut: nothing },
+    mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
+    events: { personLockedOut: nothing, mailsStopped: nothing },
   };
   const secretBox = createSecretBox({ key: '01'.repeat(32), previousKeys: [] });
   const allowed = () => Promise.resolve({ ok: true } as const);
