@@ -5,6 +5,7 @@ import type { Events } from '../src/platform/telemetry/events.ts';
 import type { Clock } from '../src/domain/clock.ts';
 import type { InstallData } from '../src/esims/install-data.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
+import type { MailStops } from '../src/accounts/mail-stops.ts';
 import type { Mailer } from '../src/accounts/port.ts';
 import type { WebhookEngine, WebhookSweeper } from '../src/webhooks/engine.ts';
 import type { JobEngine } from '../src/jobs/engine.ts';
@@ -56,6 +57,9 @@ export interface ActivityDeps {
     readonly environment: Environment;
     /** undefined: mail is not configured, so notices wait. */
     readonly mailer: Mailer | undefined;
+    /** What mail to travellers calls us. */
+    readonly us: string;
+    readonly mailStops: Pick<MailStops, 'urlFor'>;
   };
   /** For the purchases of batches, and for what wakes a purchase or a payment. */
   readonly engine: Pick<PurchaseEngine, 'purchase' | 'checkSoon' | 'supplierAnnounced'>;

@@ -24,6 +24,12 @@ import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { emailWaitMs, installEmailText } from '../../src/purchases/batches/emails.ts';
 import type { Mailer, MailOutcome } from '../../src/accounts/port.ts';
 import {
+  admitStrangerMail,
+  giveStrangerMailBack,
+  isMembersAddress,
+  type MailRefusal,
+} from '../../src/accounts/store/mail-turns.ts';
+import {
   leaseEmail,
   closeEmail,
   postponeEmail,
@@ -189,13 +195,24 @@ async function sendOne(deps: ActivityDeps, mailer: Mailer, leased: LeasedEmail):
     await closeEmail(db, leased, 'NOT_SENT', clock.now());
     return false;
   }
-  const outcome = await mail(deps, mailer, leased);
+  const refusal = await refusalOf(deps, leased);
+  if (refusal !== undefined) events.strangerMailHeld({ kind: 'traveller', why: refusal });
+  if (refusal === 'stopped' || refusal === 'not-a-member') {
+    await closeEmail(db, leased, 'NOT_SENT', clock.now());
+    return false;
+  }
+  const outcome: MailOutcome =
+    refusal === undefined
+      ? await mail(deps, mailer, leased)
+      : { outcome: 'unknown', detail: 'the limit of a day is reached' };
   const now = clock.now();
   if (outcome.outcome === 'done') {
     await closeEmail(db, leased, 'SENT', now);
+    events.strangerMailSent({ kind: 'traveller' });
     events.installEmailSent({ transactionId, attempts });
     return true;
   }
+  if (refusal === undefined) await giveStrangerMailBack(db, leased.email);
   const waitMs = emailWaitMs(attempts, now.getTime() - dueAt.getTime());
   if (waitMs === undefined) await closeEmail(db, leased, 'FAILED', now);
   else await postponeEmail(db, leased, new Date(now.getTime() + waitMs));
@@ -204,12 +221,21 @@ async function sendOne(deps: ActivityDeps, mailer: Mailer, leased: LeasedEmail):
   return false;
 }
 
+/** Sandbox money is free, so its mail goes to people who have confirmed their address alone. */
+async function refusalOf(
+  { db, clock, notices: { environment } }: ActivityDeps,
+  { accountId, email }: LeasedEmail,
+): Promise<MailRefusal | 'not-a-member' | undefined> {
+  if (environment === 'test' && !(await isMembersAddress(db, accountId, email))) return 'not-a-member';
+  return admitStrangerMail(db, email, clock.now());
+}
+
 /**
  * The same id every time, so that receivers can recognise a copy. Neither address nor link is in what is
  * returned.
  */
 async function mail(
-  { notices: { environment }, installUrl }: ActivityDeps,
+  { notices: { environment, us, mailStops }, installUrl }: ActivityDeps,
   mailer: Mailer,
   leased: LeasedEmail,
 ): Promise<MailOutcome> {
@@ -224,5 +250,11 @@ async function mail(
     };
   }
   const id = `install-${transactionId}`;
-  return mailer.send({ id, to: email, ...installEmailText({ ...leased, url }, environment) });
+  const stopUrl = mailStops.urlFor(email);
+  return mailer.send({
+    id,
+    to: email,
+    stopUrl,
+    ...installEmailText({ ...leased, us, url, stopUrl }, environment),
+  });
 }

@@ -148,7 +148,7 @@ async function invite(
     const detail = { accountId: account.id, email, role: request.role };
     await writeAudit(trx, { actor: invitedBy, action: 'member.invite', subject: row.id, detail });
   });
-  const mail = { kind: 'invitation', to: email, token, accountName: account.name, invitedBy } as const;
+  const mail = { kind: 'invitation', to: email, token, accountName: account.name } as const;
   return { invitation: toInvitation(row), sandboxMail: sendMail(mail, requestId) };
 }
 

@@ -4,6 +4,8 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** Of a mail to a stranger: ends such mail to them, by GET for people and by POST for programs. */
+  readonly stopUrl?: string | undefined;
 }
 
 /** `done`: the mail server accepted it. `refused`: it never will. `unknown`: it may have. No addresses. */

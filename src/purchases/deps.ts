@@ -25,8 +25,8 @@ export interface BatchDeps extends PurchaseDeps {
     readonly travellerEmails: {
       /** A mail server is set, and there are links to send. */
       readonly isAvailable: boolean;
-      /** Of one account; null: any number, each with an eSIM that was paid for. */
-      readonly maxADay: number | null;
+      /** Of one account. */
+      readonly maxADay: number;
     };
   };
 }

@@ -1,6 +1,7 @@
 // Operators and their sessions in books of their own, with a clock that the test moves and a password that is
 // cheap to hash.
 import { afterAll, afterEach, beforeEach, vi } from 'vitest';
+import { createMailStops } from '../../src/accounts/mail-stops.ts';
 import { createAuth } from '../../src/accounts/users/better-auth.ts';
 import { createPasswords, type Passwords } from '../../src/accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../../src/accounts/operators/people.ts';
@@ -52,7 +53,11 @@ export async function openOffice() {
       }),
       environments: [],
       sendMail: () => undefined,
-      events: { personLockedOut: ({ personId }: { personId: string }) => void lockedOut.push(personId) },
+      mailStops: createMailStops({ idSecret: Buffer.alloc(32, 7), publicUrl: shared.publicUrl }),
+      events: {
+        mailsStopped: () => undefined,
+        personLockedOut: ({ personId }: { personId: string }) => void lockedOut.push(personId),
+      },
     };
   };
   const deps = depsOn(books.accounts);

@@ -2,6 +2,7 @@
 // the whole service.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { createMailStops } from '../../src/accounts/mail-stops.ts';
 import { readContract } from '../support/http/contract.ts';
 import type { Reply } from '../support/http/api.ts';
 import {
@@ -67,7 +68,7 @@ describe('signing up', () => {
     expect(new URL(mailOf(sent)!.link).search).toBe('');
 
     const early = await signIn(browser, email);
-    expect([early.status, codeOf(early)]).toEqual([403, 'FORBIDDEN']);
+    expect([early.status, codeOf(early)]).toEqual([401, 'UNAUTHORIZED']);
     expect((await me(browser)).status).toBe(401);
 
     const token = tokenOf(mailOf(sent));
@@ -164,25 +165,36 @@ describe('signing up', () => {
     expect((await me(known.browser)).status).toBe(200);
   });
 
-  it('again replaces an unconfirmed sign-up: the earlier link no longer works', async () => {
+  it('again leaves an earlier sign-up as it is: the link that is opened first decides, and ends the others', async () => {
     const email = uniqueEmail('twice');
-    const stranger = await post('/auth/users', { ...body(email), password: STRANGERS });
     const owner = await post('/auth/users', body(email));
-    expect((await confirmWith(stranger, STRANGERS)).status).toBe(400);
+    const strangers = await Promise.all(
+      Array.from({ length: 6 }, () => post('/auth/users', { ...body(email), password: STRANGERS })),
+    );
+    expect(strangers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202, 202]);
     expect((await confirmWith(owner)).status).toBe(200);
+    for (const one of strangers) expect((await confirmWith(one, STRANGERS)).status).toBe(400);
     expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(401);
     expect((await signIn(openBrowser(stack), email)).status).toBe(200);
   });
 
-  it('with another person’s address gives the stranger no access: the owner of the mailbox sets another password', async () => {
+  it('with another person’s address gives the stranger no access: the link needs the stranger’s password', async () => {
     const email = uniqueEmail('owner');
-    const own = await post('/auth/users', body(email));
-    const second = await post('/auth/users', { ...body(email), password: STRANGERS });
-    // The first link is void, and the second one belongs to the stranger's sign-up.
-    expect([(await confirmWith(own)).status, (await confirmWith(second)).status]).toEqual([400, 401]);
-    expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(403);
-    expect((await confirmWith(await post('/auth/users', body(email)))).status).toBe(200);
+    const strangers = await post('/auth/users', { ...body(email), password: STRANGERS });
+    expect((await confirmWith(strangers)).status).toBe(401);
     expect((await signIn(openBrowser(stack), email, STRANGERS)).status).toBe(401);
+    // Guessing ends the link.
+    await sql`update accounts.sign_ups set wrong_passwords = 10 where email = ${email}`.execute(stack.owner);
+    expect((await confirmWith(strangers, STRANGERS)).status).toBe(400);
+  });
+
+  it('by one link six times at once makes one account', async () => {
+    const email = uniqueEmail('double-click');
+    const sent = await post('/auth/users', body(email));
+    const confirmed = await Promise.all(Array.from({ length: 6 }, () => confirmWith(sent)));
+    expect(confirmed.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400, 400]);
+    const { rows } = await sql`select 1 from accounts.accounts where email = ${email}`.execute(stack.owner);
+    expect(rows).toHaveLength(1);
   });
 
   it.each([
@@ -265,6 +277,20 @@ describe('signing in', () => {
     expect((await reset(late, 'a password of a thief')).status).toBe(400);
   });
 
+  it.each(['%', '%E0%A4%A', '%00.x', '\u00ff', 'a;b', '%zz'])(
+    'takes a cookie that cannot be read as none: %s',
+    async (value) => {
+      for (const name of ['simway_session', 'simway_second_factor']) {
+        const headers = { Cookie: `${name}=${value}` };
+        const asked = [
+          openBrowser(stack).call('GET', '/auth/me', { headers }),
+          openBrowser(stack).call('POST', '/auth/sessions/second-factor', { headers, body: { code: '1' } }),
+        ];
+        expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([401, 401]);
+      }
+    },
+  );
+
   it('uses the first of two cookies with the same name, everywhere', async () => {
     const [one, other] = [await signedUp(stack), await signedUp(stack)];
     const cookieOf = ({ browser }: User) => `simway_session=${browser.cookies.get('simway_session') ?? ''}`;
@@ -304,6 +330,24 @@ describe('signing in', () => {
       expect([answer.status, codeOf(answer)]).toEqual([401, 'SESSION_EXPIRED']);
     }
   });
+});
+
+it('a stranger ends mail to their address by its link: opening it changes nothing, its button and a mail program do', async () => {
+  const { context } = stack;
+  const stops = createMailStops({ idSecret: Buffer.from(context.secrets.idSecret), publicUrl: '' });
+  const path = stops.urlFor('stranger@elsewhere.example');
+  const stopped = async () =>
+    (await sql`select 1 from accounts.mail_stops`.execute(stack.owner)).rows.length;
+  const call = (method: string, target: string) => fetch(`${stack.apiUrl}${target}`, { method });
+  const page = await call('GET', path);
+  expect([page.status, await stopped()]).toEqual([200, 0]);
+  expect(await page.text()).toContain('<form method="post">');
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = 'List-Unsubscribe=One-Click';
+  const pressed = await fetch(`${stack.apiUrl}${path}`, { method: 'POST', headers, body });
+  expect([pressed.status, await stopped()]).toEqual([200, 1]);
+  for (const method of ['GET', 'POST'])
+    expect((await call(method, `/mails/stop/${'x'.repeat(86)}`)).status).toBe(404);
 });
 
 describe('a second factor', () => {

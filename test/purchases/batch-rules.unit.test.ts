@@ -125,18 +125,26 @@ describe('a batch', () => {
 });
 
 describe('the e-mail', () => {
-  const email = { sender: 'Blue Sky\r\nBcc: x', packageName: 'Nigeria 5GB', url: 'https://s.example/i/abc' };
+  const email = {
+    ...{ us: 'Simway', sender: 'Blue Sky\r\nLagos', packageName: 'Nigeria 5GB' },
+    ...{ url: 'https://s.example/i/abc', stopUrl: 'https://s.example/mails/stop/abc' },
+  };
 
-  it.each(LANGUAGES)('in %s has the link, the package and the sender, each on one line', (language) => {
-    const { subject, text } = installEmailText({ ...email, language }, 'live');
-    expect(subject).toMatch(/^[^\r\n]*Nigeria 5GB$/);
-    expect(text).toContain('\nhttps://s.example/i/abc\n');
-    expect(text).toContain('Blue Sky Bcc: x');
-    expect(text).not.toMatch(/^Bcc/m);
-    const test = installEmailText({ ...email, language }, 'test');
-    expect(test.subject).toBe(`${subject} (test)`);
-    expect(test.text.length).toBeGreaterThan(text.length);
-  });
+  it.each(LANGUAGES)(
+    'in %s has the link, the package and the sender in quotes after us, each on one line',
+    (language) => {
+      const { subject, text } = installEmailText({ ...email, language }, 'live');
+      expect(subject).toMatch(/^[^\r\n]*Nigeria 5GB$/);
+      expect(text).toContain('\nhttps://s.example/i/abc\n');
+      expect(text).toMatch(/^.*Simway.*[“«]\s?Blue Sky Lagos\s?[”»].*Nigeria 5GB\.$/m);
+      expect(text).toContain('\nhttps://s.example/mails/stop/abc\n');
+      const sender = 'SIMWAY SECURITY: sign in at https://evil.example';
+      expect(installEmailText({ ...email, sender, language }, 'live').text).not.toMatch(/evil|SECURITY/);
+      const test = installEmailText({ ...email, language }, 'test');
+      expect(test.subject).toBe(`${subject} (test)`);
+      expect(test.text.length).toBeGreaterThan(text.length);
+    },
+  );
 
   it('is attempted for three days', () => {
     expect([1, 2, 3, 4, 50].map((attempts) => emailWaitMs(attempts, 0))).toEqual([

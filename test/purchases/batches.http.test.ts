@@ -1,6 +1,7 @@
 // Batches over HTTP: what is refused, and that nothing is bought then; results while they run, as JSON and as
 // CSV; an empty wallet; e-mails to travellers over SMTP. The steps run on a real Postgres, by an engine
 // without Temporal.
+import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createJobActivities, checkJob } from '../../activities/jobs/run-jobs.ts';
@@ -10,6 +11,8 @@ import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 import { createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createMailStops } from '../../src/accounts/mail-stops.ts';
+import type { Environment } from '../../src/domain/account.ts';
 import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
 import { startApi, type Ask, type Reply } from '../support/http/api.ts';
 import { baseItem } from '../support/http/packages.ts';
@@ -50,6 +53,13 @@ async function accepted(body: unknown, ask: Ask = {}): Promise<string> {
   return dataOf(reply).batchId;
 }
 
+const notices = (environment: Environment): ActivityDeps['notices'] => ({
+  environment,
+  mailer: createSmtpMailer({ url: mail.url, from: 'us@simway.example' }),
+  us: 'Simway',
+  mailStops: createMailStops({ idSecret: Buffer.alloc(32, 1), publicUrl: 'https://shop.example' }),
+});
+
 function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
   return {
     db: api.shop.db,
@@ -58,7 +68,7 @@ function depsWith(given: Partial<ActivityDeps> = {}): ActivityDeps {
     events: createEvents(log),
     batchPacer: createUnlimitedPacer(),
     webhooks: { sweeper: { handOver: () => Promise.resolve([]) } },
-    notices: { environment: 'test', mailer: createSmtpMailer({ url: mail.url, from: 'us@simway.example' }) },
+    notices: notices('live'),
     installUrl: (esimId: string) => api.shop.installUrl(esimId),
     ...given,
   } as ActivityDeps;
@@ -344,6 +354,11 @@ describe('e-mails to travellers', () => {
     expect(activationCode).toMatch(/^LPA:/);
     expect(page.text).toContain(activationCode);
     expect(text).toContain('vous a envoyé une eSIM');
+    const [, stop] =
+      /<(https:\/\/shop\.example\/mails\/stop\/[\w-]{86})>/.exec(letter!.headers['list-unsubscribe'] ?? '') ??
+      [];
+    expect(text).toContain(stop);
+    expect(letter!.headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click');
     expect(text).not.toMatch(/LPA:|K2-/);
     expect(letter!.headers['message-id']).toBe(
       `<install-${api.idOf(String(first!['transactionId']))}@simway.example>`,
@@ -358,7 +373,7 @@ describe('e-mails to travellers', () => {
   it('wait for a mail server and for a link, are given up after three days, and deleted 30 days later', async () => {
     const batchId = await accepted({ rows: rows(1, { email: 'gone@traveller.example' }) });
     await carryOut(batchId);
-    const noMail = { environment: 'test', mailer: undefined } as const;
+    const noMail = { ...notices('live'), mailer: undefined };
     expect(await sendEmails({ notices: noMail })).toBe('e-mails to travellers are not available');
     expect(await sendEmails({ installUrl: () => Promise.reject(new Error('no link')) })).toBe(
       '0 e-mails sent, 1 not',
@@ -386,6 +401,48 @@ describe('e-mails to travellers', () => {
     await sendEmails();
     expect(await statuses(batchId)).toEqual(['NOT_SENT']);
     expect(mailsTo('failed@traveller.example')).toEqual([]);
+  });
+
+  it('go to members of the account alone in the sandbox', async () => {
+    const id = `user-${'a'.repeat(32)}`;
+    const account = api.shop.accountId('usd');
+    await sql`insert into accounts.users (id, email, name) values (${id}, 'member@merchant.example', 'Ada')`.execute(
+      api.shop.owner,
+    );
+    await sql`insert into accounts.members (account_id, user_id, role) values (${account}, ${id}, 'OWNER')`.execute(
+      api.shop.owner,
+    );
+    const [own, strange] = rows(2, {});
+    const batchId = await accepted({
+      rows: [
+        { ...own, email: 'Member@merchant.example' },
+        { ...strange, email: 'stranger@traveller.example' },
+      ],
+    });
+    await carryOut(batchId);
+    expect(await sendEmails({ notices: notices('test') })).toBe('1 e-mails sent, 1 not');
+    expect(await statuses(batchId)).toEqual(['SENT', 'NOT_SENT']);
+    expect(mailsTo('stranger@traveller.example')).toEqual([]);
+  });
+
+  it('are never sent to an address that was stopped, and ten a day to one', async () => {
+    const [stopped, many] = ['stopped@traveller.example', 'popular@traveller.example'];
+    await sql`insert into accounts.mail_stops (address_sha256) values (sha256(convert_to(${stopped}, 'UTF8')))`.execute(
+      api.shop.owner,
+    );
+    const batchId = await accepted({
+      rows: [...rows(1, { email: stopped }), ...rows(12, { email: many }).slice(1)],
+    });
+    await carryOut(batchId);
+    expect(await sendEmails()).toBe('10 e-mails sent, 2 not');
+    expect([mailsTo(stopped).length, mailsTo(many).length]).toEqual([0, 10]);
+    const { items } = dataOf(await read(`/${batchId}?limit=20`));
+    const counted = Map.groupBy(items, ({ emailStatus }) => emailStatus);
+    expect(Array.from(counted, ([status, all]) => [status, all.length]).toSorted()).toEqual([
+      ['NOT_SENT', 1],
+      ['SENT', 10],
+      ['WAITING', 1],
+    ]);
   });
 
   it('are limited per day in the sandbox', async () => {

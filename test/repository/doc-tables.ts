@@ -15,6 +15,10 @@ import {
   rolesFor,
 } from '../../src/accounts/operators/action-table.ts';
 import { describePermission, PERMISSIONS, ROLES, rolesWith } from '../../src/domain/operator-roles.ts';
+import {
+  MAX_INSTALLATION_MAILS_A_DAY,
+  MAX_STRANGER_MAILS_A_DAY,
+} from '../../src/accounts/store/mail-turns.ts';
 import { PLANS, termsOfPlan } from '../../src/domain/account.ts';
 import { formatMinor } from '../../src/domain/money.ts';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
@@ -25,7 +29,7 @@ import * as limits from '../../src/platform/http/limits.ts';
 import {
   MAX_BEGINNING_BATCHES,
   MAX_SEND_AHEAD_MS,
-  MAX_TEST_EMAILS_A_DAY,
+  MAX_EMAILS_A_DAY,
 } from '../../src/purchases/batches/rules.ts';
 import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/statistics.ts';
 import { MAX_COUNTED } from '../../src/purchases/transactions.ts';
@@ -151,7 +155,10 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ['fields and items in the body of a batch, all levels together', limits.MAX_BATCH_JSON_MEMBERS],
   ['batches of an account with rows waiting to begin', MAX_BEGINNING_BATCHES],
   ['`reference` of a row, characters', limits.MAX_REFERENCE_CHARACTERS],
-  ['e-mails to travellers of an account, a day, in the sandbox', MAX_TEST_EMAILS_A_DAY],
+  ['e-mails to travellers of an account, a day, in the sandbox', MAX_EMAILS_A_DAY.test],
+  ['e-mails to travellers of an account, a day, in live', MAX_EMAILS_A_DAY.live],
+  ['e-mails to one traveller or invited colleague, a day', MAX_STRANGER_MAILS_A_DAY],
+  ['e-mails to travellers and invited colleagues of all accounts, a day', MAX_INSTALLATION_MAILS_A_DAY],
   ['`sendAt` of a row, days ahead', MAX_SEND_AHEAD_MS / 86_400_000],
   ['`Idempotency-Key`, characters', limits.MAX_IDEMPOTENCY_KEY_CHARACTERS],
   ['`X-Request-Id`, characters', limits.MAX_REQUEST_ID_CHARACTERS],

@@ -20,7 +20,7 @@ const signedIn = () => sql`
     email text not null unique
       check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
     name text not null check (length(name) between 1 and 200),
-    email_verified boolean not null default false,
+    email_verified boolean not null default true,
     image text,
     two_factor_enabled boolean not null default false,
     failed_logins integer not null default 0 check (failed_logins >= 0),
@@ -43,16 +43,26 @@ const signedIn = () => sql`
   create index user_sessions_by_user on user_sessions (user_id);
   create index user_sessions_by_expiry on user_sessions (expires_at);
 
+  -- Until its link is opened with its password, a sign-up is no user: an address may have several at once.
   create table sign_ups (
-    user_id text primary key references users (id) on delete cascade,
+    token_sha256 bytea primary key check (length(token_sha256) = 32),
+    email text not null
+      check (email = lower(email) and email ~ '^[^@\\s]+@[^@\\s]+$' and length(email) <= 254),
+    name text not null check (length(name) between 1 and 200),
+    password text not null check (password like 'scrypt$%'),
     company_name text not null check (length(company_name) between 1 and 200),
     currency text not null ${oneOf('currency', ACCOUNT_CURRENCIES)},
-    created_at timestamptz not null default now()
+    wrong_passwords integer not null default 0,
+    created_at timestamptz not null default now(),
+    expires_at timestamptz not null
   );
+  create index sign_ups_by_email on sign_ups (email);
+  create index sign_ups_by_expiry on sign_ups (expires_at);
 
   grant select, insert, update (name, email_verified, image, two_factor_enabled, failed_logins, locked_until,
     updated_at), delete on users to simway_accounts;
-  grant select, insert, update, delete on user_sessions, sign_ups to simway_accounts;
+  grant select, insert, update, delete on user_sessions to simway_accounts;
+  grant select, insert, update (wrong_passwords), delete on sign_ups to simway_accounts;
 `;
 
 const proofs = () => sql`
@@ -108,7 +118,13 @@ const proofs = () => sql`
     since timestamptz not null,
     count integer not null check (count > 0)
   );
+  -- People who are not users, and want none of our mail.
+  create table mail_stops (
+    address_sha256 bytea primary key check (length(address_sha256) = 32),
+    created_at timestamptz not null default now()
+  );
 
+  grant select, insert on mail_stops to simway_accounts;
   grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
     to simway_accounts;
   grant select, insert, delete on used_codes to simway_accounts;

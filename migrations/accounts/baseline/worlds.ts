@@ -18,6 +18,36 @@ export const sharedWithWorlds = () => sql`
   -- To see whether two people are two.
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants
     to simway_test, simway_live;
+  ${mailTurns()}
   -- Rates and prices are rows of an environment: who changes them writes the audit log in the same transaction.
   grant insert (actor, action, subject, detail) on audit_log to simway_test, simway_live;
+`;
+
+/** Mail to travellers is counted with all other mail; environments see neither addresses nor counts. */
+const mailTurns = () => sql`
+  -- Counts one more mail since then, or the first one. Returns how many there are now.
+  create function take_mail_turn(what bytea, window_began timestamptz, at timestamptz) returns integer
+    language sql security definer set search_path = accounts as $$
+      insert into mails_to as known (address_sha256, since, count) values (what, at, 1)
+      on conflict (address_sha256) do update
+        set since = case when known.since < window_began then excluded.since else known.since end,
+            count = case when known.since < window_began then 1 else known.count + 1 end
+      returning count
+    $$;
+  create function give_mail_turn_back(what bytea) returns void
+    language sql security definer set search_path = accounts as $$
+      update mails_to set count = count - 1 where address_sha256 = what and count > 1
+    $$;
+  create function is_mail_stopped(address bytea) returns boolean
+    language sql stable security definer set search_path = accounts as $$
+      select exists (select from mail_stops where address_sha256 = address)
+    $$;
+  create function is_members_address(account text, address text) returns boolean
+    language sql stable security definer set search_path = accounts as $$
+      select exists (select from members join users on users.id = members.user_id
+        where members.account_id = account and users.email = address)
+    $$;
+  revoke execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address from public;
+  grant execute on function take_mail_turn, give_mail_turn_back, is_mail_stopped, is_members_address
+    to simway_accounts, simway_test, simway_live;
 `;

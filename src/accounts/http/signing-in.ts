@@ -138,7 +138,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
     summary: 'Sign up',
     description:
       'Sends a mail with a link that is valid for 24 hours. The account exists once the link was opened. The answer is the same for an ' +
-      'address that has a user already; the mail then says so. Signing up again before that replaces what was sent before.',
+      'address that has a user already; the mail then says so. Several sign-ups of an address may wait: the first link that is opened decides.',
     handle: async ({ cases, browser, body, context }) => ({
       sandboxMail: await cases.signUp(body, { ...browser, ...context }),
     }),
@@ -151,12 +151,12 @@ export const authRoutes: readonly Route<UserCases>[] = [
     summary: 'Confirm your e-mail address',
     description:
       'Makes the account, of which you are the owner, and signs you in. Takes the password that was chosen when signing up, so that no one ' +
-      'can confirm the sign-up of another person. A wrong one counts like a failed sign-in. A link works once: later, sign in with your password.',
+      'can confirm the sign-up of another person. Ten wrong ones void the link. It works once: later, sign in with your password.',
     handle: ({ cases, browser, body }) => cases.confirmUser(body, browser),
   }),
   forAnybody.post('/auth/sessions', {
     body: namedObject('UserSignInRequest', loginFields('ada@merchant.example', 'Your password')),
-    errors: ['UNAUTHORIZED', 'FORBIDDEN'],
+    errors: ['UNAUTHORIZED'],
     answer: [200, 'Signed in, or a code is needed next', signedInSchema],
     operationId: 'signInUser',
     summary: 'Sign in with a cookie',

@@ -102,6 +102,8 @@ export interface UserSessionsTable {
   id: string;
   token: string;
   user_id: string;
+  /** What the session is for: the dashboard or a program. */
+  user_agent: string | null;
   expires_at: Date;
   created_at: Date;
 }
@@ -128,12 +130,18 @@ export interface UserSecondFactorsTable {
   locked_until: Date | null;
 }
 
-/** What a user who has not confirmed the e-mail address yet signed up for. */
+/** Before its address is confirmed there is no user. */
 export interface SignUpsTable {
-  user_id: string;
+  token_sha256: Buffer;
+  /** In lower case. */
+  email: string;
+  name: string;
+  password: string;
   company_name: string;
   currency: AccountCurrency;
+  wrong_passwords: Generated<number>;
   created_at: Generated<Date>;
+  expires_at: Date;
 }
 
 export interface MembersTable {

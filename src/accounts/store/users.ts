@@ -6,6 +6,7 @@ import type { AccountsDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { toAccount } from './accounts.ts';
+import { takeTurn } from './mail-turns.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
 
 export type UserRow = Selectable<UsersTable>;
@@ -68,16 +69,28 @@ export async function unlockUser(db: AccountsDb, userId: string): Promise<void> 
   await db.updateTable('users').set(UNLOCKED).where('id', '=', userId).execute();
 }
 
-/** An address that was never confirmed, with all links that were sent: the next sign-up starts from zero. */
-export const deleteUnconfirmed = (db: AccountsDb, email: string) =>
-  db.deleteFrom('users').where('email', '=', email).where('email_verified', '=', false).execute();
-
 export const insertSignUp = (db: AccountsDb, signUp: Insertable<SignUpsTable>) =>
   db.insertInto('sign_ups').values(signUp).execute();
 
-/** Undefined where it was taken before. */
-export const takeSignUp = (trx: AccountsDb, userId: string) =>
-  trx.deleteFrom('sign_ups').where('user_id', '=', userId).returningAll().executeTakeFirst();
+/** After so many wrong passwords its link works no more: guessing costs more than signing up again. */
+const MAX_WRONG_PASSWORDS = 10;
+
+/** undefined: it was confirmed, guessed at too often, or has expired. */
+export const findSignUp = (db: AccountsDb, tokenSha256: Buffer, now: Date) =>
+  db
+    .selectFrom('sign_ups')
+    .selectAll()
+    .where('token_sha256', '=', tokenSha256)
+    .where('expires_at', '>', now)
+    .where('wrong_passwords', '<', MAX_WRONG_PASSWORDS)
+    .executeTakeFirst();
+
+export const countWrongPassword = (db: AccountsDb, tokenSha256: Buffer) =>
+  db
+    .updateTable('sign_ups')
+    .set((eb) => ({ wrong_passwords: eb('wrong_passwords', '+', 1) }))
+    .where('token_sha256', '=', tokenSha256)
+    .execute();
 
 export interface NewUser {
   readonly email: string;
@@ -85,28 +98,44 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/**
- * A user who need not confirm the e-mail address, as an administrator or `npm start` makes one. A user who
- * has confirmed the address before keeps the id and begins anew, without sessions, links and second factor.
- */
-export async function beginUserAnew(
+/** Ends the sign-ups of the address. undefined: it has a user already, who stays as they are. */
+export async function insertUser(
   trx: AccountsDb,
   { email, name, passwordHash }: NewUser,
-): Promise<string> {
-  await deleteUnconfirmed(trx, email);
-  const { id } = await trx
+): Promise<string | undefined> {
+  await trx.deleteFrom('sign_ups').where('email', '=', email).execute();
+  const made = await trx
     .insertInto('users')
-    .values({ id: makeId('user', randomBytes(16).toString('hex')), email, name, email_verified: true })
-    .onConflict((conflict) =>
-      conflict.column('email').doUpdateSet({ name, email_verified: true, two_factor_enabled: false }),
-    )
+    .values({ id: makeId('user', randomBytes(16).toString('hex')), email, name })
+    .onConflict((conflict) => conflict.column('email').doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow();
-  await trx
+    .executeTakeFirst();
+  if (made) await setFirstPassword(trx, made.id, passwordHash);
+  return made?.id;
+}
+
+const setFirstPassword = (trx: AccountsDb, id: string, password: string) =>
+  trx
     .insertInto('user_credentials')
-    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password: passwordHash })
+    .values({ id, account_id: id, provider_id: 'credential', user_id: id, password })
     .onConflict((conflict) => conflict.columns(['user_id', 'provider_id']).doNothing())
     .execute();
+
+/**
+ * A user as an administrator or `npm start` makes one. A user who exists already keeps the id and begins
+ * anew, without sessions, links and second factor.
+ */
+export async function beginUserAnew(trx: AccountsDb, user: NewUser): Promise<string> {
+  const made = await insertUser(trx, user);
+  if (made !== undefined) return made;
+  const { email, name, passwordHash } = user;
+  const { id } = await trx
+    .updateTable('users')
+    .set({ name, two_factor_enabled: false })
+    .where('email', '=', email)
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await setFirstPassword(trx, id, passwordHash);
   await setPassword(trx, id, passwordHash);
   await endSessions(trx, id);
   await trx.deleteFrom('user_second_factors').where('user_id', '=', id).execute();
@@ -130,12 +159,6 @@ export async function setPassword(
   await unlockUser(trx, userId);
   await deleteLinks(trx, userId);
   return true;
-}
-
-/** False: the user is gone, or was confirmed before. */
-export async function markConfirmedUser(db: AccountsDb, userId: string): Promise<boolean> {
-  const confirm = db.updateTable('users').set({ email_verified: true }).where('id', '=', userId);
-  return (await confirm.where('email_verified', '=', false).executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 /** Waits for a transaction that changes it. */
@@ -271,13 +294,9 @@ export async function deleteInvitation(db: AccountsDb, accountId: string, id: st
   return (await one.executeTakeFirst()).numDeletedRows === 1n;
 }
 
-/** A user who signs up may open the mail only after a weekend. */
-const KEEP_UNCONFIRMED_MS = 7 * DAY_MS;
-
-/** Sessions and links that have ended, and users who never confirmed their address. */
+/** Sessions, links and sign-ups that have ended. */
 export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - KEEP_UNCONFIRMED_MS);
-  await db.deleteFrom('users').where('email_verified', '=', false).where('created_at', '<', before).execute();
+  await db.deleteFrom('sign_ups').where('expires_at', '<', now).execute();
   await db.deleteFrom('user_sessions').where('expires_at', '<', now).execute();
   await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
   const aDayAgo = new Date(now.getTime() - DAY_MS);
@@ -317,36 +336,35 @@ export const dropSession = (db: AccountsDb, token: string) =>
 
 /** Of one kind: enough for a user whose mail does not come, and no flood. */
 export const MAX_MAILS_AN_HOUR = 5;
+/** Of sign-ups, from all askers: strangers at three addresses do not keep the owner from signing up. */
+const MAX_SIGN_UP_MAILS_AN_HOUR = 20;
 /** Room for a large company; more would be a way to send mail to strangers. */
 export const MAX_INVITATIONS_A_DAY = 50;
 
+interface CountedMail {
+  readonly kind: MailKind;
+  readonly to: string;
+  /** Mails of this asker are counted apart. */
+  readonly askedFrom?: string | undefined;
+}
+
 /** By kind: a stranger who signs up with an address does not keep its owner from a new password. */
-export const takeMailTurn = (db: AccountsDb, kind: MailKind, address: string, now: Date): Promise<boolean> =>
-  takeTurn(db, `${kind} ${address.toLowerCase()}`, { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS }, now);
+export async function takeMailTurn(
+  db: AccountsDb,
+  { kind, to, askedFrom }: CountedMail,
+  now: Date,
+): Promise<boolean> {
+  const ofAll = `${kind} ${to.toLowerCase()}`;
+  const turn = { most: MAX_MAILS_AN_HOUR, withinMs: HOUR_MS };
+  if (askedFrom === undefined) return takeTurn(db, ofAll, turn, now);
+  return (
+    (await takeTurn(db, `${ofAll} from ${askedFrom}`, turn, now)) &&
+    takeTurn(db, ofAll, { ...turn, most: MAX_SIGN_UP_MAILS_AN_HOUR }, now)
+  );
+}
 
 export type MailKind = 'sign-up' | 'reset' | 'invitation';
 
 /** Counts an invitation, whatever becomes of it. False: the account may send no more within a day. */
 export const takeInvitationTurn = (db: AccountsDb, accountId: string, now: Date): Promise<boolean> =>
   takeTurn(db, `invitations of ${accountId}`, { most: MAX_INVITATIONS_A_DAY, withinMs: DAY_MS }, now);
-
-async function takeTurn(
-  db: AccountsDb,
-  what: string,
-  { most, withinMs }: { readonly most: number; readonly withinMs: number },
-  now: Date,
-): Promise<boolean> {
-  const isOver = sql<boolean>`mails_to.since < ${new Date(now.getTime() - withinMs)}`;
-  const { count } = await db
-    .insertInto('mails_to')
-    .values({ address_sha256: hash('sha256', what, 'buffer'), since: now, count: 1 })
-    .onConflict((conflict) =>
-      conflict.column('address_sha256').doUpdateSet({
-        since: sql`case when ${isOver} then excluded.since else mails_to.since end`,
-        count: sql`case when ${isOver} then 1 else mails_to.count + 1 end`,
-      }),
-    )
-    .returning('count')
-    .executeTakeFirstOrThrow();
-  return count <= most;
-}

@@ -15,10 +15,12 @@ import {
   isLockedOut,
 } from '../store/users.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
+import type { MailStops } from '../mail-stops.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
 import {
   cookieLine,
   cookieNames,
+  cookieToken,
   cookieValue,
   LOCK_MS,
   MAX_FAILED_LOGINS,
@@ -32,7 +34,8 @@ export interface UserDeps {
   readonly auth: Auth;
   readonly publicUrl: string;
   readonly environments: readonly Environment[];
-  readonly events: Pick<Events, 'personLockedOut'>;
+  readonly events: Pick<Events, 'personLockedOut' | 'mailsStopped'>;
+  readonly mailStops: Pick<MailStops, 'read'>;
   /** Sends it without waiting; returns it where nothing could be delivered and no money moves. */
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
@@ -100,12 +103,7 @@ export const sessionHeaders = (browser: BrowserRequest, publicUrl: string): Head
 
 /** The token that a cookie of the session holds before its signature. */
 export const tokenOf = (cookie: string | undefined, publicUrl: string): string =>
-  unsigned(cookieValue(cookie, cookieNames(publicUrl).session) ?? '');
-
-export function unsigned(value: string): string {
-  const text = decodeURIComponent(value);
-  return text.slice(0, Math.max(0, text.lastIndexOf('.')));
-}
+  cookieToken(cookie, cookieNames(publicUrl).session);
 
 export function only(cookie: string | undefined, name: string): string | undefined {
   const value = cookieValue(cookie, name);

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
-import { DAY_MS, type Clock } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { findPerson } from '../store/people.ts';
@@ -28,8 +28,6 @@ export interface AuthOptions {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-/** As long as a working day, so that a mail that was read in the evening still works in the morning. */
-const CONFIRM_MS = DAY_MS;
 const RESET_MS = 3_600_000;
 /** Each request restarts the idle time; it is written at most so often. */
 const IDLE_WRITTEN_EVERY_MS = 60_000;
@@ -112,7 +110,8 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
     ...TABLES,
     emailAndPassword: {
       enabled: true,
-      requireEmailVerification: true,
+      // Users are made by our own statements, once the address is known to be theirs (users.ts).
+      disableSignUp: true,
       minPasswordLength: MIN_PASSWORD_CHARACTERS,
       maxPasswordLength: 1_000,
       password: {
@@ -121,20 +120,11 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
       },
       resetPasswordTokenExpiresIn: RESET_MS / 1_000,
       revokeSessionsOnPasswordReset: true,
-      // A user who has not confirmed the address signs up again instead. An operator gets a new password from
-      // two administrators, never by mail.
+      // An operator gets a new password from two administrators, never by mail.
       sendResetPassword: async ({ user, token }) => {
-        if (user.emailVerified && !(await findPerson(db, { id: user.id })))
-          await put({ kind: 'reset', to: user.email, token });
+        if (!(await findPerson(db, { id: user.id }))) await put({ kind: 'reset', to: user.email, token });
       },
       onPasswordReset: ({ user }) => unlockUser(db, user.id),
-      onExistingUserSignUp: ({ user }) => put({ kind: 'known', to: user.email }),
-    },
-    emailVerification: {
-      expiresIn: CONFIRM_MS / 1_000,
-      sendOnSignUp: true,
-      sendVerificationEmail: ({ user, token }) =>
-        put({ kind: 'confirm', to: user.email, userId: user.id, token }),
     },
     // The one place that every session comes through.
     databaseHooks: {

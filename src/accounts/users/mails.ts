@@ -3,19 +3,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
+import type { MailStops } from '../mail-stops.ts';
 import type { Mailer } from '../port.ts';
+import { senderName } from '../sender-name.ts';
+import { admitStrangerMail } from '../store/mail-turns.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from '../store/users.ts';
 
-/** What a mail is made of. Its reader does not see `userId`. */
+/** What a mail is made of. */
 export type UserMail =
-  | { readonly kind: 'confirm'; readonly to: string; readonly userId: string; readonly token: string }
-  | { readonly kind: 'known'; readonly to: string }
+  | ({ readonly kind: 'confirm'; readonly to: string; readonly token: string } & SignedUp)
+  | ({ readonly kind: 'known'; readonly to: string } & SignedUp)
   | { readonly kind: 'reset'; readonly to: string; readonly token: string }
   | ({ readonly kind: 'invitation'; readonly to: string; readonly token: string } & Invited);
 
+interface SignedUp {
+  /** The bucket of the address that asked for it. */
+  readonly askedFrom: string;
+}
+
 interface Invited {
   readonly accountName: string;
-  readonly invitedBy: string;
 }
 
 /** Shown in answers only where nothing can be delivered and no money moves (npm start). */
@@ -34,15 +41,21 @@ const KINDS = {
   invitation: { page: 'invitation', countsAs: 'invitation' },
 } as const satisfies Record<UserMail['kind'], { readonly page: string; readonly countsAs: MailKind }>;
 
+export interface MailWords {
+  readonly publicUrl: string;
+  /** What we call ourselves. */
+  readonly us: string;
+}
+
 /** The mail as its reader sees it. */
-export function renderUserMail(mail: UserMail, publicUrl: string): SandboxMail {
+export function renderUserMail(mail: UserMail, { publicUrl, us }: MailWords): SandboxMail {
   const token = 'token' in mail ? `#token=${encodeURIComponent(mail.token)}` : '';
   const link = `${publicUrl}/dashboard/${KINDS[mail.kind].page}${token}`;
-  const { subject, before, after } = wordsOf(mail);
+  const { subject, before, after } = wordsOf(mail, us);
   return { to: mail.to, subject, text: [before, link, after].join('\n\n'), link };
 }
 
-function wordsOf(mail: UserMail): { subject: string; before: string; after: string } {
+function wordsOf(mail: UserMail, us: string): { subject: string; before: string; after: string } {
   switch (mail.kind) {
     case 'confirm':
       return {
@@ -64,18 +77,16 @@ function wordsOf(mail: UserMail): { subject: string; before: string; after: stri
         after: 'If you did not ask for this, ignore this mail: your password stays as it is.',
       };
     case 'invitation': {
-      const account = looksLikeLink(mail.accountName) ? 'an account' : mail.accountName;
+      const name = senderName(mail.accountName, us);
+      const sender = name === undefined ? us : `${us}, on behalf of “${name}”,`;
       return {
-        subject: `${mail.invitedBy} invites you to ${account}`,
-        before: `${mail.invitedBy} invites you to work with ${account}. Open this link within 7 days:`,
+        subject: 'An invitation to work with an account',
+        before: `${sender} invites you to work with ${name === undefined ? 'an account' : 'them'}. Open this link within 7 days:`,
         after: 'If you do not know the sender, ignore this mail: nothing happens.',
       };
     }
   }
 }
-
-/** Our mail must not carry a link of its maker to strangers. Mail programs make links of host names too. */
-const looksLikeLink = (name: string): boolean => /:\/\/|@|www\.|[\p{L}\d]\.\p{L}{2,}/iu.test(name);
 
 /** After the first try; then the user asks for another mail. */
 const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
@@ -83,10 +94,11 @@ const TRY_AGAIN_AFTER_MS = [2_000, 15_000];
 interface MailDeps {
   readonly db: AccountsDb;
   readonly clock: Clock;
-  readonly events: Pick<Events, 'userMailNotSent'>;
+  readonly events: Pick<Events, 'userMailNotSent' | 'strangerMailSent' | 'strangerMailHeld'>;
   /** undefined: no mail server is set. */
   readonly mailer: Mailer | undefined;
-  readonly publicUrl: string;
+  readonly words: MailWords;
+  readonly mailStops: Pick<MailStops, 'urlFor'>;
   /** Without a mail server, mails are shown in answers: anyone who requests one can read it. */
   readonly showsMails: boolean;
 }
@@ -96,30 +108,50 @@ interface MailDeps {
  * few seconds, and otherwise lost. The caller does not wait, so that an answer takes as long for an unknown
  * address.
  */
-export function createUserMails({ db, clock, events, mailer, publicUrl, showsMails }: MailDeps) {
+export function createUserMails({ db, clock, events, mailer, words, mailStops, showsMails }: MailDeps) {
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
+  /** Whoever is invited is not a user, or has not asked for it. */
+  const isHeld = async (mail: UserMail, requestId: string): Promise<boolean> => {
+    const { kind, to } = mail;
+    const refusal = kind === 'invitation' ? await admitStrangerMail(db, to, clock.now()) : undefined;
+    if (refusal !== undefined) events.strangerMailHeld({ kind: 'invitation', why: refusal });
+    if (refusal !== undefined) return true;
+    const askedFrom = 'askedFrom' in mail ? mail.askedFrom : undefined;
+    if (await takeMailTurn(db, { kind: KINDS[kind].countsAs, to, askedFrom }, clock.now())) return false;
+    const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour`;
+    events.userMailNotSent({ kind, requestId, detail });
+    return true;
+  };
   const deliver = async (via: Mailer, kind: UserMail['kind'], mail: SandboxMail, requestId: string) => {
     const { to, subject, text } = mail;
-    if (!(await takeMailTurn(db, KINDS[kind].countsAs, to, clock.now()).catch(() => false))) {
-      const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour, or they cannot be counted`;
-      events.userMailNotSent({ kind, requestId, detail });
-      return;
-    }
+    const stopUrl = kind === 'invitation' ? mailStops.urlFor(to) : undefined;
+    const stop = stopUrl === undefined ? '' : `\n\nIf you want no more such mail: ${stopUrl}`;
     for (const afterMs of [0, ...TRY_AGAIN_AFTER_MS]) {
       await pause(afterMs, undefined, { signal: closing.signal }).catch(() => undefined);
-      const sent = await via.send({ id: `${kind}-${requestId}`, to, subject, text });
+      const sent = await via.send({ id: `${kind}-${requestId}`, to, subject, text: text + stop, stopUrl });
+      if (sent.outcome === 'done' && kind === 'invitation') events.strangerMailSent({ kind });
       if (sent.outcome === 'done') return;
       events.userMailNotSent({ kind, requestId, detail: sent.detail });
       if (sent.outcome === 'refused' || closing.signal.aborted) return;
     }
   };
+  const admitAndDeliver = async (via: Mailer, mail: UserMail, rendered: SandboxMail, requestId: string) => {
+    const { kind } = mail;
+    const held = await isHeld(mail, requestId).catch(() => {
+      events.userMailNotSent({ kind, requestId, detail: 'mails cannot be counted' });
+      return true;
+    });
+    if (!held) await deliver(via, kind, rendered, requestId);
+  };
   return {
     send: (mail: UserMail, requestId: string): SandboxMail | undefined => {
-      const rendered = renderUserMail(mail, publicUrl);
+      const rendered = renderUserMail(mail, words);
       const { kind } = mail;
       if (mailer) {
-        const sending = deliver(mailer, kind, rendered, requestId).finally(() => underWay.delete(sending));
+        const sending = admitAndDeliver(mailer, mail, rendered, requestId).finally(() =>
+          underWay.delete(sending),
+        );
         underWay.add(sending);
       } else if (showsMails) return rendered;
       else events.userMailNotSent({ kind, requestId, detail: 'no mail server is set' });

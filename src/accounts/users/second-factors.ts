@@ -2,6 +2,7 @@
 import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { isDuplicate } from '../../platform/database/errors.ts';
 import { writeAudit } from '../store/audit.ts';
 import * as store from '../store/users.ts';
 import {
@@ -13,13 +14,12 @@ import {
   headersOf,
   sessionHeaders,
   tokenOf,
-  unsigned,
   only,
   cookiesFrom,
   refuseField,
 } from './better-auth-calls.ts';
 import { findVerificationUser } from './better-auth.ts';
-import { cookieNames, cookieValue } from './sessions.ts';
+import { cookieNames, cookieToken } from './sessions.ts';
 
 const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
 
@@ -42,8 +42,8 @@ export async function sendSecondFactor(
   // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
   // Who has sent the right password, if the time for the code is not over. The last wrong code ends the step.
-  const step = cookieValue(browser.cookie, cookieNames(publicUrl).secondStep);
-  const userId = step === undefined ? undefined : await findVerificationUser(deps.auth, unsigned(step));
+  const step = cookieToken(browser.cookie, cookieNames(publicUrl).secondStep);
+  const userId = step === '' ? undefined : await findVerificationUser(deps.auth, step);
   const attempt = { userId, address: browser.clientAddress };
   const hash = await store.findPasswordHash(db, userId ?? '');
   try {
@@ -91,7 +91,7 @@ export async function addSecondFactor(
   const headers = sessionHeaders(browser, deps.publicUrl);
   const made = await deps.auth.api
     .enableTwoFactor({ body: { password, method: 'totp' }, headers })
-    .catch(refuseWith('You have a second factor already: remove it first'));
+    .catch(refuseWith('You have a second factor already, or asked for one at this moment: remove it first'));
   if (made.method !== 'totp') throw new Error('a second factor of another kind was made');
   return { otpauthUri: made.totpURI, recoveryCodes: made.backupCodes };
 }
@@ -156,9 +156,10 @@ async function requireOwnCode(
   refuseField('code', 'is wrong');
 }
 
+/** The same where another request of the user was first. */
 const refuseWith =
   (details: string) =>
   (error: unknown): never => {
-    if (!isAPIError(error)) throw error;
+    if (!isAPIError(error) && !isDuplicate(error)) throw error;
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
   };

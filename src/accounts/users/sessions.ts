@@ -9,7 +9,8 @@ export const MAX_FAILED_LOGINS = 10;
 export const LOCK_MS = 15 * 60_000;
 
 export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
-export const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
+export const NOT_SIGNED_IN =
+  'E-mail address or password is wrong, the address is not confirmed yet, or signing in is not possible for now';
 
 /** From the password to the code. */
 export const SECOND_STEP_MS = 10 * 60_000;
@@ -23,15 +24,29 @@ export function cookieNames(publicUrl: string) {
 /** Whether browsers reach us by https. */
 export const isSecure = (publicUrl: string): boolean => publicUrl.startsWith('https:');
 
-/** The value of the first cookie of this name, as the browser sent it. */
+/** What better-auth writes: a token and its signature, percent-encoded. Nothing else reaches Postgres. */
+const READABLE = /^(?:[\w.~!*'()-]|%[2-7][\dA-F])*$/i;
+
+/** The value of the first cookie of this name, as the browser sent it; undefined if it cannot be ours. */
 export function cookieValue(cookie: string | undefined, name: string): string | undefined {
+  const value = sentValue(cookie, name);
+  return value !== undefined && READABLE.test(value) ? value : undefined;
+}
+
+/** The token that a cookie holds before its signature; empty without such a cookie. */
+export function cookieToken(cookie: string | undefined, name: string): string {
+  const text = decodeURIComponent(cookieValue(cookie, name) ?? '');
+  return text.slice(0, Math.max(0, text.lastIndexOf('.')));
+}
+
+function sentValue(cookie: string | undefined, name: string): string | undefined {
   const parts = (cookie ?? '').split(';').map((part) => part.trim());
   return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** Whether the request has one of our cookies. */
 export function hasCookie(cookie: string | undefined, publicUrl: string): boolean {
-  return Object.values(cookieNames(publicUrl)).some((name) => (cookieValue(cookie, name) ?? '') !== '');
+  return Object.values(cookieNames(publicUrl)).some((name) => (sentValue(cookie, name) ?? '') !== '');
 }
 
 /** No script can read it, and no other site can have it sent. An empty value removes the cookie. */

@@ -1,11 +1,12 @@
 /** Signing up and in, and what users do about themselves, by better-auth (better-auth.ts). */
 import type { Bound } from '../../platform/bind.ts';
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
-import { verifyJWT } from 'better-auth/crypto';
 import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
+import { DAY_MS } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import { addressBucket } from '../../platform/http/addresses.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { createAccount } from '../manage-accounts.ts';
@@ -17,6 +18,7 @@ import {
 } from '../../domain/member-roles.ts';
 import { writeAudit } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
+import { insertMailStop } from '../store/mail-turns.ts';
 import * as store from '../store/users.ts';
 import type { InvitationRow } from '../store/users.ts';
 import {
@@ -77,57 +79,74 @@ export const userUseCases = {
   requestPasswordReset,
   resetPassword,
   acceptInvitation,
+  canStopMails: ({ mailStops }: UserDeps, token: string) => mailStops.read(token) !== undefined,
+  stopMails,
 };
 
 export type UserCases = Bound<typeof userUseCases>;
 
-/** The same answer after the same work for every address. Throws VALIDATION_ERROR for a weak password. */
+/** As long as a working day, so that a mail that was read in the evening still works in the morning. */
+const CONFIRM_MS = DAY_MS;
+const TOKEN_BYTES = 32;
+
+/**
+ * The same answer after the same work for every address. Several sign-ups of one address wait side by side,
+ * so that nobody keeps its owner from signing up. Throws VALIDATION_ERROR for a weak password.
+ */
 async function signUp(
   deps: UserDeps,
   { email: given, password, name, companyName, currency }: SignUp,
-  { requestId, ...browser }: BrowserRequest & { readonly requestId: string },
+  { requestId, clientAddress }: BrowserRequest & { readonly requestId: string },
 ): Promise<SandboxMail | undefined> {
   const email = given.toLowerCase();
   refuseWeak('password', password, { email, name });
-  const { db, auth } = deps;
-  await store.deleteUnconfirmed(db, email);
-  const call = { body: { email, password, name }, headers: headersOf(browser) };
-  const { mails } = await collectMails(() => auth.api.signUpEmail(call));
-  const [mail] = mails;
-  if (mail?.kind === 'confirm')
-    await store.insertSignUp(db, { user_id: mail.userId, company_name: companyName, currency });
-  return mail && deps.sendMail(mail, requestId);
+  const { db, clock } = deps;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const known = await store.findUser(db, { email });
+  await store.insertSignUp(db, {
+    token_sha256: hash('sha256', token, 'buffer'),
+    ...{ email, name, password: await hashPassword(deps, password), company_name: companyName, currency },
+    expires_at: new Date(clock.now().getTime() + CONFIRM_MS),
+  });
+  const mail = { to: email, askedFrom: addressBucket(clientAddress) };
+  return deps.sendMail(known ? { kind: 'known', ...mail } : { kind: 'confirm', ...mail, token }, requestId);
 }
 
+const hashPassword = async ({ auth }: UserDeps, password: string): Promise<string> =>
+  (await auth.$context).password.hash(password);
+
 /**
- * Makes the account. The link shows who reads the mailbox, the password who signed up: only where both are
- * one person is the address theirs. Throws VALIDATION_ERROR for a link that is wrong, was used or has
- * expired; UNAUTHORIZED for a wrong password, which counts like a failed sign-in.
+ * Makes the user and the account. The link shows who reads the mailbox, the password who signed up: only
+ * where both are one person is the address theirs. Throws VALIDATION_ERROR for a link that is wrong, was used
+ * or has expired; UNAUTHORIZED for a wrong password, ten of which void the link.
  */
 async function confirmUser(
   deps: UserDeps,
   { token, password }: { readonly token: string; readonly password: string },
   browser: BrowserRequest,
 ): ReturnType<typeof signIn> {
-  const { db, auth } = deps;
-  const { secret } = await auth.$context;
-  const link = await verifyJWT<{ userId?: unknown }>(token, secret);
-  const user = typeof link?.userId === 'string' ? await store.findUser(db, { id: link.userId }) : undefined;
-  if (!user || user.email_verified) return refuseLink();
-  await requirePassword(deps, user, { password, otherwise: NOT_THE_PASSWORD }, browser);
+  const { db, auth, clock } = deps;
+  const tokenSha256 = hash('sha256', token, 'buffer');
+  const signedUp = await store.findSignUp(db, tokenSha256, clock.now());
+  if (!signedUp) return refuseLink();
+  const { email, name, password: passwordHash, company_name: companyName, currency } = signedUp;
+  const { verify } = (await auth.$context).password;
+  if (!(await verify({ hash: passwordHash, password }))) {
+    await store.countWrongPassword(db, tokenSha256);
+    const detail = { address: browser.clientAddress, signUp: true };
+    await writeAudit(db, { actor: email, action: 'session.refuse', subject: 'unknown', detail });
+    throw new DomainError('UNAUTHORIZED', NOT_THE_PASSWORD);
+  }
   await db.transaction().execute(async (trx) => {
-    // By its id: a later sign-up with the same address is another user.
-    if (!(await store.markConfirmedUser(trx, user.id))) refuseLink();
-    const signedUp = await store.takeSignUp(trx, user.id);
-    if (!signedUp) return;
-    const { company_name: name, currency } = signedUp;
-    const { id, email } = user;
-    const account = { type: 'MERCHANT', plan: 'STANDARD', name, email, currency } as const;
+    const userId = await store.insertUser(trx, { email, name, passwordHash });
+    // Another sign-up of the address, or an invitation, was first.
+    if (userId === undefined) return refuseLink();
+    const account = { type: 'MERCHANT', plan: 'STANDARD', name: companyName, email, currency } as const;
     const accountId = await createAccount(trx, account, email);
-    await store.insertMember(trx, { account_id: accountId, user_id: id, role: 'OWNER' });
-    await writeAudit(trx, { actor: email, action: 'user.confirm', subject: id, detail: { accountId } });
+    await store.insertMember(trx, { account_id: accountId, user_id: userId, role: 'OWNER' });
+    await writeAudit(trx, { actor: email, action: 'user.confirm', subject: userId, detail: { accountId } });
   });
-  return signIn(deps, { email: user.email, password }, browser);
+  return signIn(deps, { email, password }, browser);
 }
 
 function refuseLink(cause?: unknown): never {
@@ -138,8 +157,7 @@ function refuseLink(cause?: unknown): never {
 
 /**
  * Throws UNAUTHORIZED: an unknown address, a wrong password, and a user who is locked out or disabled get the
- * same answer after the same work, so that addresses cannot be probed. Throws FORBIDDEN for the right
- * password of a user who has not confirmed the address. Programs are operators' alone.
+ * same answer after the same work, so that addresses cannot be probed. Programs are operators' alone.
  */
 export async function signIn(
   deps: UserDeps,
@@ -170,8 +188,6 @@ export async function signIn(
     return { cookies: cookiesFrom(headers, publicUrl), secondFactor };
   } catch (error) {
     if (!isAPIError(error)) throw error;
-    if (error.body?.code === 'EMAIL_NOT_VERIFIED')
-      throw new DomainError('FORBIDDEN', 'Confirm your e-mail address first: open the link in the mail');
     const failed = { email: isVisible ? email : NOBODY, userId: user?.id, address: browser.clientAddress };
     await recordFailure(deps, failed);
     throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
@@ -332,34 +348,47 @@ async function acceptInvitation(
   if (!invitation) return refuseLink();
   const { account_id: accountId, email } = invitation;
   const known = await store.findUser(db, { email });
-  if (known?.email_verified) {
-    await join(db, invitation, known.id);
-    return { accountId, isSignedIn: false, cookies: [] };
-  }
-  if (name === undefined || password === undefined)
-    return refuseField(name === undefined ? 'name' : 'password', 'is required');
-  refuseWeak('password', password, { email, name });
-  await store.deleteUnconfirmed(db, email);
-  // The mail that this would send is not needed: the invitation came by mail.
-  const call = { body: { email, password, name }, headers: headersOf({ ...browser, cookie: undefined }) };
-  const { result } = await collectMails(() => deps.auth.api.signUpEmail(call));
-  // Where another person signed up with the address at this moment, no user has the id.
-  const made = await store.findUser(db, { id: result.user.id });
-  if (!made) return refuseLink();
-  await join(db, invitation, made.id);
-  const { cookies } = await signIn(deps, { email, password }, browser);
-  return { accountId, isSignedIn: true, cookies };
+  if (!known) {
+    if (name === undefined || password === undefined)
+      return refuseField(name === undefined ? 'name' : 'password', 'is required');
+    refuseWeak('password', password, { email, name });
+    const isNew = await join(db, invitation, {
+      email,
+      name,
+      passwordHash: await hashPassword(deps, password),
+    });
+    if (isNew) {
+      const { cookies } = await signIn(deps, { email, password }, browser);
+      return { accountId, isSignedIn: true, cookies };
+    }
+  } else await join(db, invitation);
+  return { accountId, isSignedIn: false, cookies: [] };
 }
 
-async function join(db: AccountsDb, invitation: InvitationRow, userId: string): Promise<void> {
+/** Returns whether it made the user. Throws VALIDATION_ERROR where the link was used at this moment. */
+function join(db: AccountsDb, invitation: InvitationRow, newUser?: store.NewUser): Promise<boolean> {
   const { account_id: accountId, email, role, invited_by: invitedBy } = invitation;
-  await db.transaction().execute(async (trx) => {
+  return db.transaction().execute(async (trx) => {
     if (!(await store.deleteInvitation(trx, accountId, invitation.id))) refuseLink();
-    await store.markConfirmedUser(trx, userId);
+    const made = newUser && (await store.insertUser(trx, newUser));
+    const userId = made ?? (await store.findUser(trx, { email }))?.id;
+    if (userId === undefined) return refuseLink();
     await store.insertMember(trx, { account_id: accountId, user_id: userId, role });
     const detail = { accountId, role, invitedBy };
     await writeAudit(trx, { actor: email, action: 'member.join', subject: userId, detail });
+    return made !== undefined;
   });
+}
+
+/** False for a token that is not ours. */
+async function stopMails(
+  { db, events, mailStops }: UserDeps,
+  token: string,
+  { requestId }: { readonly requestId: string },
+): Promise<boolean> {
+  const address = mailStops.read(token);
+  if (address && (await insertMailStop(db, address))) events.mailsStopped({ requestId });
+  return address !== undefined;
 }
 
 function refuseWeak(field: string, password: string, person: Pick<SignUp, 'email' | 'name'>): void {

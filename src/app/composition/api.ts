@@ -4,7 +4,7 @@ import { createPasswords } from '../../accounts/users/passwords.ts';
 import { createRequestLog } from '../../accounts/keys/request-log.ts';
 import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
-import { MAX_TEST_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
+import { MAX_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
 import type { WorldConfig } from '../config/config.ts';
 import { requireRanges } from '../../platform/http/addresses.ts';
 import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
@@ -24,7 +24,7 @@ import { createWorldUseCases } from './world-use-cases.ts';
 
 export function composeApi(context: ProcessContext) {
   const { config, secrets, logger } = context;
-  const events = createEvents(logger);
+  const events = createEvents(logger, undefined, context.metrics?.people);
   const redis = composeRedisServices(config, secrets, logger);
   const accountsDb = openAccounts(context);
   const pollDb = openAccounts(context, { maxConnections: 1, purpose: 'keys' });
@@ -126,7 +126,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
       unpaidLimits: context.config.unpaidLimits,
       travellerEmails: {
         isAvailable: context.secrets.mail !== undefined,
-        maxADay: environment === 'test' ? MAX_TEST_EMAILS_A_DAY : null,
+        maxADay: MAX_EMAILS_A_DAY[environment],
       },
     },
     idSecret: Buffer.from(context.secrets.idSecret),

@@ -20,6 +20,7 @@ export function openConnections(context: ProcessContext, world: WorldConfig, red
   const events = createEvents(
     context.logger.child({ environment: world.environment }),
     context.metrics?.world(world.environment),
+    context.metrics?.people,
   );
   const temporal = openTemporal(context, world, events);
   const supplier = composeSupplier(context, world, redis);

@@ -4,6 +4,7 @@ import { memberUseCases, type MemberCases, type MemberDeps } from '../../account
 import type { Passwords } from '../../accounts/users/passwords.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { deleteEndedSignIns } from '../../accounts/store/users.ts';
+import { nameOfBrand } from '../../accounts/sender-name.ts';
 import { createUserMails } from '../../accounts/users/mails.ts';
 import { userUseCases, type UserCases } from '../../accounts/users/users.ts';
 import type { Environment } from '../../domain/account.ts';
@@ -14,7 +15,7 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, type Bound } from '../../platform/bind.ts';
-import { composeMailer, type composeWebhooks } from './webhooks.ts';
+import { composeMailer, composeMailStops, type composeWebhooks } from './webhooks.ts';
 
 const memberKeyUseCases = { createKey: createMemberKey };
 
@@ -39,7 +40,11 @@ export function composeUsers(
   { db, clock, events, passwords, worlds }: UsersDeps,
 ) {
   const { publicUrl, brand, showsMails, apiKeyLifeDays: lifeDays } = config;
-  const mails = createUserMails({ db, clock, events, mailer: composeMailer(secrets), publicUrl, showsMails });
+  const mailStops = composeMailStops({ config, secrets });
+  const mails = createUserMails({
+    ...{ db, clock, events, mailStops, showsMails, mailer: composeMailer(secrets) },
+    words: { publicUrl, us: nameOfBrand(brand) },
+  });
   const worldOf = (environment: Environment): ForKeys => {
     const world = worlds.get(environment);
     if (!world)
@@ -63,7 +68,16 @@ export function composeUsers(
     onError: (detail) => events.signInFailed({ detail }),
   });
   const environments = [...worlds.keys()];
-  const deps: UserDeps = { db, clock, auth, publicUrl, environments, events, sendMail: mails.send };
+  const deps: UserDeps = {
+    db,
+    clock,
+    auth,
+    publicUrl,
+    environments,
+    events,
+    mailStops,
+    sendMail: mails.send,
+  };
   const useCases: UserUseCases = {
     auth: bindAll(deps, userUseCases),
     account: {

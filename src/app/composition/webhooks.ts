@@ -1,4 +1,5 @@
 /** Webhooks to the merchants of one environment, and mail to owners for what no webhook can report. */
+import { createMailStops } from '../../accounts/mail-stops.ts';
 import type { Mailer } from '../../accounts/port.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -40,6 +41,14 @@ export function composeWebhookEngine(
     onNotHandedOver: events.webhooksNotHandedOver,
   });
 }
+
+export const composeMailStops = ({
+  config,
+  secrets,
+}: {
+  readonly config: Config;
+  readonly secrets: Secrets;
+}) => createMailStops({ idSecret: Buffer.from(secrets.idSecret), publicUrl: config.publicUrl });
 
 /** undefined while no mail server is set. */
 export function composeMailer({ mail }: Secrets): Mailer | undefined {

@@ -2,6 +2,7 @@
 import { notifyExpiring } from '../../../activities/esims/refresh-esims.ts';
 import { createActivities } from '../../../activities/index.ts';
 import type { Environment } from '../../domain/account.ts';
+import { nameOfBrand } from '../../accounts/sender-name.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
@@ -26,7 +27,7 @@ import { composeTerms, openConnections } from './connections.ts';
 import { systemClock, type ProcessContext } from './context.ts';
 import type { RedisServices } from './redis-services.ts';
 import { composeRateSources, scenarioOf } from './vendors.ts';
-import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+import { composeMailer, composeMailStops, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 
 export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 
@@ -130,7 +131,12 @@ function composeSending(context: ProcessContext, environment: Environment, sweep
       limits: context.config.webhookLimits,
       random: Math.random,
     },
-    notices: { environment, mailer: composeMailer(context.secrets) },
+    notices: {
+      environment,
+      mailer: composeMailer(context.secrets),
+      us: nameOfBrand(context.config.brand),
+      mailStops: composeMailStops(context),
+    },
   };
 }
 

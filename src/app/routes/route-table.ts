@@ -1,4 +1,5 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
+import { mailStopRoutes } from '../../accounts/http/mail-stop.ts';
 import { ownAccountRoutes } from '../../accounts/http/own-account.ts';
 import { authRoutes } from '../../accounts/http/signing-in.ts';
 import { changeRoutes } from '../../catalogue/http/changes.ts';
@@ -66,6 +67,7 @@ export function createRouteTable(info: {
     ...within('auth', authRoutes),
     ...within('account', ownAccountRoutes),
   ];
+  const forAnybody: readonly Route<UserUseCases>[] = [...within('auth', mailStopRoutes)];
   const fromElsewhere: readonly Route<WorldUseCases>[] = [
     ...within('payments', returnPageRoutes),
     ...within('esims', installPageRoutes),
@@ -78,7 +80,13 @@ export function createRouteTable(info: {
     ...EVENTS[event],
     body: eventBodySchema(event),
   }));
-  return [...api, ...docsRoutes(api, { ...info, events, examples }), ...fromElsewhere, ...opsRoutes(info)];
+  return [
+    ...api,
+    ...docsRoutes(api, { ...info, events, examples }),
+    ...fromElsewhere,
+    ...forAnybody,
+    ...opsRoutes(info),
+  ];
 }
 
 const DOCUMENT_PATHS = { api: '/api/openapi.json', ops: '/ops/openapi.json' } as const;

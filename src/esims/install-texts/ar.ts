@@ -157,8 +157,10 @@ export const ar: InstallTexts = {
   email: {
     subject: (item) => `شريحة eSIM الخاصة بك: ${item}`,
     sent: (sender, item) => `أرسل إليك ${sender} شريحة eSIM: ${item}.`,
+    onBehalfOf: (us, name) => `${us} نيابةً عن «${name}»`,
     open: 'افتح هذا الرابط على الهاتف الذي سيستخدمها واتبع الخطوات:',
     personal: 'هذا الرابط شخصي: لا تشاركه مع أحد.',
+    stop: 'إذا كنت لا تعرف المرسل أو لا تريد مزيدًا من هذه الرسائل:',
     test: 'هذا اختبار. الشريحة لا تعمل.',
   },
 };

@@ -171,8 +171,10 @@ export const en: InstallTexts = {
   email: {
     subject: (item) => `Your eSIM: ${item}`,
     sent: (sender, item) => `${sender} has sent you an eSIM: ${item}.`,
+    onBehalfOf: (us, name) => `${us}, on behalf of “${name}”,`,
     open: 'Open this link on the phone that will use it, and follow the steps:',
     personal: 'The link is personal: do not share it.',
+    stop: 'If you do not know the sender, or want no more such mail:',
     test: 'This is a test. The eSIM does not work.',
   },
 };

@@ -82,8 +82,12 @@ export interface InstallTexts {
   readonly email: {
     readonly subject: (packageName: string) => string;
     readonly sent: (sender: string, packageName: string) => string;
+    /** Who sends it: we, for a merchant. */
+    readonly onBehalfOf: (us: string, name: string) => string;
     readonly open: string;
     readonly personal: string;
+    /** Before the link that stops such mail. */
+    readonly stop: string;
     readonly test: string;
   };
 }

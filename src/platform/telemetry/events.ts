@@ -5,7 +5,13 @@
 import type { Environment } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Logger } from './logger.ts';
-import type { Metrics, SupplierEventVerdict, UNVERIFIED_REQUESTS, WorldMetrics } from './metrics.ts';
+import type {
+  Metrics,
+  PeopleMetrics,
+  SupplierEventVerdict,
+  UNVERIFIED_REQUESTS,
+  WorldMetrics,
+} from './metrics.ts';
 
 interface ReconciledFields {
   readonly runId: string;
@@ -19,14 +25,14 @@ export type EventLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** With `metrics` the events of an environment are counted as well. */
-export function createEvents(log: EventLog, metrics?: WorldMetrics) {
+/** With `metrics` the events of an environment are counted as well, with `people` those of people. */
+export function createEvents(log: EventLog, metrics?: WorldMetrics, people?: PeopleMetrics) {
   return {
     ...purchaseEvents(log, metrics),
     ...gatewayEvents(log, metrics),
     ...webhookEvents(log, metrics),
     ...supplierEvents(log, metrics),
-    ...maintenanceEvents(log),
+    ...maintenanceEvents(log, people),
     /** The error names the key, and nothing of the payload. */
     temporalPayloadUnreadable: ({ message: detail }: Error) => {
       log.error({ detail }, 'a payload in Temporal is unreadable');
@@ -203,10 +209,19 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
 
 type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'ms';
 
-function maintenanceEvents(log: EventLog) {
+function maintenanceEvents(log: EventLog, people: PeopleMetrics | undefined) {
   const { info, warn, error } = linesOf(log);
   return {
     personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
+    /** To somebody who is not a user. */
+    strangerMailSent: info<'kind'>('mail to a stranger sent', ({ kind }) =>
+      people?.strangerMail({ kind, outcome: 'sent' }),
+    ),
+    strangerMailHeld: warn<'kind' | 'why'>('mail to a stranger not sent', ({ kind, why }) =>
+      people?.strangerMail({ kind, outcome: why }),
+    ),
+    /** By the link in such a mail. */
+    mailsStopped: warn<'requestId'>('a stranger wants no more mail', () => people?.mailsStopped()),
     /** Without the e-mail address: the request id identifies the request. */
     userMailNotSent: warn<'kind' | 'requestId' | 'detail'>('a mail to a user was not sent'),
     signInFailed: error<'detail'>('signing in failed on our side'),

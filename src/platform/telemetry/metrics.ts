@@ -7,6 +7,8 @@ import type { Environment } from '../../domain/account.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 /** What happens in one environment, for the events that count. */
+/** For events about people. */
+export type PeopleMetrics = Metrics['people'];
 export type WorldMetrics = ReturnType<Metrics['world']>;
 /** Kinds of work that have a part of a vendor's allowance each. */
 export type VendorWork =
@@ -110,6 +112,7 @@ export function createMetrics({
       vendors.observe({ environment, vendor, status }, ms / 1000);
     },
     world: createWorldMetrics(registry),
+    people: createPeopleMetrics(registry),
     http: {
       answered: (answer: { route: string; method: string; status: number; durationMs: number }) => {
         const { route, status, durationMs } = answer;
@@ -133,6 +136,26 @@ function makersOn(registry: Registry) {
       buckets: number[],
       labelNames: readonly Label[],
     ) => new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
+
+/** Why a mail to somebody who is not a user was not sent, or that it was. */
+const STRANGER_MAIL_OUTCOMES = ['sent', 'limited', 'stopped', 'not-a-member'] as const;
+
+/** People who sign in, and mail to people who do not. Each is counted from the start, for alerts. */
+function createPeopleMetrics(registry: Registry) {
+  const { counter } = makersOn(registry);
+  const mails = counter(
+    'simway_stranger_mails_total',
+    'Mails to people who are not users, by what became of them',
+    ['kind', 'outcome'],
+  );
+  for (const kind of ['invitation', 'traveller'])
+    for (const outcome of STRANGER_MAIL_OUTCOMES) mails.inc({ kind, outcome }, 0);
+  const stops = counter('simway_mail_stops_total', 'Addresses whose owners want no more mail', []);
+  return {
+    strangerMail: (mail: { kind: string; outcome: string }) => mails.inc(mail),
+    mailsStopped: () => stops.inc(),
   };
 }
 

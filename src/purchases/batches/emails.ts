@@ -4,30 +4,41 @@
  */
 import { MINUTE_MS } from '../../domain/clock.ts';
 import type { Environment } from '../../domain/account.ts';
+import { senderName } from '../../accounts/sender-name.ts';
 import { TEXTS, type Language } from '../../esims/install-texts/languages.ts';
 
 export interface InstallEmail {
-  /** The merchant's name. */
+  /** Our name, and the merchant's: it is shown in quotes after ours, or not at all. */
+  readonly us: string;
   readonly sender: string;
   readonly packageName: string;
   readonly url: string;
+  /** Ends such mail to the traveller. */
+  readonly stopUrl: string;
   readonly language: Language;
 }
 
 export function installEmailText(email: InstallEmail, environment: Environment) {
   const words = TEXTS[email.language].email;
-  const [sender, item] = [oneLine(email.sender), oneLine(email.packageName)];
+  const { us, packageName: item } = email;
+  const name = senderName(email.sender, us);
+  const sender = name === undefined ? us : words.onBehalfOf(us, name);
   const isTest = environment === 'test';
-  const lines = [words.sent(sender, item), '', words.open, email.url, '', words.personal];
+  const lines = [
+    words.sent(sender, item),
+    '',
+    words.open,
+    email.url,
+    '',
+    words.personal,
+    '',
+    words.stop,
+    email.stopUrl,
+  ];
   return {
     subject: `${words.subject(item)}${isTest ? ' (test)' : ''}`,
     text: `${[...lines, ...(isTest ? ['', words.test] : [])].join('\n')}\n`,
   };
-}
-
-/** Keeps a name on one line: text on a line of its own would look like ours. */
-function oneLine(name: string): string {
-  return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 /** The last one repeats, so that an e-mail is sent within an hour of mail working again. */

@@ -6,10 +6,10 @@ import type { Language } from '../../esims/install-texts/languages.ts';
 /** Of an account, with rows that have not begun: 2,500 purchases, more than 20 minutes of work ahead. */
 export const MAX_BEGINNING_BATCHES = 5;
 /**
- * Sandbox money buys any number of eSIMs: it must not send mail to strangers without a limit. Two batches of
- * the largest size.
+ * E-mails to travellers of an account: money of the sandbox is free, and a stolen key must not send mail to
+ * strangers without a limit. Two and ten batches of the largest size.
  */
-export const MAX_TEST_EMAILS_A_DAY = 1_000;
+export const MAX_EMAILS_A_DAY = { test: 1_000, live: 5_000 } as const;
 
 /** Longer than any trip is planned ahead; the address is kept until then. */
 export const MAX_SEND_AHEAD_MS = 366 * DAY_MS;

@@ -6,6 +6,7 @@ import type { Language } from '../../esims/install-texts/languages.ts';
 
 export interface LeasedEmail {
   readonly batchId: string;
+  readonly accountId: string;
   readonly rowNumber: number;
   readonly transactionId: string;
   readonly email: string;
@@ -33,7 +34,7 @@ export async function leaseEmail(db: WorldDb, now: Date, leaseMs: number): Promi
           order by email_next_at limit 1 for update skip locked)
       returning *
     )
-    select leased.job_id as "batchId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
+    select leased.job_id as "batchId", jobs.account_id as "accountId", leased.row_number as "rowNumber", leased.transaction_id as "transactionId",
            leased.email, leased.language, jobs.sender_name as sender, esims.package_name as "packageName",
            esims.id as "esimId", esims.status in ('EXPIRED', 'CANCELLED', 'FAILED') as "isOver",
            leased.email_due_at as "dueAt", leased.email_attempts as attempts

@@ -22,7 +22,7 @@ export interface NewBatch {
   /** Of batches that have not begun all their rows. */
   readonly maxBeginning: number;
   /** E-mails that an account may ask for within a day; null: any number. */
-  readonly maxEmailsADay: number | null;
+  readonly maxEmailsADay: number;
 }
 
 /** Its workflow starts at once. The sweep starts it if that failed. */
@@ -43,8 +43,7 @@ export async function insertBatch(
   const emails = rows.filter(({ email }) => email !== undefined).length;
   const before = await countBefore(trx, accountId, now);
   if (before.beginning >= batch.maxBeginning) return 'too-many-batches';
-  if (emails > 0 && maxEmailsADay !== null && before.emails + emails > maxEmailsADay)
-    return 'too-many-emails';
+  if (emails > 0 && before.emails + emails > maxEmailsADay) return 'too-many-emails';
   return insertJob(
     trx,
     {

@@ -30,13 +30,19 @@ export function createSmtpMailer({ url, from, timeLimitMs = TIME_LIMIT_MS }: Smt
   });
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
-    send: async ({ id, ...mail }) => {
+    send: async ({ id, stopUrl, ...mail }) => {
       const sending = transport.sendMail({
         ...mail,
         from,
         messageId: `<${id}@${domain}>`,
-        // Suppresses out-of-office replies.
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: {
+          // Suppresses out-of-office replies.
+          'Auto-Submitted': 'auto-generated',
+          // RFC 8058: mail programs show a button.
+          ...(stopUrl === undefined
+            ? {}
+            : { 'List-Unsubscribe': `<${stopUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+        },
       });
       const sent = await inTime(
         sending.then((): MailOutcome => ({ outcome: 'done' }), outcomeOf),

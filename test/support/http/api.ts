@@ -10,6 +10,7 @@ import type { LimitVerdict } from '../../../src/platform/rate-limiter.ts';
 import { createExamples, type ExampleName } from './examples.ts';
 import { keyOf, openShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/app/composition/ops-use-cases.ts';
+import type { UserUseCases } from '../../../src/app/composition/user-use-cases.ts';
 import { createRouteTable } from '../../../src/app/routes/route-table.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
@@ -96,6 +97,8 @@ export async function startApi(
     readonly live?: boolean;
     /** The use cases under /ops; none without. */
     readonly ops?: OpsUseCases;
+    /** Users of the dashboard; none without. */
+    readonly users?: UserUseCases;
     readonly settings?: Partial<AppSettings>;
     readonly server?: Partial<ServerOptions>;
     /** The folder of the built dashboard; it is not served without. */
@@ -112,7 +115,11 @@ export async function startApi(
   const shop = await openShop({ live: options.live ?? false, log: logger, metrics });
   const routes = createRouteTable({ version: '1.2.3', brand: 'simway' });
   const app = buildApp({
-    useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
+    useCases: {
+      ...shop.useCases,
+      ...(options.ops ? { ops: options.ops } : {}),
+      ...(options.users ? { users: options.users } : {}),
+    },
     rateLimiter: limiter,
     events: createHttpEvents({ logger, metrics: metrics.http }),
     settings: {

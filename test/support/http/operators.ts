@@ -5,6 +5,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { deviceLoginUseCases } from '../../../src/accounts/operators/device-logins.ts';
+import { createMailStops } from '../../../src/accounts/mail-stops.ts';
 import { peopleUseCases } from '../../../src/accounts/operators/people.ts';
 import { createAuth, signingSecret } from '../../../src/accounts/users/better-auth.ts';
 import { createPasswords } from '../../../src/accounts/users/passwords.ts';
@@ -66,7 +67,8 @@ export function openOperators(
   const auth = createAuth({ db, clock, passwords, secret: SECRET, publicUrl, issuer: 'Simway', onError });
   const deps = {
     ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
-    events: { personLockedOut: nothing },
+    mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
+    events: { personLockedOut: nothing, mailsStopped: nothing },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);

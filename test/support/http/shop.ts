@@ -18,7 +18,7 @@ import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tabl
 import type { AccountsDatabase } from '../../../src/platform/database/tables.ts';
 import type { UseCases, WorldUseCases } from '../../../src/app/composition/use-cases.ts';
 import { createWorldUseCases } from '../../../src/app/composition/world-use-cases.ts';
-import { MAX_TEST_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
+import { MAX_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
 import { requireRanges } from '../../../src/platform/http/addresses.ts';
 import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
@@ -347,7 +347,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
         get isAvailable() {
           return vendors.sendsEmails;
         },
-        maxADay: MAX_TEST_EMAILS_A_DAY,
+        maxADay: MAX_EMAILS_A_DAY.test,
       },
     },
     idSecret,
