@@ -14,7 +14,21 @@ export const prices = ({ role }: World) => sql`
     ngn_increment_bps integer not null check (ngn_increment_bps between 0 and 100000),
     set_by text not null,
     reason text not null,
+    -- The second of two people. Settings of one person are judged against the last ones of two.
+    confirmed_by text,
     valid_from timestamptz not null default now()
+  );
+  -- Settings that wait for a second person. Once confirmed, they are the row \`settings_id\`.
+  create table proposed_prices (
+    id bigint generated always as identity primary key,
+    before_id text not null references pricing_settings (id),
+    user_markup_bps integer not null check (user_markup_bps between 0 and 100000),
+    merchant_markup_bps integer not null check (merchant_markup_bps between 0 and 100000),
+    ngn_increment_bps integer not null check (ngn_increment_bps between 0 and 100000),
+    proposed_by text not null,
+    proposed_reason text not null,
+    proposed_at timestamptz not null,
+    settings_id text references pricing_settings (id)
   );
   insert into pricing_settings (id, user_markup_bps, merchant_markup_bps, ngn_increment_bps, set_by, reason)
   values ('initial', 2500, 1500, 300, 'migrate', 'starting values');
@@ -76,5 +90,6 @@ export const prices = ({ role }: World) => sql`
   create index quotes_by_age on quotes (expires_at);
 
   grant insert on pricing_settings, set_rates to ${role};
+  grant insert, update (settings_id) on proposed_prices to ${role};
   grant insert, update, delete on exchange_rates, quotes to ${role};
 `;

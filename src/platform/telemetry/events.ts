@@ -201,7 +201,7 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
   };
 }
 
-type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'ms';
+type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'held' | 'ms';
 
 function maintenanceEvents(log: EventLog) {
   const { info, warn, error } = linesOf(log);
@@ -212,6 +212,7 @@ function maintenanceEvents(log: EventLog) {
     signInFailed: error<'detail'>('signing in failed on our side'),
     requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),
     catalogueSynced: info<never, Readonly<Record<SyncCounts, number>>>('catalogue synced'),
+    supplierPricesHeld: error<never, { readonly count: number }>('prices of the supplier wait for a person'),
     catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
     reconciled: ({ runId, opened, closed, open }: ReconciledFields) =>
       log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),
