@@ -52,8 +52,8 @@ interface Wanted {
 
 /**
  * The catalogue's prices with this change, beside those with the last markups of two people at an agreed
- * rate. Judging by these, neither small steps nor markups and rate together go farther than one step may. Cost
- * counts at the last agreed rate.
+ * rate. Judging by these, neither small steps nor markups and rate together go farther than one step may.
+ * Cost counts at the last agreed rate.
  */
 export async function effectOnAgreed(deps: RateDeps, wanted: Wanted): Promise<PackageEffect[]> {
   const [before, present, costs, ...found] = await Promise.all([

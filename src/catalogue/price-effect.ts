@@ -94,8 +94,8 @@ const marginBps = (price: bigint, cost: bigint): number | null => {
 };
 
 /**
- * What one person may do with prices: `set`; `waits` for a second person, since a price moves far from the one
- * that was agreed or goes below cost where that is possible; `below-cost`: refused.
+ * What one person may do with prices: `set`; `waits` for a second person, since a price moves far from the
+ * one that was agreed or goes below cost where that is possible; `below-cost`: refused.
  */
 export function judgePrices(
   effects: readonly PackageEffect[],

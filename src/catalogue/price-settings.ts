@@ -69,7 +69,7 @@ export async function previewCatalogue(
 
 export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;
 
-/** `waits`: for a second person. `below-cost`: refused. Nothing was saved in any case but `set` and `waits`. */
+/** `waits`: for a second person. Nothing was saved but for `set` and `waits`. */
 type Saved =
   | { readonly outcome: 'set' | 'nothing-to-change' | 'changed-meanwhile' | 'below-cost' }
   | { readonly outcome: 'waits'; readonly proposalId: bigint };
@@ -117,7 +117,9 @@ export function confirmPrices(
     const now = deps.clock.now();
     const proposal = await findProposal(db, id, new Date(now.getTime() - MAX_AGE_MS));
     if (!proposal) return 'not-found';
-    const { beforeId, by: proposer, reason, proposalId: _id, at: _at, ...after } = proposal;
+    const { beforeId, by: proposer, reason } = proposal;
+    const { userMarkupBps, merchantMarkupBps, ngnIncrementBps } = proposal;
+    const after = { userMarkupBps, merchantMarkupBps, ngnIncrementBps };
     if (!(await areTwoPeople(db, proposer, by, now))) return 'not-independent';
     const before = await findPricingSettings(db);
     if (before.id !== beforeId) return 'changed-meanwhile';

@@ -83,9 +83,9 @@ const termsOf = (fields: Fields): PriceTerms => ({
   ngnIncrementPercent: Number(fields.ngnIncrementPercent),
 });
 
-const termColumns = <Of extends PriceTerms>() =>
+const termColumns = () =>
   Object.fromEntries(
-    TERM_NAMES.map((name) => [TERMS[name], { number: (item: Of) => formatPercent(item[name]) }]),
+    TERM_NAMES.map((name) => [TERMS[name], { number: (item: PriceTerms) => formatPercent(item[name]) }]),
   );
 
 function Edit({
@@ -273,7 +273,7 @@ function Waiting({ of }: { readonly of: readonly Proposal[] }) {
         keyOf={({ proposalId }) => proposalId}
         rows={of}
         columns={{
-          ...termColumns<Proposal>(),
+          ...termColumns(),
           By: ({ proposedBy }) => <span className="breakable">{proposedBy}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
           Since: ({ proposedAt }) => <Moment at={proposedAt} />,
@@ -451,7 +451,7 @@ function History() {
         empty="No markups are set."
         columns={{
           From: ({ validFrom }) => <Moment at={validFrom} />,
-          ...termColumns<Settings>(),
+          ...termColumns(),
           By: ({ by }) => <span className="breakable">{by}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
         }}

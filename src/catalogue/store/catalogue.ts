@@ -92,7 +92,7 @@ export type IsCostJump = (last: CostUsdE4, cost: CostUsdE4) => boolean;
 
 const NEVER: IsCostJump = () => false;
 
-/** Replaces the stored top-ups of one BASE package by those that its supplier lists, and returns them as kept. */
+/** Replaces the stored top-ups of one BASE package by those listed now, and returns them as kept. */
 export async function replaceTopUps(
   db: WorldDb,
   packageCode: string,
@@ -140,8 +140,8 @@ export async function replaceTopUps(
 export type Announce = (trx: WorldDb, changes: readonly PackageChange[]) => Promise<void>;
 
 /**
- * Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. A price that jumps is
- * held, and the package keeps its last one. `held`: how many are.
+ * Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. A price that jumps
+ * is held, and the package keeps its last one. `held`: how many are.
  */
 export async function replaceCatalogue(
   db: WorldDb,
