@@ -13,6 +13,7 @@ import type { PurchaseEngine } from '../src/purchases/engine.ts';
 import type { Pacer } from '../src/platform/rate-limiter.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
+import type { PriceLimits } from '../src/catalogue/pricing.ts';
 import type { SecretBox } from '../src/platform/secret-box.ts';
 import type { TermsSigner } from '../src/platform/frozen-terms.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
@@ -36,6 +37,7 @@ export interface ActivityDeps {
   readonly scenarioOf?: (packageCode: string) => string | undefined;
   readonly refundTimings: RefundTimings;
   readonly unpaidLimits: UnpaidLimits;
+  readonly priceLimits: PriceLimits;
   /** Applies the events left in the gateway's inbox; returns their number. */
   readonly applyInbox: () => Promise<number>;
   /**

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
+import { isCostJump } from '../../src/catalogue/pricing.ts';
 import { countPackages, replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { ensureSupplierAccount } from '../../src/ledger/store/ledger.ts';
 import { enqueueCatalogueEvents } from '../../src/webhooks/catalogue-events.ts';
@@ -12,7 +13,13 @@ const SMALLEST_SHARE = 2;
  * Replaces the stored catalogue by the supplier's and returns a summary for Temporal. Fails, and changes
  * nothing, if too few packages are listed.
  */
-export async function syncCatalogue({ db, supplier, clock, events }: ActivityDeps): Promise<string> {
+export async function syncCatalogue({
+  db,
+  supplier,
+  clock,
+  events,
+  priceLimits,
+}: Pick<ActivityDeps, 'db' | 'supplier' | 'clock' | 'events' | 'priceLimits'>): Promise<string> {
   const startedAt = clock.now();
   const catalogue = await supplier.catalogue().catch((error: unknown) => {
     if (error instanceof SupplierUnavailable && !error.retryable) {
@@ -27,12 +34,19 @@ export async function syncCatalogue({ db, supplier, clock, events }: ActivityDep
     throw ApplicationFailure.nonRetryable(reason, 'CatalogueTooSmall');
   }
   await ensureSupplierAccount(db, catalogue.supplier);
-  const change = await replaceCatalogue(db, catalogue, startedAt, enqueueCatalogueEvents);
+  const change = await replaceCatalogue(
+    db,
+    catalogue,
+    startedAt,
+    enqueueCatalogueEvents,
+    isCostJump(priceLimits),
+  );
+  if (change.held > 0) events.supplierPricesHeld({ count: change.held });
   events.catalogueSynced({
     regions: catalogue.regions.length,
     packages: catalogue.packages.length,
     ...change,
     ms: clock.now().getTime() - startedAt.getTime(),
   });
-  return `${catalogue.packages.length} packages in ${catalogue.regions.length} regions; ${change.added} new, ${change.repriced} repriced, ${change.changed} changed, ${change.withdrawn} withdrawn`;
+  return `${catalogue.packages.length} packages in ${catalogue.regions.length} regions; ${change.added} new, ${change.repriced} repriced, ${change.changed} changed, ${change.withdrawn} withdrawn, ${change.held} with a held price`;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { CatalogueMemory } from './memory.ts';
+import type { PriceLimits } from './pricing.ts';
 import type { PackageSupplier } from './port.ts';
 
 export interface CatalogueDeps {
@@ -13,5 +14,6 @@ export interface CatalogueDeps {
     readonly topUpsFreshMs: number;
     /** A sale that needs an older rate is refused (promise F1). */
     readonly rateMaxAgeMs: number;
+    readonly priceLimits: Pick<PriceLimits, 'supplierChangeBps'>;
   };
 }

@@ -6,9 +6,18 @@ import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { readOnSaleAt } from './changes.ts';
-import { pagePrices, previewCatalogue, savePrices, type PricingTermsRequest } from './price-settings.ts';
+import type { RateDeps } from './agreed-prices.ts';
+import {
+  confirmPrices,
+  listProposedPrices,
+  pagePrices,
+  previewCatalogue,
+  savePrices,
+  type PricingTermsRequest,
+} from './price-settings.ts';
 import { listRateChanges } from './rate-changes.ts';
-import { confirmRate, listRates, proposeRate, readRateHistory, type RateDeps } from './rates.ts';
+import { confirmRate, listRates, proposeRate, readRateHistory } from './rates.ts';
+import { confirmHeldCost, findHeldCosts, type Announce } from './store/catalogue.ts';
 import type { SetRate } from './store/rates.ts';
 import { countOnSaleAt, type OnSaleFilter } from './store/versions.ts';
 
@@ -16,11 +25,17 @@ export const pricingUseCases = {
   listRates: readRates,
   proposeRate: proposeAsPerson,
   confirmRate: confirmAsPerson,
-  listPrices: ({ db }: RateDeps, page: PageQuery) => pagePrices(db, page),
+  listPrices: readPrices,
   previewPrices: previewCatalogue,
   savePrices: saveAsPerson,
+  confirmPrices: confirmPricesAsPerson,
+  listHeldPrices: ({ db }: RateDeps) => findHeldCosts(db, MAX_HELD_PRICES),
+  confirmHeldPrice: confirmHeldAsPerson,
   listOnSale,
 };
+
+/** More fit no page; the first are shown, and the rest after them. */
+const MAX_HELD_PRICES = 500;
 
 export type PricingCases = Bound<typeof pricingUseCases>;
 
@@ -81,14 +96,57 @@ async function confirmAsPerson(
   return outcome;
 }
 
-/** PRICES_CHANGED where the settings with the id `version` no longer apply; nothing was saved. */
+async function readPrices(deps: RateDeps, page: PageQuery) {
+  const [settings, waiting] = await Promise.all([pagePrices(deps.db, page), listProposedPrices(deps)]);
+  return { settings, waiting };
+}
+
+/**
+ * PRICES_CHANGED where the settings with the id `version` no longer apply, PRICES_BELOW_COST where a package
+ * would be sold below cost; nothing was saved.
+ */
 async function saveAsPerson(
-  { db }: RateDeps,
+  deps: RateDeps,
   { person }: Session,
   request: { readonly version: string; readonly after: PricingTermsRequest; readonly reason: string },
-): Promise<'set' | 'nothing-to-change'> {
-  const outcome = await savePrices(db, request, { by: person.email, reason: request.reason });
-  if (outcome === 'changed-meanwhile')
-    throw new DomainError('PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved');
-  return outcome;
+) {
+  const saved = await savePrices(deps, request, { by: person.email, reason: request.reason });
+  if (saved.outcome === 'changed-meanwhile' || saved.outcome === 'below-cost') throw notSaved(saved.outcome);
+  return saved;
+}
+
+const notSaved = (outcome: 'changed-meanwhile' | 'below-cost'): DomainError =>
+  outcome === 'below-cost'
+    ? new DomainError('PRICES_BELOW_COST', 'Packages would be sold below cost. Nothing was saved', {
+        details: "the preview lists them; cost counts at the last rate that is not one person's work",
+      })
+    : new DomainError('PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved');
+
+/** NOT_FOUND where nothing with this id was proposed within 24 hours; otherwise like saveAsPerson. */
+async function confirmPricesAsPerson(
+  deps: RateDeps,
+  { person }: Session,
+  id: bigint,
+  reason: string,
+): Promise<void> {
+  const outcome = await confirmPrices(deps, { id, by: person.email, reason });
+  if (outcome === 'set') return;
+  if (outcome === 'not-found') throw new DomainError('NOT_FOUND', 'No such proposal of the last 24 hours');
+  if (outcome === 'not-independent')
+    throw new DomainError('FORBIDDEN', 'Another person must confirm these prices', {
+      details: 'you set them, or you two did not get your access independently within the last 24 hours',
+    });
+  throw notSaved(outcome);
+}
+
+/** NOT_FOUND where it is held no more. */
+async function confirmHeldAsPerson(
+  { db, clock, announce }: RateDeps & { readonly announce: Announce },
+  { person }: Session,
+  id: bigint,
+  reason: string,
+): Promise<void> {
+  const held = { id, by: person.email, reason, now: clock.now() };
+  if ((await confirmHeldCost(db, held, announce)) === undefined)
+    throw new DomainError('NOT_FOUND', 'No such price is held');
 }

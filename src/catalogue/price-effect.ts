@@ -1,7 +1,14 @@
 /** What new settings do to the prices of the whole catalogue. Pure. */
 import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
 import { ACCOUNT_CURRENCIES, type AccountCurrency } from '../domain/money.ts';
-import { changeBps, convertUsdMinor, priceUsdMinor, type PricingSettings, type Rate } from './pricing.ts';
+import {
+  changeBps,
+  convertUsdMinor,
+  priceUsdMinor,
+  type PriceLimits,
+  type PricingSettings,
+  type Rate,
+} from './pricing.ts';
 import type { CataloguePackage } from './rules.ts';
 
 type Costs = Pick<CataloguePackage, 'packageCode' | 'name' | 'packageType' | 'cost'>;
@@ -25,11 +32,18 @@ export interface PackageEffect extends Costs {
   readonly largestChangeBps: number;
 }
 
-/** `rates`: those that prices in other currencies are made with; a currency without one is not sold in. */
+/** A currency without a rate is not sold in. */
+type Rates = ReadonlyMap<string, Pick<Rate, 'currency' | 'micros'>>;
+
+/** `rates`: those that prices in other currencies are made with. */
 export interface PricingTerms {
   readonly before: Terms;
   readonly after: Terms;
-  readonly rates: ReadonlyMap<string, Rate>;
+  readonly rates: Rates;
+  /** Those of the prices before; the same by default. */
+  readonly ratesBefore?: Rates;
+  /** Those at which our cost counts: what is true, whatever the prices are made with. */
+  readonly costRates?: Rates;
 }
 
 const MICROS = 1_000_000n;
@@ -51,16 +65,17 @@ export function effectOn(packages: readonly Costs[], terms: PricingTerms): Packa
 function priceEffect(
   { cost }: Costs,
   seller: Pick<PriceEffect, 'accountType' | 'currency'>,
-  { before, after, rates }: PricingTerms,
+  { before, after, rates, ratesBefore = rates, costRates = rates }: PricingTerms,
 ): PriceEffect {
-  const rate = rates.get(seller.currency);
-  const price = (settings: Terms): bigint | null => {
+  const price = (settings: Terms, rate: Pick<Rate, 'currency' | 'micros'> | undefined): bigint | null => {
     const usdMinor = priceUsdMinor(cost, seller.accountType, { ...settings, id: '' });
     if (seller.currency === 'USD') return usdMinor;
     return rate ? convertUsdMinor(usdMinor, rate, { ...settings, id: '' }).amountMinor : null;
   };
-  const [beforeMinor, afterMinor] = [price(before), price(after)];
-  const micros = seller.currency === 'USD' ? MICROS : (rate?.micros ?? 0n);
+  const { currency } = seller;
+  const beforeMinor = price(before, ratesBefore.get(currency));
+  const afterMinor = price(after, rates.get(currency));
+  const micros = currency === 'USD' ? MICROS : (costRates.get(currency)?.micros ?? 0n);
   return {
     ...seller,
     beforeMinor,
@@ -74,8 +89,23 @@ function priceEffect(
 
 const marginBps = (price: bigint, cost: bigint): number | null => {
   const change = changeBps(price, cost);
-  return change === null ? null : -change;
+  // The least loss is a loss, however it rounds.
+  return change === null ? null : cost > price ? Math.min(-change, -1) : -change;
 };
+
+/**
+ * What one person may do with prices: `set`; `waits` for a second person, since a price moves far from the
+ * one that was agreed or goes below cost where that is possible; `below-cost`: refused.
+ */
+export function judgePrices(
+  effects: readonly PackageEffect[],
+  limits: PriceLimits,
+): 'set' | 'waits' | 'below-cost' {
+  const isBelowCost = totalsOf(effects).some(({ belowCost }) => belowCost > 0);
+  if (isBelowCost && !limits.allowsBelowCost) return 'below-cost';
+  const isFar = effects.some(({ largestChangeBps }) => largestChangeBps > limits.changeBps);
+  return isBelowCost || isFar ? 'waits' : 'set';
+}
 
 /**
  * Of the packages on sale, one line for each type of account and currency. `unsellable`: without a price

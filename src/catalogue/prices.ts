@@ -49,12 +49,13 @@ export function createPricer(
 export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
   const rate = catalogue.rates.get(currency);
   if (!rate) {
-    if (CONVERTED_CURRENCIES.some((one) => one === currency)) throw rateUnavailable(currency);
+    if (CONVERTED_CURRENCIES.some((one) => one === currency))
+      throw rateUnavailable(currency, 'there is none yet');
     throw new DomainError('VALIDATION_ERROR', 'Invalid parameters', {
       details: `currency: no rate is held for ${currency}`,
     });
   }
-  if (isTooOld(deps, rate)) throw rateUnavailable(currency);
+  if (isTooOld(deps, rate)) throw rateUnavailable(currency, 'the last good one is older than 24 hours');
   return rate;
 }
 
@@ -88,9 +89,9 @@ export function createPriceRevision(deps: PriceDeps): (catalogue: Catalogue) => 
   };
 }
 
-function rateUnavailable(currency: string): DomainError {
+function rateUnavailable(currency: string, why: string): DomainError {
   return new DomainError('EXCHANGE_RATE_UNAVAILABLE', `No current exchange rate from USD to ${currency}`, {
-    details: `the last good USD to ${currency} rate is older than 24 hours`,
+    details: `USD to ${currency}: ${why}`,
     retryAfterSeconds: 60,
   });
 }

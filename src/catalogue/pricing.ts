@@ -55,13 +55,30 @@ export function priceUsdMinor(cost: CostUsdE4, accountType: AccountType, setting
 }
 
 /** Converts rounded US cents at a rate; the configured increment applies to NGN only. */
-export function convertUsdMinor(usdMinor: bigint, rate: Rate, settings: PricingSettings): Money {
+export function convertUsdMinor(
+  usdMinor: bigint,
+  rate: Pick<Rate, 'currency' | 'micros'>,
+  settings: PricingSettings,
+): Money {
   const incrementBps = rate.currency === 'NGN' ? BigInt(settings.ngnIncrementBps) : 0n;
   return {
     amountMinor: divideHalfUp(usdMinor * rate.micros * (BPS + incrementBps), MICROS * BPS),
     currency: rate.currency,
   };
 }
+
+/** Settings of operators: what prices may do without a second look. In hundredths of a percent. */
+export interface PriceLimits {
+  readonly changeBps: number;
+  readonly supplierChangeBps: number;
+  readonly allowsBelowCost: boolean;
+}
+
+/** Whether a supplier's price is too far from the last one to be sold at once. A first price is not. */
+export const isCostJump =
+  ({ supplierChangeBps }: Pick<PriceLimits, 'supplierChangeBps'>) =>
+  (last: CostUsdE4, cost: CostUsdE4): boolean =>
+    Math.abs(changeBps(last, cost) ?? 0) > supplierChangeBps;
 
 /** A rate more than 10 % off the last good one waits for a second source or an operator. */
 export function isRateJump(lastGoodMicros: bigint, micros: bigint): boolean {

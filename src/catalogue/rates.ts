@@ -1,36 +1,27 @@
-import { DAY_MS, type Clock } from '../domain/clock.ts';
+import { DAY_MS } from '../domain/clock.ts';
 import { inTransaction } from '../platform/database/transactions.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
-import { isRateJump, parseRateMicros, type Rate } from './pricing.ts';
+import { judgePrices } from './price-effect.ts';
+import { effectOnAgreed, findAnchors, MAX_AGE_MS, type RateDeps } from './agreed-prices.ts';
+import { isRateJump } from './pricing.ts';
 import {
   confirmQuarantined,
-  findAnchorRates,
   findGoodRates,
   findQuarantined,
   insertProposedRate,
   insertSetRate,
-  lockCurrency,
+  lockPricing,
   sampleRates,
   summariseQuarantined,
   type SetRate,
 } from './store/rates.ts';
 
-export interface RateDeps {
-  readonly db: WorldDb;
-  readonly clock: Clock;
-  /** By currency, as the setting says them: `{ NGN: '1600.00' }`. */
-  readonly configuredRates?: Readonly<Record<string, string>> | undefined;
-}
-
-/** No sale uses an older rate, so an older observation is not worth confirming. */
-const MAX_AGE_MS = DAY_MS;
 /** One of every currency that a provider gets wrong, with room. */
 const MAX_QUARANTINED = 200;
 /** As many as a chart can show. */
 const MAX_POINTS = 200;
 
 /** Rates in use, and rates awaiting review (`waiting`). */
-export async function listRates({ db, clock }: RateDeps) {
+export async function listRates({ db, clock }: Pick<RateDeps, 'db' | 'clock'>) {
   const nowMs = clock.now().getTime();
   const [good, waiting] = await Promise.all([
     findGoodRates(db),
@@ -44,7 +35,7 @@ export async function listRates({ db, clock }: RateDeps) {
 }
 
 /** How many rates await review, and since when the first does. */
-export const summariseWaitingRates = ({ db, clock }: RateDeps) =>
+export const summariseWaitingRates = ({ db, clock }: Pick<RateDeps, 'db' | 'clock'>) =>
   summariseQuarantined(db, new Date(clock.now().getTime() - MAX_AGE_MS));
 
 export interface RateProposal {
@@ -58,22 +49,17 @@ export interface RateProposal {
   readonly beforeMicros: bigint | undefined;
 }
 
-/** The rate that prices are made with now. undefined: there is none, or it is too old to sell at. */
-export async function findSellingRate({ db, clock }: RateDeps, currency: string): Promise<Rate | undefined> {
-  const rate = (await findGoodRates(db, currency))[0];
-  return rate && clock.now().getTime() - rate.observedAtMs <= MAX_AGE_MS ? rate : undefined;
-}
-
 /**
  * Sets a rate, within a second and in place of the configured one until changed; null restores the configured
  * one. A rate that is more than 10 % off the current one waits in quarantine, as a slip of the hand may be.
  * So does one that is more than 10 % off every rate that is not the work of one person: otherwise small steps
- * could add up to any rate.
+ * could add up to any rate. And one that, with the markups, moves a price too far or below cost: a second
+ * person knows whether the world changed.
  */
 export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RateProposal> {
   const { currency, micros } = rate;
   return inTransaction(deps.db, async (db) => {
-    await lockCurrency(db, currency);
+    await lockPricing(db);
     const now = deps.clock.now();
     const beforeMicros = (await findGoodRates(db, currency))[0]?.micros;
     const isNear = (from: bigint): boolean => micros !== null && !isRateJump(from, micros);
@@ -81,7 +67,11 @@ export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RatePr
       micros === null ||
       (beforeMicros !== undefined &&
         isNear(beforeMicros) &&
-        (await findAnchors({ ...deps, db }, currency, now)).some(isNear));
+        (await findAnchors({ ...deps, db }, currency, now)).some(isNear) &&
+        judgePrices(
+          await effectOnAgreed({ ...deps, db }, { rate: { currency, micros } }),
+          deps.priceLimits,
+        ) === 'set');
     if (isTrusted) return { outcome: 'set', rateId: await insertSetRate(db, rate, now), beforeMicros };
     const rateId = await insertProposedRate(db, { ...rate, micros }, now);
     return { outcome: 'waits', rateId, beforeMicros };
@@ -89,24 +79,14 @@ export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RatePr
 }
 
 /**
- * What a provider observed or a second person confirmed within 24 hours, or last; and the configured rate. In
- * micros.
- */
-async function findAnchors(
-  { db, configuredRates }: RateDeps,
-  currency: string,
-  now: Date,
-): Promise<readonly bigint[]> {
-  const found = await findAnchorRates(db, currency, new Date(now.getTime() - MAX_AGE_MS));
-  const configured = parseRateMicros(configuredRates?.[currency] ?? '');
-  return configured === undefined ? found : [...found, configured];
-}
-
-/**
  * Good rates of a currency in the last days, oldest first: at most 200, each the last one of an equal span of
  * time.
  */
-export function readRateHistory({ db, clock }: RateDeps, currency: string, days: number) {
+export function readRateHistory(
+  { db, clock }: Pick<RateDeps, 'db' | 'clock'>,
+  currency: string,
+  days: number,
+) {
   const until = clock.now();
   const since = new Date(until.getTime() - days * DAY_MS);
   const spanSeconds = (days * DAY_MS) / 1_000 / (MAX_POINTS - 1);
@@ -118,7 +98,7 @@ export function readRateHistory({ db, clock }: RateDeps, currency: string, days:
  * another person has to.
  */
 export function confirmRate(
-  { db, clock }: RateDeps,
+  { db, clock }: Pick<RateDeps, 'db' | 'clock'>,
   confirm: { readonly id: bigint; readonly by: string; readonly reason: string },
 ): ReturnType<typeof confirmQuarantined> {
   const now = clock.now();

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { DomainError } from '../domain/errors.ts';
 import type { CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { CatalogueDeps } from './deps.ts';
+import { isCostJump } from './pricing.ts';
 import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
 import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
 
@@ -55,9 +56,8 @@ async function fetchTopUps(deps: FetchDeps, packageCode: string): Promise<readon
   if (known && now.getTime() - known.checkedAt.getTime() <= deps.settings.topUpsFreshMs)
     return known.packages;
   const fetchNow = async (): Promise<readonly CataloguePackage[]> => {
-    const topUps = await deps.supplier.topUps(packageCode);
-    await replaceTopUps(deps.db, packageCode, topUps, now);
-    return topUps;
+    const listed = await deps.supplier.topUps(packageCode);
+    return replaceTopUps(deps.db, packageCode, listed, now, isCostJump(deps.settings.priceLimits));
   };
   if (known) return (await deps.supplierReads.run(fetchNow).catch(() => undefined)) ?? known.packages;
   try {

@@ -163,7 +163,7 @@ async function findSubject(
   const tranNo = rows[0]?.esim_tran_no ?? null;
   const byNumber = tranNo === null ? undefined : await findEsimByTranNo(db, supplier.name, tranNo);
   if (byNumber) return byNumber;
-  const byOrder = await findEsimByTransaction(db, transactionIdsOf(rows));
+  const byOrder = await findEsimByTransaction(db, supplier.name, transactionIdsOf(rows));
   return tranNo === null || byOrder?.status === 'PENDING' ? byOrder : undefined;
 }
 

@@ -1,6 +1,8 @@
 /** What needs attention now, in figures: the home page of operators. */
 import { may, type Role } from '../domain/operator-roles.ts';
+import { listProposedPrices } from '../catalogue/price-settings.ts';
 import { summariseWaitingRates } from '../catalogue/rates.ts';
+import { summariseHeldCosts } from '../catalogue/store/catalogue.ts';
 import { summarisePendingApprovals } from '../operations/store/actions.ts';
 import { summariseWaitingRepairs } from '../operations/store/batch-repairs.ts';
 import { findStuck, type StuckDeps } from '../operations/stuck.ts';
@@ -18,6 +20,19 @@ const earlier = (one: Date | null, other: Date | null): Date | null =>
 
 /** Money that waits is a sum over much of the ledger, and a page that is open asks for it again and again. */
 const WAITING_FOR_MS = 60_000;
+
+/** Exchange rates, markups and prices of the supplier that await a person. */
+async function summariseWaitingPricing(deps: Pick<StuckDeps, 'db' | 'clock'>) {
+  const [rates, proposed, held] = await Promise.all([
+    summariseWaitingRates(deps),
+    listProposedPrices(deps),
+    summariseHeldCosts(deps.db),
+  ]);
+  return {
+    count: rates.count + proposed.length + held.count,
+    oldestAt: earlier(earlier(rates.oldestAt, proposed.at(-1)?.at ?? null), held.oldestAt),
+  };
+}
 
 /** One for each environment: it keeps what money waits for up to a minute. */
 export function createOverview({
@@ -52,7 +67,7 @@ export function createOverview({
       findStuck(stuck),
       summarisePendingApprovals(db, clock.now()),
       summariseWaitingRepairs(db, clock.now()),
-      may(role, 'pricing') ? summariseWaitingRates(stuck) : null,
+      may(role, 'pricing') ? summariseWaitingPricing(stuck) : null,
       may(role, 'reconcile') ? summariseOpenDifferences(db) : null,
       may(role, 'books') ? waitingNow() : null,
     ]);

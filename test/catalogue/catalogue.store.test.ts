@@ -15,6 +15,8 @@ import {
   replaceTopUps,
 } from '../../src/catalogue/store/catalogue.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/world/books.ts';
 import { basePackage, region } from '../support/money/facts.ts';
 import { size, withSeed } from '../support/time/size.ts';
@@ -32,7 +34,7 @@ const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const sync = (packages: CataloguePackage[], minute: number, regions: Region[] = [region()]) =>
   replaceCatalogue(books.world, { supplier: 'esim-access', regions, packages }, at(minute));
 const revision = async () => Number((await readRevisions(books.world)).catalogue);
-const change = { added: 0, changed: 0, repriced: 0, withdrawn: 0 };
+const change = { added: 0, changed: 0, repriced: 0, withdrawn: 0, held: 0 };
 
 const versions = (packageCode: string) =>
   books.world
@@ -220,6 +222,23 @@ async function brokenIntervals(): Promise<string[]> {
         or (valid_to is null and on_sale <> (packages.withdrawn_at is null))`.execute(books.owner);
   return rows.map((row) => row.package_code);
 }
+
+it('of one environment can be written while that of the other is', async () => {
+  const live = openDatabase<WorldDatabase>({
+    ...{ url: books.url, schema: 'live', role: 'simway_live', maxConnections: 1 },
+    ...{ statementTimeoutMs: 10_000, applicationName: 'simway-tests' },
+  });
+  const none = { supplier: 'esim-access', regions: [region()], packages: [b] };
+  try {
+    await replaceCatalogue(live, none, at(1), async () => {
+      // Its transaction is open, and holds its lock.
+      await sync([a], 1);
+    });
+    expect(await countPackages(books.world)).toBe(1);
+  } finally {
+    await live.destroy();
+  }
+});
 
 describe('any sequence of catalogues', () => {
   const codes = ['A', 'B', 'C', 'D'];

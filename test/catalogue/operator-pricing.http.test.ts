@@ -16,6 +16,9 @@ import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 
 const REASON = 'the bank said so';
+const TERMS = { userMarkupPercent: 50, merchantMarkupPercent: 15, ngnIncrementPercent: 3 };
+/** Within 10 % of the prices that two people agreed on. */
+const NEAR = { ...TERMS, userMarkupPercent: 30 };
 const FINANCE = 'finance@operator.example';
 const SECOND = 'second@operator.example';
 
@@ -343,8 +346,6 @@ test('the history of a currency has at most 200 points, the last of each span, o
 });
 
 describe('prices', () => {
-  const TERMS = { userMarkupPercent: 50, merchantMarkupPercent: 15, ngnIncrementPercent: 3 };
-
   test('have a preview that counts over the whole catalogue, shows the changed packages, and writes nothing', async () => {
     const before = await findPricingSettings(books.world);
     const example = 'a higher markup for users';
@@ -383,9 +384,9 @@ describe('prices', () => {
   });
 
   test('are saved once with the version of the preview, and kept with author and reason', async () => {
-    const { version } = dataOf(await post('/ops/prices/preview', TERMS));
+    const { version } = dataOf(await post('/ops/prices/preview', NEAR));
     const example = { request: 'after a preview', answer: 'set' };
-    const save = () => post('/ops/prices', { version, ...TERMS, reason: REASON }, FINANCE, example);
+    const save = () => post('/ops/prices', { version, ...NEAR, reason: REASON }, FINANCE, example);
     const both = await Promise.all([save(), save()]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     const refused = both.find(({ status }) => status === 409);
@@ -393,7 +394,7 @@ describe('prices', () => {
       generalError(409, 'PRICES_CHANGED', 'The prices changed since the preview. Nothing was saved'),
     );
     const settings = await findPricingSettings(books.world);
-    expect(settings).toMatchObject({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
+    expect(settings).toMatchObject({ userMarkupBps: 3_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
     expect(await audited()).toEqual([
       {
         actor: FINANCE,
@@ -401,17 +402,17 @@ describe('prices', () => {
         subject: settings.id,
         detail: {
           before: { id: version, userMarkupBps: 2_500, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
-          after: { userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
+          after: { userMarkupBps: 3_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 },
           reason: REASON,
           environment: 'test',
         },
       },
     ]);
-    const again = await post('/ops/prices', { version: settings.id, ...TERMS, reason: REASON });
+    const again = await post('/ops/prices', { version: settings.id, ...NEAR, reason: REASON });
     expect(dataOf(again)).toEqual({ outcome: 'unchanged' });
     expect(await audited()).toEqual([]);
     expect(dataOf(await get('/ops/prices?limit=1'))).toMatchObject({
-      items: [{ version: settings.id, ...TERMS, by: FINANCE, reason: REASON, isInForce: true }],
+      items: [{ version: settings.id, ...NEAR, by: FINANCE, reason: REASON, isInForce: true }],
       pagination: { totalItems: 2 },
     });
     expect(dataOf(await get('/ops/prices?limit=1&page=2', 'the first settings'))).toMatchObject({

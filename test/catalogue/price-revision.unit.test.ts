@@ -34,7 +34,10 @@ function catalogueOf(revision: string, ...rates: Rate[]): { catalogue: Catalogue
 
 function revisionsAt(nowMs: number) {
   const clock = { nowMs, now: () => new Date(clock.nowMs) };
-  const revisionOf = createPriceRevision({ clock, settings: { rateMaxAgeMs: MAX_AGE_MS, topUpsFreshMs: 0 } });
+  const revisionOf = createPriceRevision({
+    clock,
+    settings: { rateMaxAgeMs: MAX_AGE_MS, topUpsFreshMs: 0, priceLimits: { supplierChangeBps: 0 } },
+  });
   return { clock, revisionOf };
 }
 

@@ -11,7 +11,7 @@ import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks } from '../support/world/books.ts';
-import { basePackage, region } from '../support/money/facts.ts';
+import { basePackage, PRICE_LIMITS, region } from '../support/money/facts.ts';
 import { envOf, hereFinance, jsonOf, type HereOptions } from '../support/people/finance.ts';
 import { startApi } from '../support/http/api.ts';
 import { openOperators, tokenOf } from '../support/http/operators.ts';
@@ -119,7 +119,7 @@ describe('rates confirm', () => {
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain('Another person');
     const proposal = { currency: 'NGN', micros: 3_000_000_000n, by: 'bayo', reason: 'a new law' };
-    const { rateId } = await proposeRate({ db: books.world, clock }, proposal);
+    const { rateId } = await proposeRate({ db: books.world, clock, priceLimits: PRICE_LIMITS }, proposal);
     expect(await json(`rates confirm ${rateId}`, { more: WHY })).toMatchObject({ outcome: 'confirmed' });
     await refresh();
     expect(await rateOf('NGN')).toBe(3_000_000_000n);

@@ -70,8 +70,8 @@ async function move({ cost, markupBps, naira }: Market): Promise<void> {
   await insertRates(owner, [{ currency: 'NGN', micros: naira, source: 'fixed', observedAt, status: 'GOOD' }]);
   const markups = { userMarkupBps: markupBps, merchantMarkupBps: markupBps, ngnIncrementBps: 0 };
   const before = await findPricingSettings(owner);
-  const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test' };
-  await insertPricingSettings(owner, settings, before.id);
+  const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test', confirmedBy: null };
+  await insertPricingSettings(owner, settings, before);
   await api.shop.changePrices();
 }
 

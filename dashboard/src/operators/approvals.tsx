@@ -38,13 +38,16 @@ function useWaiting() {
   return useReading({
     queryKey: ['ops', environment, 'approvals', withRates],
     queryFn: async () => {
-      const [actions, open, rates] = await Promise.all([
+      const [actions, open, rates, prices, held] = await Promise.all([
         readOps('/ops/actions/pending', { query: { environment } }),
         readOps('/ops/batch-repairs', { query: { environment, open: 'true', limit: 100 } }),
         withRates ? readOps('/ops/rates', { query: { environment } }) : undefined,
+        withRates ? readOps('/ops/prices', { query: { environment, limit: 1 } }) : undefined,
+        withRates ? readOps('/ops/supplier-prices', { query: { environment } }) : undefined,
       ]);
       const repairs = open.items.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
-      return { actions: actions.items, repairs, rates: rates?.waiting ?? [] };
+      const pricing = (prices?.waiting.length ?? 0) + (held?.items.length ?? 0);
+      return { actions: actions.items, repairs, rates: rates?.waiting ?? [], pricing };
     },
     ...LIVE,
   });
@@ -57,16 +60,28 @@ export function ApprovalsPage() {
   return (
     <Page
       title="Approvals"
-      about="Actions and batch repairs awaiting second approval, at most 7 days, and exchange rates, at most 24 hours."
+      about="Actions and batch repairs awaiting second approval, at most 7 days, exchange rates and markups, at most 24 hours, and prices of the supplier."
     >
       <QueryView query={waiting}>
-        {({ actions, repairs, rates }) => (
+        {({ actions, repairs, rates, pricing }) => (
           <>
             <WaitingRates of={rates} />
+            {pricing > 0 && (
+              <Alert title="Prices">
+                {pricing.toLocaleString()} await confirmation.{' '}
+                <PageLink size="sm" c="inherit" underline="always" to="/operators/$environment/prices">
+                  Review and decide
+                </PageLink>
+              </Alert>
+            )}
             <Repairs of={repairs} />
             <Rows
               label="Actions awaiting second approval"
-              empty="No actions await approval."
+              empty={
+                repairs.length + rates.length + pricing > 0
+                  ? 'No single actions await approval.'
+                  : 'Nothing awaits approval.'
+              }
               rows={actions}
               keyOf={({ actionId }) => actionId}
               columns={{

@@ -89,7 +89,9 @@ function ApprovalsCard({ approvals, rates }: Pick<Overview, 'approvals' | 'rates
   return (
     <Card title="Awaiting approval" of={together(rates ? [approvals, rates] : [approvals])}>
       {rates && rates.count > 0 && (
-        <PageLink to="/operators/$environment/rates">Exchange rates: {rates.count.toLocaleString()}</PageLink>
+        <PageLink to="/operators/$environment/approvals">
+          Rates and prices: {rates.count.toLocaleString()}
+        </PageLink>
       )}
       <PageLink to="/operators/$environment/approvals">See approvals</PageLink>
     </Card>

@@ -22,6 +22,7 @@ export type Person = Schemas['Person'];
 export type Role = Person['role'];
 export type Rates = Schemas['Rates']['data'];
 export type Prices = Schemas['Prices']['data'];
+export type HeldPrice = Schemas['HeldPrices']['data']['items'][number];
 export type PriceTerms = Schemas['PreviewPricesRequest'];
 export type PricePreview = Schemas['PricePreview']['data'];
 export type OnSale = Schemas['OnSale']['data'];

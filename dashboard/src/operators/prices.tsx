@@ -12,7 +12,16 @@ import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
 import { Amount, QueryView, Empty, Moment, Pages, Section, Page } from '../ui/parts.tsx';
 import { Rows, PagedRows } from '../ui/rows.tsx';
-import { type PricePreview, type Prices, type PriceTerms, useEnvironment, useOps } from './place.ts';
+import {
+  inPath,
+  type HeldPrice,
+  type PricePreview,
+  type Prices,
+  type PriceTerms,
+  useEnvironment,
+  useOperator,
+  useOps,
+} from './place.ts';
 import { ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
@@ -45,6 +54,8 @@ export function PricesPage() {
           )
         }
       </QueryView>
+      {current.data && <Waiting of={current.data.waiting} />}
+      <HeldPrices />
       <History />
       {/* What is above it grows when it has loaded, and would push it down. */}
       {!current.isPending && <OnSaleSection />}
@@ -73,6 +84,11 @@ const termsOf = (fields: Fields): PriceTerms => ({
   merchantMarkupPercent: percentOf(fields.merchantMarkupPercent),
   ngnIncrementPercent: percentOf(fields.ngnIncrementPercent),
 });
+
+const termColumns = () =>
+  Object.fromEntries(
+    TERM_NAMES.map((name) => [TERMS[name], { number: (item: PriceTerms) => formatPercent(item[name]) }]),
+  );
 
 function Edit({
   present,
@@ -154,7 +170,11 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
       title="Preview"
       extra={
         preview.data && (
-          <Button onClick={() => setSaving(preview.data)} loading={preview.isFetching}>
+          <Button
+            onClick={() => setSaving(preview.data)}
+            loading={preview.isFetching}
+            disabled={preview.data.outcome === 'below-cost'}
+          >
             Save these prices
           </Button>
         )
@@ -167,6 +187,9 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
               {found.packages.toLocaleString()} packages are on sale, top-ups included. Nothing is saved yet.{' '}
               {found.nairaRate !== null && `One US dollar is ${formatRate(found.nairaRate)} NGN.`}
             </Text>
+            {found.outcome !== 'set' && (
+              <Alert color={OUTCOMES[found.outcome].color}>{OUTCOMES[found.outcome].text}</Alert>
+            )}
             {found.nairaRate === null && (
               <Alert color="red">There is no current NGN rate: nothing can be sold in NGN.</Alert>
             )}
@@ -219,6 +242,129 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
   );
 }
 
+const OUTCOMES: Record<Exclude<PricePreview['outcome'], 'set'>, { color: string; text: string }> = {
+  waits: {
+    color: 'yellow',
+    text: 'A price moves far from the one that two people agreed on: another person must confirm these markups.',
+  },
+  'below-cost': {
+    color: 'red',
+    text: 'Cannot be saved: packages would be sold below cost at the agreed exchange rate.',
+  },
+};
+
+type Proposal = Prices['waiting'][number];
+
+function Waiting({ of }: { readonly of: readonly Proposal[] }) {
+  const { email } = useOperator();
+  const [chosen, setChosen] = useState<Proposal | null>(null);
+  const environment = useEnvironment();
+  if (of.length === 0) return null;
+  const submit = (reason: string) =>
+    ops.POST('/ops/prices/{proposalId}/confirm', {
+      ...inPath(environment, { proposalId: chosen?.proposalId ?? '' }),
+      body: { reason },
+    });
+  return (
+    <Section title="Markups awaiting confirmation">
+      <Rows
+        label="Markups awaiting confirmation"
+        keyOf={({ proposalId }) => proposalId}
+        rows={of}
+        columns={{
+          ...termColumns(),
+          By: ({ proposedBy }) => <span className="breakable">{proposedBy}</span>,
+          Reason: ({ reason }) => <span className="breakable">{reason}</span>,
+          Since: ({ proposedAt }) => <Moment at={proposedAt} />,
+          Confirm: (proposal) =>
+            proposal.proposedBy === email ? (
+              <Text size="sm">Yours: another person confirms them</Text>
+            ) : (
+              <Button size="compact-sm" variant="default" onClick={() => setChosen(proposal)}>
+                Confirm
+              </Button>
+            ),
+        }}
+      />
+      {chosen && (
+        <ReasonDialog
+          done="Confirmed. Prices use them within a second"
+          title="Confirm these markups"
+          onClose={() => setChosen(null)}
+          submit={submit}
+          label="Confirm and apply"
+        >
+          <Alert color="yellow">
+            {TERM_NAMES.map((name) => (
+              <Text size="sm" key={name}>
+                {TERMS[name]}: {formatPercent(chosen[name])}
+              </Text>
+            ))}
+          </Alert>
+        </ReasonDialog>
+      )}
+    </Section>
+  );
+}
+
+const usd4 = (value: number) => <Amount of={value} currency="USD4" />;
+
+/** Prices of the supplier that a person has to see before they are sold. */
+function HeldPrices() {
+  const held = useOps('/ops/supplier-prices', {});
+  const environment = useEnvironment();
+  const [chosen, setChosen] = useState<HeldPrice | null>(null);
+  if (!held.data || held.data.items.length === 0) return null;
+  const submit = (reason: string) =>
+    ops.POST('/ops/supplier-prices/{holdId}/confirm', {
+      ...inPath(environment, { holdId: chosen?.holdId ?? '' }),
+      body: { reason },
+    });
+  return (
+    <Section title="Supplier prices awaiting confirmation">
+      <Text size="sm" mb="xs">
+        The supplier lists prices far from the last ones. Until you confirm one, the last price counts.
+      </Text>
+      <Rows
+        label="Supplier prices awaiting confirmation"
+        keyOf={({ holdId }) => holdId}
+        rows={held.data.items}
+        columns={{
+          ...PACKAGE,
+          'Last cost': { number: ({ costUsd }) => usd4(costUsd) },
+          'New cost': { number: ({ heldCostUsd }) => usd4(heldCostUsd) },
+          Change: { number: ({ changePercent }) => percentOr(changePercent) },
+          Since: ({ since }) => <Moment at={since} />,
+          Confirm: (one) => (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => setChosen(one)}
+              aria-label={`Confirm the cost of ${one.packageCode}`}
+            >
+              Confirm
+            </Button>
+          ),
+        }}
+      />
+      {chosen && (
+        <ReasonDialog
+          done="Confirmed. Prices use it within a second"
+          title="Confirm the cost"
+          onClose={() => setChosen(null)}
+          submit={submit}
+          label="Confirm the cost"
+        >
+          <Alert color="yellow">
+            {chosen.packageCode}: {usd4(chosen.costUsd)} → {usd4(chosen.heldCostUsd)}. The package is sold at
+            the new cost within a second.
+          </Alert>
+        </ReasonDialog>
+      )}
+    </Section>
+  );
+}
+
 const percentOr = (value: number | null): string => (value === null ? '–' : formatPercent(value));
 
 type Total = PricePreview['totals'][number];
@@ -259,7 +405,11 @@ function SaveDialog({
   const worst = totals.filter(({ belowCost, unsellable }) => belowCost + unsellable > 0);
   return (
     <ReasonDialog
-      done="Saved. Prices use it within a second"
+      done={
+        preview.outcome === 'waits'
+          ? 'Another person must confirm them'
+          : 'Saved. Prices use it within a second'
+      }
       title="Save these prices"
       onClose={onClose}
       submit={submit}
@@ -271,7 +421,11 @@ function SaveDialog({
             {TERMS[name]}: {formatPercent(before[name])} → {formatPercent(after[name])}
           </Text>
         ))}
-        <Text size="sm">All packages have the new prices within a second. Open purchases keep theirs.</Text>
+        <Text size="sm">
+          {preview.outcome === 'waits'
+            ? OUTCOMES.waits.text
+            : 'All packages have the new prices within a second. Open purchases keep theirs.'}
+        </Text>
       </Alert>
       {worst.map(({ accountType, currency, belowCost, unsellable }) => (
         <Alert color="red" key={`${accountType} ${currency}`}>
@@ -296,12 +450,7 @@ function History() {
         empty="No markups are set."
         columns={{
           From: ({ validFrom }) => <Moment at={validFrom} />,
-          ...Object.fromEntries(
-            TERM_NAMES.map((name) => [
-              TERMS[name],
-              { number: (item: Settings) => formatPercent(item[name]) },
-            ]),
-          ),
+          ...termColumns(),
           By: ({ by }) => <span className="breakable">{by}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
         }}

@@ -44,6 +44,14 @@ const packages = ({ role }: World) => sql`
     withdrawn_at timestamptz
   );
 
+  -- A supplier's price that is too far from the last one: it waits for a person, and the last one counts.
+  create table held_costs (
+    id bigint generated always as identity primary key,
+    package_code text not null unique references packages (package_code),
+    cost_usd_e4 bigint not null check (cost_usd_e4 >= 0),
+    held_since timestamptz not null
+  );
+
   create table package_top_ups (
     package_code text not null references packages (package_code),
     top_up_code text not null references packages (package_code),
@@ -57,6 +65,7 @@ const packages = ({ role }: World) => sql`
   );
 
   grant insert, update on regions, packages, package_top_ups, package_top_up_checks to ${role};
+  grant insert, delete on held_costs to ${role};
   grant delete on package_top_ups to ${role};
 `;
 

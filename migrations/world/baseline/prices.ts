@@ -6,7 +6,13 @@ import { PACKAGE_TYPES } from '../../../src/domain/states.ts';
 import { oneOf } from '../../one-of.ts';
 import type { World } from './world.ts';
 
-export const prices = ({ role }: World) => sql`
+export const prices = (world: World) => sql`
+  ${settingsAndRates(world)}
+  ${proposals(world)}
+  ${quotes(world)}
+`;
+
+const settingsAndRates = ({ role }: World) => sql`
   create table pricing_settings (
     id text primary key,
     user_markup_bps integer not null check (user_markup_bps between 0 and 100000),
@@ -14,6 +20,8 @@ export const prices = ({ role }: World) => sql`
     ngn_increment_bps integer not null check (ngn_increment_bps between 0 and 100000),
     set_by text not null,
     reason text not null,
+    -- The second of two people. Settings of one person are judged against the last ones of two.
+    confirmed_by text,
     valid_from timestamptz not null default now()
   );
   insert into pricing_settings (id, user_markup_bps, merchant_markup_bps, ngn_increment_bps, set_by, reason)
@@ -51,6 +59,28 @@ export const prices = ({ role }: World) => sql`
   );
   create index set_rates_latest on set_rates (currency, id desc);
 
+  grant insert on pricing_settings, set_rates to ${role};
+  grant insert, update, delete on exchange_rates to ${role};
+`;
+
+const proposals = ({ role }: World) => sql`
+  -- Settings that wait for a second person. Once confirmed, they are the row \`settings_id\`.
+  create table proposed_prices (
+    id bigint generated always as identity primary key,
+    before_id text not null references pricing_settings (id),
+    user_markup_bps integer not null check (user_markup_bps between 0 and 100000),
+    merchant_markup_bps integer not null check (merchant_markup_bps between 0 and 100000),
+    ngn_increment_bps integer not null check (ngn_increment_bps between 0 and 100000),
+    proposed_by text not null,
+    proposed_reason text not null,
+    proposed_at timestamptz not null,
+    settings_id text references pricing_settings (id)
+  );
+
+  grant insert, update (settings_id) on proposed_prices to ${role};
+`;
+
+const quotes = ({ role }: World) => sql`
   create table quotes (
     id text primary key,
     account_id text not null,
@@ -75,6 +105,5 @@ export const prices = ({ role }: World) => sql`
   create index quotes_unused on quotes (account_id, expires_at) where used_by is null;
   create index quotes_by_age on quotes (expires_at);
 
-  grant insert on pricing_settings, set_rates to ${role};
-  grant insert, update, delete on exchange_rates, quotes to ${role};
+  grant insert, update, delete on quotes to ${role};
 `;

@@ -121,6 +121,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
       esimFreshMs,
       topUpsFreshMs,
       closedPaymentFreshMs,
+      priceLimits: world.priceLimits,
       rateMaxAgeMs: context.config.rates.maxAgeMs,
       mobileMoneyCurrency: context.config.mobileMoneyCurrency,
       unpaidLimits: context.config.unpaidLimits,

@@ -15,6 +15,7 @@ import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { systemClock } from './context.ts';
 import { composeWebhookEngine } from './webhooks.ts';
+import { enqueueCatalogueEvents } from '../../webhooks/catalogue-events.ts';
 
 type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
 
@@ -31,7 +32,7 @@ export function openOpsDeps(
   config: WorldConfig,
   events: Events,
 ) {
-  const { environment, schema, namespace, timings, approvalLimits } = config;
+  const { environment, schema, namespace, timings, approvalLimits, priceLimits } = config;
   const db = openDatabase<WorldDatabase>({
     url: servers.databaseUrl,
     schema,
@@ -43,7 +44,7 @@ export function openOpsDeps(
   const temporal = connectClient({ ...servers.temporal, namespace });
   const engines = enginesOn(temporal, db, config, events);
   return {
-    ...createOpsDeps({ environment, db, clock: systemClock, timings, approvalLimits, engines }),
+    ...createOpsDeps({ environment, db, clock: systemClock, timings, approvalLimits, priceLimits, engines }),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal.close()]);
     },
@@ -57,8 +58,9 @@ export function createOpsDeps({
   clock,
   timings,
   approvalLimits,
+  priceLimits,
   engines,
-}: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits'> & {
+}: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits' | 'priceLimits'> & {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly engines: ReturnType<typeof enginesOn>;
@@ -79,6 +81,8 @@ export function createOpsDeps({
     environment,
     db,
     clock,
+    priceLimits,
+    announce: enqueueCatalogueEvents,
     stuck,
     actions,
     replayDeps,

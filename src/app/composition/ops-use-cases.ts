@@ -4,7 +4,7 @@ import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/u
 import { sessionUseCases } from '../../accounts/operators/sessions.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
-import type { RateDeps } from '../../catalogue/rates.ts';
+import type { RateDeps } from '../../catalogue/agreed-prices.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
 import { overviewUseCases, reconciliationUseCases } from '../../reconciliation/operator-use-cases.ts';
 import type { Config, Secrets } from '../config/config.ts';

@@ -29,7 +29,7 @@ import {
   secureUrl,
   text,
 } from './fields.ts';
-import { approvalLimitsOf, mailOf, operationsOf, operationsSettings } from './operations.ts';
+import { approvalLimitsOf, mailOf, priceLimitsOf, operationsOf, operationsSettings } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
 import {
   purchaseTimings,
@@ -244,6 +244,7 @@ function worldOf(s: Settings, environment: Environment) {
     ...namesOf(s, environment),
     timings: purchaseTimings(s, environment),
     approvalLimits: approvalLimitsOf(s),
+    priceLimits: priceLimitsOf(s),
     ...worldSpecifics(s, environment),
     supplierEvents: supplierEventsOf(s, environment, `http://127.0.0.1:${s.SIMWAY_HTTP_PORT}`),
     topUpsFreshMs: 3_600_000,

@@ -39,7 +39,33 @@ export const approvalSettings = {
   SIMWAY_APPROVAL_LIMIT_ACCOUNT_DAY: limits.optional(),
 };
 
+/** Hundredths of a percent. */
+const percentBps = (fallback: number) =>
+  z.coerce
+    .number()
+    .positive()
+    .max(10_000)
+    .transform((percent) => Math.round(percent * 100))
+    .prefault(fallback);
+
+/** What prices may do without a second look. */
+export const priceSettings = {
+  SIMWAY_PRICE_CHANGE_LIMIT: percentBps(10),
+  SIMWAY_SUPPLIER_PRICE_LIMIT: percentBps(50),
+  SIMWAY_SELL_BELOW_COST: z.enum(['refuse', 'ask']).default('refuse'),
+};
+
+export const priceLimitsOf = (s: z.output<z.ZodObject<typeof priceSettings>>) => ({
+  /** One person moves no price farther from the one that two people agreed on. */
+  changeBps: s.SIMWAY_PRICE_CHANGE_LIMIT,
+  /** A supplier's price that moves farther waits for a person. */
+  supplierChangeBps: s.SIMWAY_SUPPLIER_PRICE_LIMIT,
+  /** A price below cost is possible, with a second person. */
+  allowsBelowCost: s.SIMWAY_SELL_BELOW_COST === 'ask',
+});
+
 export const operationsSettings = {
+  ...priceSettings,
   SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
   SIMWAY_ADMIN_PORT: port(3001),
   SIMWAY_WORKER_ADMIN_PORT: port(3002),

@@ -4,6 +4,7 @@ import { ACCOUNT_TYPES } from '../../domain/account.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
 import {
+  dataAnswer,
   isoTime,
   money,
   percent,
@@ -18,9 +19,20 @@ import { pageFields, paginationSchema, presentPage } from '../../platform/http/p
 import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases } from '../operator-pricing.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
+import { changeBps } from '../pricing.ts';
 import { rateOrNull, reason } from './pricing-fields.ts';
 
-const routes = operatorRoutes<PricingCases>('Rates and prices');
+const numbered = (what: string, notFound: string) => ({
+  description: what,
+  example: '42',
+  isPossible: (id: string) => /^\d{1,18}$/.test(id),
+  notFound: { code: 'NOT_FOUND', message: notFound } as const,
+});
+
+const routes = operatorRoutes<PricingCases>('Rates and prices', {
+  proposalId: numbered('The `proposalId` of markups that wait', 'No such proposal of the last 24 hours'),
+  holdId: numbered('The `holdId` of a price of the supplier', 'No such price is held'),
+});
 
 /** Hundredths of a percent; the table's own limit. */
 const MAX_PERCENT = 100_000n;
@@ -35,6 +47,8 @@ const terms = {
 
 const version = text('Of these settings', 'initial');
 
+const rowId = z.string().meta({ example: '42' });
+
 const pricesSchema = dataObject('Prices', {
   items: z.array(
     z.object({
@@ -42,10 +56,22 @@ const pricesSchema = dataObject('Prices', {
       ...terms,
       by: z.string(),
       reason: z.string(),
+      confirmedBy: text('The second person; null: none was needed').nullable(),
       validFrom: isoTime('ISO 8601'),
       isInForce: z.boolean(),
     }),
   ),
+  waiting: z
+    .array(
+      z.object({
+        proposalId: rowId,
+        ...terms,
+        proposedBy: text('Another person confirms them'),
+        reason: z.string(),
+        proposedAt: isoTime('ISO 8601'),
+      }),
+    )
+    .describe('Of the last 24 hours, newest first'),
   pagination: paginationSchema,
 });
 
@@ -69,6 +95,11 @@ const pricePreviewSchema = dataObject('PricePreview', {
     description: 'Prices in NGN are made with it. null: there is no current rate',
     example: 1534.25,
   }),
+  outcome: z
+    .enum(['set', 'waits', 'below-cost'])
+    .describe(
+      'What saving would do: `waits` for a second person, since a price moves far from the one that was agreed; `below-cost`: refused',
+    ),
   packages: packageCount.describe('On sale, top-ups included'),
   totals: z
     .array(
@@ -79,7 +110,7 @@ const pricePreviewSchema = dataObject('PricePreview', {
         cheaper: packageCount,
         unchanged: packageCount,
         unsellable: packageCount.describe('Without a price above zero afterwards'),
-        belowCost: packageCount.describe('Sold below our cost afterwards'),
+        belowCost: packageCount.describe('Sold below our cost at the agreed rate afterwards'),
         largestRisePercent: percent('null: no package gets dearer').nullable(),
         largestFallPercent: percent('Negative. null: no package gets cheaper').nullable(),
         lowestMarginPercent: percent('Of the price. Negative: below cost').nullable(),
@@ -123,6 +154,34 @@ const pricesSetSchema = dataObject('PricesSet', {
   outcome: z.enum(['set', 'unchanged']).describe('`unchanged`: they are in force already'),
 });
 
+const pricesWaitSchema = dataObject('PricesWait', {
+  outcome: z.literal('waits').describe('Another person confirms them within 24 hours'),
+  proposalId: rowId,
+});
+
+const pricesConfirmedSchema = dataObject('PricesConfirmed', { outcome: z.literal('set') });
+
+const heldPricesSchema = dataObject('HeldPrices', {
+  items: z
+    .array(
+      z.object({
+        holdId: rowId,
+        packageCode: z.string(),
+        name: z.string(),
+        supplier: z.string(),
+        costUsd: usd('The last price, which counts until then, four decimals', 12.5),
+        heldCostUsd: usd('The price that the supplier lists now, four decimals', 850),
+        changePercent: percent('Of the last price').nullable(),
+        since: isoTime('ISO 8601'),
+      }),
+    )
+    .describe('Those held longest first, at most 500'),
+});
+
+const confirmPricesBody = namedObject('ConfirmPricesRequest', { reason });
+const confirmHeldBody = namedObject('ConfirmHeldPriceRequest', { reason });
+const heldConfirmedSchema = dataObject('HeldPriceConfirmed', { outcome: z.literal('confirmed') });
+
 const termsOf = (body: z.output<typeof previewBody>): PricingTermsRequest => ({
   userMarkupBps: Number(body.userMarkupPercent),
   merchantMarkupBps: Number(body.merchantMarkupPercent),
@@ -139,10 +198,17 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     description:
       'The markups by type of account and the NGN increment, with who set them and why. They apply to every package.',
     async handle({ cases, query }) {
-      const { items, pagination } = presentPage(await cases.listPrices(query));
+      const { settings, waiting } = await cases.listPrices(query);
+      const { items, pagination } = presentPage(settings);
       const isFirst = (index: number) => query.page === 1 && index === 0;
       return {
         items: items.map(({ id, ...terms }, index) => ({ ...terms, version: id, isInForce: isFirst(index) })),
+        waiting: waiting.map(({ proposalId, by, at, ...terms }) => ({
+          ...terms,
+          proposalId: String(proposalId),
+          proposedBy: by,
+          proposedAt: at,
+        })),
         pagination,
       };
     },
@@ -161,6 +227,7 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
       const { items, pagination } = presentPage(preview.changes);
       return {
         ...preview,
+        outcome: preview.verdict,
         version: preview.before.id,
         nairaRate: rateOrNull(preview.rates.get('NGN')?.micros),
         items: items.map(({ cost, ...item }) => ({ ...item, costUsdE4: cost })),
@@ -171,16 +238,66 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
   routes.post('/ops/prices', {
     permission: 'pricing',
     body: pricesBody,
-    errors: ['PRICES_CHANGED'],
-    answer: [200, 'Prices use them within a second', pricesSetSchema],
+    errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
+    answer: {
+      200: { description: 'Prices use them within a second', schema: pricesSetSchema },
+      202: { description: 'They wait until another person confirms them', schema: pricesWaitSchema },
+    },
     operationId: 'setPrices',
     summary: 'Save new markups',
     description:
-      'Refused where the settings in force are not those of the preview. Open purchases keep their quoted price.',
+      'Refused where the settings in force are not those of the preview, or where a package would be sold below cost at the ' +
+      'agreed rate. Where a price moves far from the one that two people agreed on, another person confirms them. Open purchases keep their quoted price.',
     async handle({ cases, session, body }) {
       const { version, reason } = body;
-      const outcome = await cases.savePrices(session, { version, after: termsOf(body), reason });
-      return { outcome: outcome === 'set' ? 'set' : 'unchanged' } as const;
+      const saved = await cases.savePrices(session, { version, after: termsOf(body), reason });
+      if (saved.outcome === 'waits')
+        return dataAnswer({ outcome: saved.outcome, proposalId: String(saved.proposalId) }, 202);
+      return dataAnswer({ outcome: saved.outcome === 'set' ? 'set' : 'unchanged' } as const, 200);
+    },
+  }),
+  routes.post('/ops/prices/{proposalId}/confirm', {
+    permission: 'pricing',
+    body: confirmPricesBody,
+    errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
+    answer: [200, 'Prices use them within a second', pricesConfirmedSchema],
+    operationId: 'confirmPrices',
+    summary: 'Confirm markups that another person set',
+    description:
+      'Refused where other markups were saved meanwhile, or where a package would be sold below cost.',
+    async handle({ cases, session, params, body }) {
+      await cases.confirmPrices(session, BigInt(params.proposalId), body.reason);
+      return { outcome: 'set' } as const;
+    },
+  }),
+  routes.get('/ops/supplier-prices', {
+    permission: 'pricing',
+    query: z.object(environmentField),
+    answer: [200, 'The held prices', heldPricesSchema],
+    operationId: 'listHeldPrices',
+    summary: 'List prices of the supplier that await a person',
+    description: 'Prices that moved far from the last one. Until one is confirmed, the last price counts.',
+    handle: async ({ cases }) => ({
+      items: (await cases.listHeldPrices()).map(({ holdId, cost, heldCost, ...one }) => ({
+        ...one,
+        holdId: String(holdId),
+        costUsdE4: cost,
+        heldCostUsdE4: heldCost,
+        changeBps: changeBps(cost, heldCost),
+      })),
+    }),
+  }),
+  routes.post('/ops/supplier-prices/{holdId}/confirm', {
+    permission: 'pricing',
+    body: confirmHeldBody,
+    answer: [200, 'Prices use it within a second', heldConfirmedSchema],
+    operationId: 'confirmHeldPrice',
+    summary: 'Confirm a price of the supplier',
+    description:
+      'The package is sold at this cost from now on. Another price that the supplier lists meanwhile has another number.',
+    async handle({ cases, session, params, body }) {
+      await cases.confirmHeldPrice(session, BigInt(params.holdId), body.reason);
+      return { outcome: 'confirmed' } as const;
     },
   }),
 ];

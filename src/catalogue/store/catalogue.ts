@@ -2,8 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { SupplierCatalogue } from '../port.ts';
 import type { CataloguePackage, Region } from '../rules.ts';
+import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
+import { writeWorldAudit } from '../../accounts/store/audit.ts';
+import type { CostUsdE4 } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
 import { recordVersions, soldFields, type PackageChange } from './versions.ts';
+import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PackagesTable, RegionsTable } from './tables.ts';
 
@@ -83,21 +87,27 @@ export async function findTopUpPackage(db: WorldDb, code: string): Promise<Store
   return row && toPackage(row);
 }
 
-/** Replaces the stored top-ups of one BASE package by those that its supplier lists. */
+/** Whether a price is too far from the last one to be sold at before a person has seen it. */
+export type IsCostJump = (last: CostUsdE4, cost: CostUsdE4) => boolean;
+
+const NEVER: IsCostJump = () => false;
+
+/** Replaces the stored top-ups of one BASE package by those listed now, and returns them as kept. */
 export async function replaceTopUps(
   db: WorldDb,
   packageCode: string,
   listed: readonly CataloguePackage[],
   now: Date,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  isJump: IsCostJump = NEVER,
+): Promise<readonly CataloguePackage[]> {
+  return db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
-    const topUps = withoutDuplicates(listed);
     const { supplier } = await trx
       .selectFrom('packages')
       .select('supplier')
       .where('package_code', '=', packageCode)
       .executeTakeFirstOrThrow();
+    const topUps = await holdJumps(trx, withoutDuplicates(listed), now, isJump);
     await writePackages(trx, topUps, supplier);
     await recordVersions(
       trx,
@@ -122,30 +132,36 @@ export async function replaceTopUps(
       .values({ package_code: packageCode, checked_at: now })
       .onConflict((conflict) => conflict.column('package_code').doUpdateSet({ checked_at: now }))
       .execute();
+    return topUps;
   });
 }
 
 /** Called with the changes, in their transaction: for webhooks. */
 export type Announce = (trx: WorldDb, changes: readonly PackageChange[]) => Promise<void>;
 
-/** Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. */
+/**
+ * Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. A price that jumps
+ * is held, and the package keeps its last one. `held`: how many are.
+ */
 export async function replaceCatalogue(
   db: WorldDb,
   catalogue: SupplierCatalogue,
   now: Date,
   announce: Announce = () => Promise.resolve(),
+  isJump: IsCostJump = NEVER,
 ) {
   return db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const regionsChanged = await writeRegions(trx, catalogue.regions, now);
-    const packages = withoutDuplicates(catalogue.packages);
+    const listed = withoutDuplicates(catalogue.packages);
+    const packages = await holdJumps(trx, listed, now, isJump);
     const written = await writePackages(trx, packages, catalogue.supplier);
     const withdrawn = await withdrawMissing(trx, { ...catalogue, packages }, now);
     // An unchanged catalogue must not empty every process's caches.
     if (written.added + written.changed + written.repriced + withdrawn + regionsChanged > 0)
       await bumpRevision(trx, 'catalogue');
     await announce(trx, await recordVersions(trx, now));
-    return { ...written, withdrawn };
+    return { ...written, withdrawn, held: listed.filter((item, at) => packages[at] !== item).length };
   });
 }
 
@@ -161,8 +177,95 @@ export async function countPackages(db: WorldDb): Promise<number> {
 }
 
 /** One writer of packages at a time: several lists name the same top-ups. */
-async function lockCatalogue(trx: WorldDb): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('catalogue'))`.execute(trx);
+const lockCatalogue = (trx: WorldDb): Promise<void> => lockByName(trx, 'catalogue');
+
+/**
+ * The packages as they may be sold: one whose price jumps keeps its last price, and the new one is held until
+ * a person confirms it, or the supplier lists one that is near. An order at the last price cannot lose money:
+ * the supplier refuses it if its price is another.
+ */
+async function holdJumps(
+  trx: WorldDb,
+  listed: readonly CataloguePackage[],
+  now: Date,
+  isJump: IsCostJump,
+): Promise<CataloguePackage[]> {
+  const codes = listed.map((item) => item.packageCode);
+  const rows = await trx
+    .selectFrom('packages')
+    .leftJoin('held_costs as held', 'held.package_code', 'packages.package_code')
+    .select(['packages.package_code', 'packages.cost_usd_e4 as cost', 'held.cost_usd_e4 as held_cost'])
+    .where((eb) => eb('packages.package_code', '=', eb.fn.any(sql<string[]>`${codes}::text[]`)))
+    .execute();
+  const known = new Map(rows.map((row) => [row.package_code, row]));
+  const jumps = listed.filter(({ packageCode, cost }) => {
+    const last = known.get(packageCode)?.cost;
+    return last !== undefined && isJump(last, cost);
+  });
+  const isHeld = new Set(jumps.map((item) => item.packageCode));
+  const isNew = (item: CataloguePackage) => known.get(item.packageCode)?.held_cost !== item.cost;
+  const over = rows.filter((row) => row.held_cost !== null && !isHeld.has(row.package_code));
+  const replaced = [
+    ...over.map((row) => row.package_code),
+    ...jumps.filter(isNew).map((it) => it.packageCode),
+  ];
+  if (replaced.length > 0) await trx.deleteFrom('held_costs').where('package_code', 'in', replaced).execute();
+  const held = jumps
+    .filter(isNew)
+    .map((item) => ({ package_code: item.packageCode, cost_usd_e4: item.cost, held_since: now }));
+  for (let from = 0; from < held.length; from += CHUNK)
+    await trx
+      .insertInto('held_costs')
+      .values(held.slice(from, from + CHUNK))
+      .execute();
+  return listed.map((item) =>
+    isHeld.has(item.packageCode) ? { ...item, cost: known.get(item.packageCode)?.cost ?? item.cost } : item,
+  );
+}
+
+/** Prices of the supplier that await a person, those held longest first. */
+export const findHeldCosts = (db: WorldDb, limit: number) =>
+  db
+    .selectFrom('held_costs as held')
+    .innerJoin('packages', 'packages.package_code', 'held.package_code')
+    .select(['held.id as holdId', 'held.package_code as packageCode', 'packages.name', 'packages.supplier'])
+    .select(['packages.cost_usd_e4 as cost', 'held.cost_usd_e4 as heldCost', 'held.held_since as since'])
+    .orderBy('held.id')
+    .limit(limit)
+    .execute();
+
+/** How many prices of the supplier are held, and since when the first is; null: none. */
+export const summariseHeldCosts = (db: WorldDb) =>
+  db.selectFrom('held_costs').select(countAndOldest('held_since')).executeTakeFirstOrThrow();
+
+/** The held price counts from now on. undefined: nothing with this id is held (any more). */
+export function confirmHeldCost(
+  db: WorldDb,
+  {
+    id,
+    by,
+    reason,
+    now,
+  }: { readonly id: bigint; readonly by: string; readonly reason: string; readonly now: Date },
+  announce: Announce,
+): Promise<'confirmed' | undefined> {
+  return inTransaction(db, async (trx) => {
+    await lockCatalogue(trx);
+    const held = await trx.deleteFrom('held_costs').where('id', '=', id).returningAll().executeTakeFirst();
+    if (!held) return undefined;
+    const { package_code: code, cost_usd_e4: cost } = held;
+    const before = await trx
+      .selectFrom('packages')
+      .select('cost_usd_e4')
+      .where('package_code', '=', code)
+      .executeTakeFirstOrThrow();
+    await trx.updateTable('packages').set({ cost_usd_e4: cost }).where('package_code', '=', code).execute();
+    const detail = { before: String(before.cost_usd_e4), after: String(cost), unit: 'USD/10000', reason };
+    await writeWorldAudit(trx, { actor: by, action: 'supplier-price.confirm', subject: code, detail });
+    await bumpRevision(trx, 'catalogue');
+    await announce(trx, await recordVersions(trx, now, [code]));
+    return 'confirmed';
+  });
 }
 
 /** Returns how many regions are new, changed or gone. */

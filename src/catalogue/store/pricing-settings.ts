@@ -8,11 +8,21 @@ import { bumpRevision } from './revisions.ts';
 export interface PricingChange extends PricingSettings {
   readonly by: string;
   readonly reason: string;
+  /** The second person; null: none was needed. */
+  readonly confirmedBy: string | null;
   readonly validFrom: Date;
 }
 
 export function findPricingSettings(db: WorldDb): Promise<PricingSettings> {
   return newestFirst(db).limit(1).executeTakeFirstOrThrow();
+}
+
+/** The last ones of two people, or those of the migration. */
+export function findAgreedSettings(db: WorldDb): Promise<PricingSettings> {
+  return newestFirst(db)
+    .where((eb) => eb.or([eb('confirmed_by', 'is not', null), eb('id', '=', 'initial')]))
+    .limit(1)
+    .executeTakeFirstOrThrow();
 }
 
 /** Those that applied at a moment; undefined before the first ones. */
@@ -23,7 +33,7 @@ export function findPricingSettingsAt(db: WorldDb, at: Date): Promise<PricingSet
 /** Newest first. */
 export function listPricingSettings(db: WorldDb, limit: number, offset = 0): Promise<PricingChange[]> {
   return newestFirst(db)
-    .select(['set_by as by', 'reason', 'valid_from as validFrom'])
+    .select(['set_by as by', 'reason', 'confirmed_by as confirmedBy', 'valid_from as validFrom'])
     .limit(limit)
     .offset(offset)
     .execute();
@@ -44,36 +54,87 @@ const newestFirst = (db: WorldDb) =>
     .select('ngn_increment_bps as ngnIncrementBps')
     .orderBy('valid_from', 'desc');
 
-/**
- * Takes effect in every process within a second. `changed-meanwhile`: the settings with the id `before`,
- * which the operator saw, no longer apply; nothing was written.
- */
+/** Takes effect in every process within a second. Call it under the lock of pricing. */
 export async function insertPricingSettings(
-  db: WorldDb,
+  trx: WorldDb,
   change: Omit<PricingChange, 'validFrom'>,
-  before: string,
-): Promise<'set' | 'changed-meanwhile'> {
-  return db.transaction().execute(async (trx) => {
-    // First, since it locks out every other change of prices.
-    await bumpRevision(trx, 'pricing');
-    const present = await findPricingSettings(trx);
-    if (present.id !== before) return 'changed-meanwhile';
-    await trx
-      .insertInto('pricing_settings')
-      .values({
-        id: change.id,
-        user_markup_bps: change.userMarkupBps,
-        merchant_markup_bps: change.merchantMarkupBps,
-        ngn_increment_bps: change.ngnIncrementBps,
-        set_by: change.by,
-        reason: change.reason,
-        // now() is the transaction's start, and a transaction that started later may have committed first.
-        valid_from: sql`clock_timestamp()`,
-      })
-      .execute();
-    const { id, by, reason, ...after } = change;
-    const detail = { before: present, after, reason };
-    await writeWorldAudit(trx, { actor: by, action: 'prices.set', subject: id, detail });
-    return 'set';
-  });
+  before: PricingSettings,
+  confirmReason?: string,
+): Promise<void> {
+  const { id, by, reason, confirmedBy, ...after } = change;
+  await trx
+    .insertInto('pricing_settings')
+    .values({
+      id,
+      ...columnsOf(after),
+      set_by: by,
+      reason,
+      confirmed_by: confirmedBy,
+      // now() is the transaction's start, and a transaction that started later may have committed first.
+      valid_from: sql`clock_timestamp()`,
+    })
+    .execute();
+  const second =
+    confirmedBy === null ? {} : { reason: confirmReason, proposedBy: by, proposedReason: reason };
+  const detail = { before, after, reason, ...second };
+  await writeWorldAudit(trx, { actor: confirmedBy ?? by, action: 'prices.set', subject: id, detail });
+  await bumpRevision(trx, 'pricing');
 }
+
+/** Settings of one person that wait for another. */
+export interface PriceProposal extends Omit<PricingSettings, 'id'> {
+  readonly proposalId: bigint;
+  /** The settings that they would replace. */
+  readonly beforeId: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** Returns its id. */
+export async function insertProposedPrices(
+  trx: WorldDb,
+  { beforeId, by, reason, at, ...terms }: Omit<PriceProposal, 'proposalId'>,
+): Promise<bigint> {
+  const { id } = await trx
+    .insertInto('proposed_prices')
+    .values({
+      before_id: beforeId,
+      ...columnsOf(terms),
+      ...{ proposed_by: by, proposed_reason: reason, proposed_at: at },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const detail = { after: terms, reason };
+  await writeWorldAudit(trx, { actor: by, action: 'prices.propose', subject: String(id), detail });
+  return id;
+}
+
+/** Of the settings in force, since a time, newest first: others can no longer be confirmed. */
+export function findProposedPrices(db: WorldDb, since: Date): Promise<PriceProposal[]> {
+  return proposals(db)
+    .where('proposed_at', '>=', since)
+    .where('before_id', '=', newestFirst(db).clearSelect().select('id').limit(1))
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+export const findProposal = (db: WorldDb, id: bigint, since: Date) =>
+  proposals(db).where('id', '=', id).where('proposed_at', '>=', since).executeTakeFirst();
+
+export const markProposalConfirmed = (trx: WorldDb, id: bigint, settingsId: string) =>
+  trx.updateTable('proposed_prices').set({ settings_id: settingsId }).where('id', '=', id).execute();
+
+const proposals = (db: WorldDb) =>
+  db
+    .selectFrom('proposed_prices')
+    .select(['id as proposalId', 'before_id as beforeId', 'proposed_by as by', 'proposed_reason as reason'])
+    .select(['proposed_at as at', 'user_markup_bps as userMarkupBps'])
+    .select(['merchant_markup_bps as merchantMarkupBps', 'ngn_increment_bps as ngnIncrementBps'])
+    .where('settings_id', 'is', null);
+
+const columnsOf = (terms: Omit<PricingSettings, 'id'>) => ({
+  user_markup_bps: terms.userMarkupBps,
+  merchant_markup_bps: terms.merchantMarkupBps,
+  ngn_increment_bps: terms.ngnIncrementBps,
+});

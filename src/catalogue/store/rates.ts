@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inTransaction } from '../../platform/database/transactions.ts';
+import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
 import { inBatches } from '../../platform/database/retention.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';
@@ -137,26 +137,24 @@ export async function insertSetRate(db: WorldDb, rate: SetRate, now: Date): Prom
   });
 }
 
-/** Locks the rates of this currency until the transaction ends. */
-export async function lockCurrency(trx: WorldDb, currency: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' rate of ' || ${currency}::text, 0))`.execute(
-    trx,
-  );
-}
+/**
+ * One change of rates or markups by a person at a time: each is judged by what all of them together do to
+ * prices.
+ */
+export const lockPricing = (trx: WorldDb): Promise<void> => lockByName(trx, 'rates and markups');
 
 /**
  * Good rates of a currency that are not the work of one person: observed by a provider, or confirmed by a
- * second person. Those since that time, or the last one before. In micros, each once.
+ * second person. Those since that time, or the last one before. In micros, newest first.
  */
 export async function findAnchorRates(db: WorldDb, currency: string, since: Date): Promise<bigint[]> {
   const anchors = sql`
     exchange_rates where currency = ${currency} and status = 'GOOD'
       and (source <> ${OPERATOR_SOURCE} or (proposed_by is not null and confirmed_by is not null))`;
   const { rows } = await sql<{ micros: bigint }>`
-    select distinct rate_micros as micros from ${anchors}
-       and observed_at >= least(${since}::timestamptz, (select max(observed_at) from ${anchors}))`.execute(
-    db,
-  );
+    select rate_micros as micros from ${anchors}
+       and observed_at >= least(${since}::timestamptz, (select max(observed_at) from ${anchors}))
+     order by observed_at desc, id desc`.execute(db);
   return rows.map(({ micros }) => micros);
 }
 
@@ -237,7 +235,8 @@ export async function confirmQuarantined(
   confirm: RateAuthor & { readonly id: bigint; readonly since: Date; readonly now: Date },
 ): Promise<'confirmed' | 'already' | 'not-independent' | undefined> {
   const { id, by, reason, since, now } = confirm;
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
+    await lockPricing(trx);
     const row = await trx
       .selectFrom('exchange_rates')
       .selectAll()

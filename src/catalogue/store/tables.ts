@@ -75,7 +75,31 @@ export interface PricingSettingsTable {
   ngn_increment_bps: number;
   set_by: string;
   reason: string;
+  /** null: one person's. */
+  confirmed_by: Generated<string | null>;
   valid_from: Generated<Date>;
+}
+
+/** Settings that wait for a second person. */
+export interface ProposedPricesTable {
+  id: Generated<bigint>;
+  before_id: string;
+  user_markup_bps: number;
+  merchant_markup_bps: number;
+  ngn_increment_bps: number;
+  proposed_by: string;
+  proposed_reason: string;
+  proposed_at: Date;
+  /** What they became; null: not confirmed. */
+  settings_id: Generated<string | null>;
+}
+
+/** A supplier's price that waits for a person. Another price of the same package is another row. */
+export interface HeldCostsTable {
+  id: Generated<bigint>;
+  package_code: string;
+  cost_usd_e4: bigint;
+  held_since: Date;
 }
 
 export interface ExchangeRatesTable {
@@ -106,6 +130,8 @@ declare module '../../platform/database/tables.ts' {
     package_top_ups: PackageTopUpsTable;
     package_top_up_checks: PackageTopUpChecksTable;
     pricing_settings: PricingSettingsTable;
+    proposed_prices: ProposedPricesTable;
+    held_costs: HeldCostsTable;
     exchange_rates: ExchangeRatesTable;
     set_rates: SetRatesTable;
     revisions: RevisionsTable;

@@ -138,11 +138,18 @@ const PRICES = financeCommand({
   help: 'Lists markups and the NGN increment, newest first. The first line applies.',
   options: z.object({}),
   run: async ({ ops, out }) => {
-    const settings = await readPrices(ops, HISTORY_LINES);
-    out.json(settings);
+    const query = { limit: HISTORY_LINES };
+    const { items, waiting } = await dataOf(ops.GET('/ops/prices', { params: { query } }));
+    out.json(items);
     out.table(
       ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
-      settings.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
+      items.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
+    );
+    if (waiting.length === 0) return;
+    out.line('\nawaiting another person; accept one with prices confirm <number>');
+    out.table(
+      ['NUMBER', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
+      waiting.map((one) => [one.proposalId, ...percentages(one), one.proposedBy, one.reason]),
     );
   },
 });
@@ -177,15 +184,88 @@ const PRICE_CHANGES = [
         out.json({ outcome: 'would-do', before, after });
         return 0;
       }
+      if (preview.outcome !== 'set') out.line(OUTCOMES[preview.outcome]);
       if (!(await isConfirmed(out, options.yes, 'Apply these prices?'))) return 1;
       const body = { version, ...terms, reason: options.reason };
-      const { outcome } = await dataOf(ops.POST('/ops/prices', { body }));
-      out.json({ outcome, before, after });
-      out.line(outcome === 'set' ? APPLIES : 'No change: already set');
+      const made = await dataOf<Schemas['PricesSet'] | Schemas['PricesWait']>(
+        ops.POST('/ops/prices', { body }),
+      );
+      out.json({ ...made, before, after });
+      if (made.outcome === 'waits')
+        out.line(`Another person must confirm them within 24 hours: prices confirm ${made.proposalId}`);
+      else out.line(made.outcome === 'set' ? APPLIES : 'No change: already set');
+      return 0;
+    },
+  }),
+  financeCommand({
+    syntax: 'confirm <number>',
+    summary: 'Confirms markups that another person set',
+    help: 'Confirms markups that another person set. `prices` lists them with their numbers.',
+    options: z.object({ reason: REASON, dryRun: DRY_RUN }),
+    run: async ({ args: [number = ''], options: { dryRun, reason }, ops, out }) => {
+      const proposalId = rowNumber(number);
+      if (dryRun) {
+        const { waiting } = await dataOf(ops.GET('/ops/prices'));
+        const found = waiting.find((one) => one.proposalId === proposalId);
+        if (!found) throw new OperatorMistake(`No markups with number ${number} wait`);
+        out.json({ outcome: 'would-do', ...found });
+        out.line(`would apply: ${percentages(found).join(', ')}`);
+        return 0;
+      }
+      const about = { params: { path: { proposalId } }, body: { reason } };
+      out.json(await dataOf(ops.POST('/ops/prices/{proposalId}/confirm', about)));
+      out.line(APPLIES);
       return 0;
     },
   }),
 ];
+
+const SUPPLIER_PRICES = financeCommand({
+  syntax: 'supplier-prices',
+  summary: 'Lists prices of the supplier that await a person',
+  help: 'Lists prices of the supplier that moved far from the last one. Until one is confirmed, the last price counts.',
+  options: z.object({}),
+  run: async ({ ops, out }) => {
+    const { items } = await dataOf(ops.GET('/ops/supplier-prices'));
+    out.json(items);
+    out.table(
+      ['NUMBER', 'PACKAGE', 'LAST', 'LISTED', 'SINCE'],
+      items.map((one) => [
+        ...[one.holdId, one.packageCode, money(one.costUsd, 'USD4'), money(one.heldCostUsd, 'USD4')],
+        moment(one.since),
+      ]),
+    );
+  },
+});
+
+const HELD_PRICES = [
+  financeCommand({
+    syntax: 'confirm <number>',
+    summary: 'Accepts a price of the supplier',
+    help: 'Accepts a price of the supplier. `supplier-prices` lists them with their numbers.',
+    options: z.object({ reason: REASON, dryRun: DRY_RUN }),
+    run: async ({ args: [number = ''], options: { dryRun, reason }, ops, out }) => {
+      const holdId = rowNumber(number);
+      if (dryRun) {
+        const { items } = await dataOf(ops.GET('/ops/supplier-prices'));
+        const held = items.find((one) => one.holdId === holdId);
+        if (!held) throw new OperatorMistake(`No price with number ${number} is held`);
+        out.json({ outcome: 'would-do', ...held });
+        out.line(`would apply: ${held.packageCode} ${money(held.heldCostUsd, 'USD4')}`);
+        return 0;
+      }
+      const about = { params: { path: { holdId } }, body: { reason } };
+      out.json(await dataOf(ops.POST('/ops/supplier-prices/{holdId}/confirm', about)));
+      out.line(APPLIES);
+      return 0;
+    },
+  }),
+];
+
+const OUTCOMES: Record<'waits' | 'below-cost', string> = {
+  waits: 'A price moves far from the agreed one: another person must confirm it',
+  'below-cost': 'Would be refused: packages would be sold below cost at the agreed rate',
+};
 
 type Changes = z.output<z.ZodObject<typeof CHANGES>>;
 
@@ -207,7 +287,12 @@ async function previewPrices(ops: Ops, options: Changes) {
   return { preview, terms };
 }
 
-const percentages = (one: Schemas['PricePreview']['data']['before']): string[] =>
+const percentages = (
+  one: Pick<
+    Schemas['PricePreview']['data']['before'],
+    'userMarkupPercent' | 'merchantMarkupPercent' | 'ngnIncrementPercent'
+  >,
+): string[] =>
   [one.userMarkupPercent, one.merchantMarkupPercent, one.ngnIncrementPercent].map(
     (percent) => `${percent.toFixed(2)} %`,
   );
@@ -237,4 +322,8 @@ const withBelow = (add: AddCommand, below: readonly AddCommand[]) => (group: Fin
   for (const addBelow of below) addBelow({ ...group, parent });
 };
 
-export const PRICING = [withBelow(RATES, RATE_CHANGES), withBelow(PRICES, PRICE_CHANGES)];
+export const PRICING = [
+  withBelow(RATES, RATE_CHANGES),
+  withBelow(PRICES, PRICE_CHANGES),
+  withBelow(SUPPLIER_PRICES, HELD_PRICES),
+];

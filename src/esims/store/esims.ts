@@ -46,11 +46,17 @@ export function findEsimByTranNo(
 /** By our id of an order at the supplier; one that was made again has `-2` behind the purchase's. */
 export async function findEsimByTransaction(
   db: WorldDb,
+  supplier: string,
   supplierIds: readonly string[],
 ): Promise<EsimRow | undefined> {
   const ids = supplierIds.flatMap((id) => [id, id.replace(/-2$/, '')]);
   if (ids.length === 0) return undefined;
-  return db.selectFrom('esims').selectAll().where('transaction_id', 'in', ids).executeTakeFirst();
+  return db
+    .selectFrom('esims')
+    .selectAll()
+    .where('transaction_id', 'in', ids)
+    .where('supplier', '=', supplier)
+    .executeTakeFirst();
 }
 
 /** As in migrations/world/baseline/esims.ts, literally. */

@@ -6,6 +6,7 @@ import type { Money } from '../../domain/money.ts';
 import { closeJob, insertJob, lockJob, updateJob, type JobFields } from '../../jobs/store/jobs.ts';
 import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { lockByName } from '../../platform/database/transactions.ts';
 import type { BatchRepairAction, BatchRepairFilter } from '../batch-repair-rules.ts';
 import { APPROVAL_WITHIN_MS, REFUSAL_MESSAGES, type ActionRefusal } from '../rules.ts';
 import type { StuckClass } from '../stuck-rules.ts';
@@ -40,9 +41,7 @@ export async function insertBatchRepair(
   return db.transaction().execute(async (trx) => {
     await expireLate(trx, now);
     // So that two that are asked for at once do not take the same rows, and a key is used once.
-    await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' batch repairs', 0))`.execute(
-      trx,
-    );
+    await lockByName(trx, 'batch repairs');
     const earlier = await trx
       .selectFrom('jobs')
       .select(['id', 'action', 'by_person'])

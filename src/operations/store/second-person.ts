@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { personKey } from '../../accounts/operators/two-person-rules.ts';
 import type { Money } from '../../domain/money.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { lockByName } from '../../platform/database/transactions.ts';
 import {
   isAboveLimits,
   LIMITED_OVER_MS,
@@ -48,8 +49,7 @@ async function lockUnapprovedTotals(
   currency: string,
   now: Date,
 ) {
-  for (const whose of [`actions of ${person}`, `actions on ${accountId}`])
-    await sql`select pg_advisory_xact_lock(hashtextextended(${whose}, 0))`.execute(trx);
+  for (const whose of [`actions of ${person}`, `actions on ${accountId}`]) await lockByName(trx, whose);
   const since = new Date(now.getTime() - LIMITED_OVER_MS);
   // A statement of its own, which sees what was committed before the locks were got.
   const { rows } = await sql<{ by_person: bigint; on_account: bigint }>`

@@ -9,6 +9,16 @@ export function inTransaction<Database, T>(
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
 
+/**
+ * One holder of a name at a time, until the transaction ends. Each environment has names of its own: advisory
+ * locks belong to the whole database, and test and live must not wait for each other.
+ */
+export async function lockByName(trx: WorldDb, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || ${name}::text, 0))`.execute(
+    trx,
+  );
+}
+
 /** Tens of millions of entries are summed in less. */
 const READ_TIMEOUT_MS = 120_000;
 

@@ -207,7 +207,7 @@ function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
   };
 }
 
-type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'ms';
+type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'held' | 'ms';
 
 function maintenanceEvents(log: EventLog, people: PeopleMetrics | undefined) {
   const { info, warn, error } = linesOf(log);
@@ -227,6 +227,7 @@ function maintenanceEvents(log: EventLog, people: PeopleMetrics | undefined) {
     signInFailed: error<'detail'>('signing in failed on our side'),
     requestsNotKept: warn<'detail'>('recent requests of accounts were not written'),
     catalogueSynced: info<never, Readonly<Record<SyncCounts, number>>>('catalogue synced'),
+    supplierPricesHeld: error<never, { readonly count: number }>('prices of the supplier wait for a person'),
     catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
     reconciled: ({ runId, opened, closed, open }: ReconciledFields) =>
       log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),

@@ -7,6 +7,7 @@ import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { insertJob, type Job, type JobFields } from '../../jobs/store/jobs.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { lockByName } from '../../platform/database/transactions.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { BatchCounts, BatchRowCommand, BatchRowView } from '../batches/rules.ts';
 import type { PurchaseInput } from '../purchase.ts';
@@ -37,9 +38,7 @@ export async function insertBatch(
   batch: NewBatch,
 ): Promise<JobFields | 'too-many-batches' | 'too-many-emails'> {
   const { id, accountId, now, rows, maxEmailsADay } = batch;
-  await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' batches of ' || ${accountId}::text, 0))`.execute(
-    trx,
-  );
+  await lockByName(trx, `batches of ${accountId}`);
   const emails = rows.filter(({ email }) => email !== undefined).length;
   const before = await countBefore(trx, accountId, now);
   if (before.beginning >= batch.maxBeginning) return 'too-many-batches';

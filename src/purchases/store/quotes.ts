@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../../platform/database/retention.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
+import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import type { QuotesTable } from './tables.ts';
@@ -15,9 +15,7 @@ export type NewQuote = Omit<Insertable<QuotesTable>, 'used_by' | 'used_at'>;
  */
 export function insertQuote(db: WorldDb, quote: NewQuote, maxOpen: number): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' quotes of ' || ${quote.account_id}, 0))`.execute(
-      trx,
-    );
+    await lockByName(trx, `quotes of ${quote.account_id}`);
     const open = await trx
       .selectFrom('quotes')
       .select('id')

@@ -29,7 +29,9 @@ const overviewSchema = dataObject('Overview', {
   rates: z
     .object(figure)
     .nullable()
-    .describe('Exchange rates that await confirmation; null: not for your role'),
+    .describe(
+      'Exchange rates, markups and prices of the supplier that await confirmation; null: not for your role',
+    ),
   differences: z.object(figure).nullable().describe('Open ones; null: not for your role'),
   waiting: z
     .object({

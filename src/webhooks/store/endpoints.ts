@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { readPage } from '../../platform/database/page.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { inTransaction } from '../../platform/database/transactions.ts';
+import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
 import type { WebhookEvent } from '../events.ts';
 import { MAX_PREVIOUS_SECRETS, type DisabledReason } from '../rules.ts';
 import { enqueueWebhook, subscribers, type PendingMessages } from './messages.ts';
@@ -52,7 +52,7 @@ export async function findOrCreateEndpoint(
 }
 
 const lockEndpointsOf = (trx: WorldDb, accountId: string) =>
-  sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(trx);
+  lockByName(trx, `webhook endpoints of ${accountId}`);
 
 export const findEndpoint = (db: WorldDb, accountId: string, id: string) =>
   selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();

@@ -26,7 +26,7 @@ import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tabl
 import type { ReconcileSummary } from '../../../src/reconciliation/payment-rules.ts';
 import type { Books } from '../world/books.ts';
 import { databaseEngine } from '../world/database-engine.ts';
-import { NO_LIMITS, purchaseInput } from '../money/facts.ts';
+import { NO_LIMITS, PRICE_LIMITS, purchaseInput } from '../money/facts.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
@@ -76,7 +76,15 @@ export function openOperators(
     const { timings } = purchaseInput({ transactionId: '' });
     const engines = createEngines(db, state);
     const world = createOpsWorld({
-      ...createOpsDeps({ environment, db, clock, timings, approvalLimits: LIMITS, engines }),
+      ...createOpsDeps({
+        environment,
+        db,
+        clock,
+        timings,
+        approvalLimits: LIMITS,
+        priceLimits: PRICE_LIMITS,
+        engines,
+      }),
       accounts: books.accounts,
       configuredRates,
       reconcileWithinMs: RECONCILE_WITHIN_MS,

@@ -32,7 +32,7 @@ import { completeBodies } from '../../../src/esims/message-bodies.ts';
 import { readEvent } from '../../../src/vendors/esim-access/webhook.ts';
 import { createTestDatabase, openSchema } from '../world/database.ts';
 import { installDataWith } from '../vendors/install-data.ts';
-import { purchaseInput } from '../money/facts.ts';
+import { PRICE_LIMITS, purchaseInput } from '../money/facts.ts';
 import { createTestEngine, type TestEngine } from './engine.ts';
 import { baseItem, NOW, regionItems, regions } from './packages.ts';
 import {
@@ -132,8 +132,9 @@ async function openDatabases() {
         ngnIncrementBps: 0,
         by: 'a test',
         reason: 'a test',
+        confirmedBy: null,
       },
-      before.id,
+      before,
     );
     const catalogue = createCatalogueMemory({
       db,
@@ -341,6 +342,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       topUpsFreshMs: 3_600_000,
       closedPaymentFreshMs: 60_000,
       rateMaxAgeMs: 3_600_000,
+      priceLimits: PRICE_LIMITS,
       mobileMoneyCurrency: 'GHS',
       unpaidLimits: DEFAULT_UNPAID_LIMITS,
       travellerEmails: {

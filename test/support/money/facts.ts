@@ -123,5 +123,8 @@ export const purchaseInput = (given: Partial<PurchaseInput> & { transactionId: s
   ...given,
 });
 
+/** As configured by default. */
+export const PRICE_LIMITS = { changeBps: 1_000, supplierChangeBps: 5_000, allowsBelowCost: false };
+
 /** No amount of an operator's action needs a second person. */
 export const NO_LIMITS = { perAction: {}, perPersonDay: {}, perAccountDay: {} };

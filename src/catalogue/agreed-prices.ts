@@ -1,0 +1,84 @@
+/**
+ * What prices are judged against: the markups that two people agreed on, at rates that are not one person's
+ * work.
+ */
+import { DAY_MS, type Clock } from '../domain/clock.ts';
+import { CONVERTED_CURRENCIES } from '../domain/money.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { effectOn, type PackageEffect } from './price-effect.ts';
+import { parseRateMicros, type PriceLimits, type PricingSettings, type Rate } from './pricing.ts';
+import { readCosts } from './store/catalogue.ts';
+import { findAgreedSettings, findPricingSettings } from './store/pricing-settings.ts';
+import { findAnchorRates, findGoodRates } from './store/rates.ts';
+
+export interface RateDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  /** By currency, as the setting says them: `{ NGN: '1600.00' }`. */
+  readonly configuredRates?: Readonly<Record<string, string>> | undefined;
+  readonly priceLimits: PriceLimits;
+}
+
+/** No sale uses an older rate, so an older observation is not worth confirming. */
+export const MAX_AGE_MS = DAY_MS;
+/** The rate that prices are made with now. undefined: there is none, or it is too old to sell at. */
+export async function findSellingRate(
+  { db, clock }: Pick<RateDeps, 'db' | 'clock'>,
+  currency: string,
+): Promise<Rate | undefined> {
+  const rate = (await findGoodRates(db, currency))[0];
+  return rate && clock.now().getTime() - rate.observedAtMs <= MAX_AGE_MS ? rate : undefined;
+}
+
+/**
+ * What a provider observed or a second person confirmed within 24 hours, or last; and the configured rate. In
+ * micros.
+ */
+export async function findAnchors(
+  { db, configuredRates }: Pick<RateDeps, 'db' | 'configuredRates'>,
+  currency: string,
+  now: Date,
+): Promise<readonly bigint[]> {
+  const found = await findAnchorRates(db, currency, new Date(now.getTime() - MAX_AGE_MS));
+  const configured = parseRateMicros(configuredRates?.[currency] ?? '');
+  return configured === undefined ? found : [...found, configured];
+}
+
+/** What a person wants to change; the rest stays. */
+interface Wanted {
+  readonly settings?: Omit<PricingSettings, 'id'>;
+  readonly rate?: Pick<Rate, 'currency' | 'micros'>;
+}
+
+/**
+ * The catalogue's prices with this change, beside those with the last markups of two people at an agreed
+ * rate. Judging by these, neither small steps nor markups and rate together go farther than one step may.
+ * Cost counts at the last agreed rate.
+ */
+export async function effectOnAgreed(deps: RateDeps, wanted: Wanted): Promise<PackageEffect[]> {
+  const [before, present, costs, ...found] = await Promise.all([
+    findAgreedSettings(deps.db),
+    findPricingSettings(deps.db),
+    readCosts(deps.db),
+    ...CONVERTED_CURRENCIES.map((currency) => findAgreedRates(deps, currency, wanted.rate)),
+  ]);
+  const by = (name: 'used' | 'agreed' | 'cost') =>
+    new Map(found.flatMap((rates) => (rates ? [[rates.used.currency, rates[name]]] : [])));
+  const after = wanted.settings ?? present;
+  return effectOn(costs, {
+    ...{ before, after, rates: by('used') },
+    ...{ ratesBefore: by('agreed'), costRates: by('cost') },
+  });
+}
+
+/** `agreed`: the one nearest to the rate in use. `cost`: the last. undefined: nothing is sold in it. */
+async function findAgreedRates(deps: RateDeps, currency: string, wanted: Wanted['rate']) {
+  const isWanted = wanted?.currency === currency;
+  const used = isWanted ? wanted : await findSellingRate(deps, currency);
+  if (!used) return undefined;
+  const anchors = await findAnchors(deps, currency, deps.clock.now());
+  const distance = (micros: bigint) => (micros > used.micros ? micros - used.micros : used.micros - micros);
+  const [nearest = used.micros] = anchors.toSorted((a, b) => (distance(a) < distance(b) ? -1 : 1));
+  const [last = used.micros] = anchors;
+  return { used, agreed: { currency, micros: nearest }, cost: { currency, micros: last } };
+}
