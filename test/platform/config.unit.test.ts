@@ -1,6 +1,10 @@
 // What the environment decides for webhooks and mail. Live always follows the published rules, whatever is
 // set for the sandbox.
-import { describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import { problemOf, read } from './settings.support.ts';
 
@@ -88,6 +92,33 @@ describe('the age at which a read refreshes an eSIM from the supplier', () => {
   it.each(['999', '3600001', '0', '-1', '1.5', 'soon'])('is refused outside its bounds: %s', (value) => {
     for (const name of ['SIMWAY_LIVE_ESIM_FRESH_MS', 'SIMWAY_TEST_ESIM_FRESH_MS'])
       expect(() => read({ [name]: value })).toThrow(new RegExp(name));
+  });
+});
+
+describe('a setting in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'simway-settings-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (text: string): string => {
+    const path = join(folder, randomUUID());
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('is read as if it were the variable, without the line break at its end', () => {
+    const url = 'redis://:secret@127.0.0.1:6379';
+    expect(read({ REDIS_URL_FILE: file(`${url}\n`) }).secrets.redisUrl).toBe(url);
+  });
+
+  it.each([
+    ['two lines', () => ({ REDIS_URL_FILE: file('sesame\nopen') }), 'does not hold one line of text'],
+    ['nothing', () => ({ REDIS_URL_FILE: file('') }), 'does not hold one line of text'],
+    ['no file', () => ({ REDIS_URL_FILE: join(folder, 'absent') }), 'cannot be read (ENOENT)'],
+    ['beside the variable', () => ({ REDIS_URL: 'sesame', REDIS_URL_FILE: file('sesame') }), 'not both'],
+  ])('is refused and not shown: %s', (_what, given, why) => {
+    const problem = problemOf(given());
+    expect(problem).toContain('REDIS_URL_FILE');
+    expect(problem).toContain(why);
+    expect(problem).not.toContain('sesame');
   });
 });
 

@@ -37,7 +37,6 @@ const DECIDED: Readonly<Record<string, string>> = {
   SIMWAY_TEMPORAL_TLS_KEY_FILE: 'Temporal is on a network of its own',
   SIMWAY_TEMPORAL_TLS_SERVER_NAME: 'Temporal is on a network of its own',
   SIMWAY_TEMPORAL_API_KEY: 'Temporal is on a network of its own',
-  SIMWAY_TEMPORAL_API_KEY_FILE: 'Temporal is on a network of its own',
   SIMWAY_DEPLOYMENT_NAME: 'the Temporal server belongs to this installation',
   SIMWAY_WORKFLOW_BUNDLE: 'built into the image',
 };
@@ -136,6 +135,15 @@ describe('docker-compose.yml', () => {
       mountsOf(service, watching.volumes),
     );
     expect(watched).toEqual([]);
+  });
+
+  it('gives no container rights that it does not need', () => {
+    for (const [name, { cap_drop, security_opt }] of [...services, ...Object.entries(watching.services)]) {
+      expect(cap_drop, name).toEqual(['ALL']);
+      expect(security_opt, name).toEqual(['no-new-privileges:true']);
+    }
+    const writing = services.filter(([, service]) => service.read_only !== true).map(([name]) => name);
+    expect(writing.toSorted()).toEqual(['temporal', 'temporal-schema', 'temporal-ui']);
   });
 
   it('publishes ports without a password on this machine only', () => {

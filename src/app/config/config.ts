@@ -28,6 +28,7 @@ import {
   positive,
   secureUrl,
   text,
+  withFiles,
 } from './fields.ts';
 import { approvalLimitsOf, mailOf, priceLimitsOf, operationsOf, operationsSettings } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
@@ -135,9 +136,8 @@ export function readConfig(env: Env = process.env, beneath: Env = {}): { config:
 }
 
 function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
-  const parsed = wanted.safeParse(
-    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
-  );
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = wanted.safeParse(withFiles(Object.keys(wanted.shape), given));
   if (parsed.success) return parsed.data;
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }

@@ -1,4 +1,5 @@
 /** The shapes that settings come in. Each turns a text of the environment into what it means. */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../platform/telemetry/logger.ts';
 
@@ -7,6 +8,40 @@ export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`The environment is not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Any setting may stand in a file that `NAME_FILE` names, as Docker and Kubernetes hand out secrets. Throws
+ * ConfigError with the names of variable and file, never what it holds.
+ */
+export function withFiles(
+  names: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  const values = { ...env };
+  for (const name of names) {
+    const file = env[`${name}_FILE`];
+    if (file === undefined || names.includes(`${name}_FILE`)) continue;
+    if (env[name] !== undefined) throw new ConfigError([`${name}: set it or ${name}_FILE, not both`]);
+    values[name] = readLine(`${name}_FILE`, file);
+  }
+  return values;
+}
+
+function readLine(name: string, file: string): string {
+  const value = readNamed(name, file).toString('utf8').trim();
+  if (!/^[\x20-\x7e]+$/.test(value))
+    throw new ConfigError([`${name}: ${file} does not hold one line of text`]);
+  return value;
+}
+
+export function readNamed(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new ConfigError([`${name}: ${file} cannot be read (${code})`]);
   }
 }
 

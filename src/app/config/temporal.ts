@@ -3,11 +3,10 @@
  * keeps.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { normaliseAddress, requireRanges } from '../../platform/http/addresses.ts';
 import type { TemporalServer } from '../../platform/temporal/connect.ts';
-import { ConfigError, encryptionKey, list, text } from './fields.ts';
+import { ConfigError, encryptionKey, list, readNamed, text } from './fields.ts';
 
 /** Variables of the environment. */
 export const temporalSettings = {
@@ -17,8 +16,11 @@ export const temporalSettings = {
   SIMWAY_TEMPORAL_TLS_CERT_FILE: text,
   SIMWAY_TEMPORAL_TLS_KEY_FILE: text,
   SIMWAY_TEMPORAL_TLS_SERVER_NAME: text,
-  SIMWAY_TEMPORAL_API_KEY: text,
-  SIMWAY_TEMPORAL_API_KEY_FILE: text,
+  /** It goes into a header. */
+  SIMWAY_TEMPORAL_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'takes one API key')
+    .optional(),
   SIMWAY_TEMPORAL_CODEC_KEY: encryptionKey.optional(),
   SIMWAY_TEMPORAL_CODEC_PREVIOUS_KEYS: list.pipe(z.array(encryptionKey)),
   /** Where browsers reach the Temporal UI. */
@@ -40,7 +42,6 @@ const NEEDS_TLS = [
   'SIMWAY_TEMPORAL_TLS_KEY_FILE',
   'SIMWAY_TEMPORAL_TLS_SERVER_NAME',
   'SIMWAY_TEMPORAL_API_KEY',
-  'SIMWAY_TEMPORAL_API_KEY_FILE',
 ] as const;
 
 /** Reads the files. Throws ConfigError with the names of variables and files, never what they hold. */
@@ -48,7 +49,7 @@ export function temporalOf(s: Settings): TemporalServer {
   return {
     address: s.TEMPORAL_ADDRESS,
     tls: tlsOf(s),
-    apiKey: apiKeyOf(s),
+    apiKey: s.SIMWAY_TEMPORAL_API_KEY,
     codecKeys: {
       key: s.SIMWAY_TEMPORAL_CODEC_KEY,
       previousKeys: s.SIMWAY_TEMPORAL_CODEC_PREVIOUS_KEYS,
@@ -107,25 +108,6 @@ function clientCertificateOf(s: Settings) {
   if (own?.checkPrivateKey(privateKeyIn('SIMWAY_TEMPORAL_TLS_KEY_FILE', keyFile, key)) !== true)
     refuse(`SIMWAY_TEMPORAL_TLS_KEY_FILE: ${keyFile} is not the key of the certificate in ${certFile}`);
   return { crt, key };
-}
-
-function apiKeyOf(s: Settings): string | undefined {
-  const { SIMWAY_TEMPORAL_API_KEY: given, SIMWAY_TEMPORAL_API_KEY_FILE: file } = s;
-  if (file === undefined) return given;
-  if (given !== undefined)
-    refuse('SIMWAY_TEMPORAL_API_KEY: set it or SIMWAY_TEMPORAL_API_KEY_FILE, not both');
-  const key = readNamed('SIMWAY_TEMPORAL_API_KEY_FILE', file).toString('utf8').trim();
-  // It goes into a header.
-  if (!/^[\x21-\x7e]+$/.test(key)) refuse(`SIMWAY_TEMPORAL_API_KEY_FILE: ${file} does not hold one API key`);
-  return key;
-}
-
-function readNamed(name: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    return refuse(`${name}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
-  }
 }
 
 /** At least one. */

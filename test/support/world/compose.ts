@@ -8,6 +8,8 @@ import { CHECKOUT } from './checkout.ts';
 export interface ComposeService {
   readonly build?: { readonly context: string; readonly args: Readonly<Record<string, string>> };
   readonly image?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
