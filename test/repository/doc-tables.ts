@@ -24,6 +24,8 @@ import { formatMinor } from '../../src/domain/money.ts';
 import { LANGUAGES, TEXTS } from '../../src/esims/install-texts/languages.ts';
 import { MAX_CSV_ENTRIES } from '../../src/ledger/wallet-entries.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../src/payments/rules.ts';
+import examples from '../../src/app/routes/examples.json' with { type: 'json' };
+import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/app/http/app.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import {
@@ -68,6 +70,7 @@ export const TABLES: Readonly<Record<string, () => string>> = {
         fieldsOf(event).map(code).join(', '),
       ]),
     ),
+  'success-shapes': () => table(['success answers', 'body', 'of'], successShapes()),
   'member-permissions': () =>
     grants(
       ['permission', 'what it allows'],
@@ -103,6 +106,38 @@ export const TABLES: Readonly<Record<string, () => string>> = {
     ),
   limits: () => table(['limit', 'value'], LIMITS),
 };
+
+const SHAPES = {
+  'a bare list': '`[…]`',
+  'named fields': '`{…}`',
+  'in `data`': '`{"success": true, "data": {…}}`',
+  'a page in `data`': '`{"success": true, "data": {"items": […], …}}`',
+  'a page of eSIMs': '`{"esims": […], "total", "page", "limit", "totalPages"}`',
+};
+
+function shapeOf(answer: unknown): keyof typeof SHAPES {
+  if (Array.isArray(answer)) return 'a bare list';
+  const { data, esims } = answer as { readonly data?: unknown; readonly esims?: unknown };
+  if (Array.isArray(esims)) return 'a page of eSIMs';
+  if (typeof data !== 'object' || data === null) return 'named fields';
+  return 'items' in data ? 'a page in `data`' : 'in `data`';
+}
+
+/** Read from the recorded answers of the reference. */
+function successShapes(): (readonly string[])[] {
+  const routes = createRouteTable({ version: '', brand: 'simway' });
+  const found = routes.flatMap(({ method, path, docs }) => {
+    const recorded = Object.entries(examples as Record<string, Record<string, Record<string, unknown>>>);
+    const answers = recorded.find(([id]) => id === docs?.operationId)?.[1] ?? {};
+    const bodies = Object.entries(answers).filter(([status]) => status.startsWith('2'));
+    const first = bodies.flatMap(([, each]) => Object.values(each)).find((body) => typeof body === 'object');
+    return first == null ? [] : [{ shape: shapeOf(first), route: code(`${method} ${path}`) }];
+  });
+  return Object.entries(SHAPES).map(([shape, body]) => {
+    const mine = found.filter((one) => one.shape === shape).map(({ route }) => route);
+    return [shape, body, mine.join(', ')];
+  });
+}
 
 const planName = (plan: string): string => plan.charAt(0) + plan.slice(1).toLowerCase();
 
