@@ -197,4 +197,14 @@ describe('merchants', () => {
     expect(await graveFaults(page)).toEqual([]);
     expect(troubles).toEqual([]);
   });
+
+  it('are shown in the search of an address all digits of an ICCID', async () => {
+    const iccid = '89999261126193801432';
+    const page = await signIn(merchant.email, USER_PASSWORD);
+    await page.goto(`${stack.apiUrl}/dashboard/m/${merchant.accountId}/test/esims?search=${iccid}`);
+    await page.getByText('No results.').waitFor();
+    expect(await page.getByLabel('Search', { exact: true }).inputValue()).toBe(iccid);
+    await page.getByLabel('Search', { exact: true }).fill(`${iccid}F`);
+    await page.waitForURL(`**?search=${iccid}F`);
+  });
 });

@@ -150,6 +150,12 @@ describe('a file as a spreadsheet saves it', () => {
     },
   );
 
+  it('is refused where a character is hidden', () => {
+    expect(read('a\u200B1,SIM-OK').faults).toEqual([
+      { line: 2, text: '“reference” has a character that nobody sees, U+200B' },
+    ]);
+  });
+
   it('is refused where a letter is broken', () => {
     expect(read('R\uFFFDservation,SIM-OK').faults).toEqual([
       { line: 2, text: 'a letter is broken (\uFFFD): save the file as “CSV UTF-8”' },

@@ -309,6 +309,35 @@ describe('another account', () => {
   });
 });
 
+it('what people paste is found: blanks, the F of an ICCID, accents in either form, own references', async () => {
+  const { esimId, iccid } = bought.esimDetails;
+  const esims = async (query: string) =>
+    (await ask<{ esims: unknown[] }>(`/api/esim/my-esims?${query}`)).esims;
+  const pasted = [
+    ` ${iccid} `,
+    `${iccid.slice(0, 4)} ${iccid.slice(4, 12)}\u00A0${iccid.slice(12)}F`,
+    'Nige\u0301ria',
+    'nigéria  5gb',
+  ];
+  for (const search of pasted) {
+    const query = `search=${encodeURIComponent(search)}`;
+    expect(await esims(query), search).toContainEqual(expect.objectContaining({ _id: esimId }));
+    expect((await ask(`/api/esim/transactions?${query}`)).data.items, search).toContainEqual(
+      expect.objectContaining({ transactionId: bought.transactionId }),
+    );
+  }
+  expect((await ask(`/api/search?text=${encodeURIComponent(pasted[1]!)}`)).data.items).toMatchObject([
+    { kind: 'esim', id: esimId },
+  ]);
+  const reference = 'Anaïs, booking 4711'.normalize('NFD');
+  const rows = [{ reference, packageCode: 'NG-5GB-30D' }];
+  const { status } = await api.ask('/api/esim/orders/batch', { key: 'ngn', body: { rows } });
+  expect(status).toBe(202);
+  const text = encodeURIComponent('Anaïs,  booking 4711');
+  expect((await ask(`/api/search?text=${text}`)).data.items).toMatchObject([{ foundBy: 'batchReference' }]);
+  expect((await ask(`/api/search?text=${text}`, 'usd')).data.items).toEqual([]);
+});
+
 const TIME = 'must be a time such as 2026-01-31T09:30:00Z';
 
 describe('bad input', () => {

@@ -107,6 +107,14 @@ describe('a refused batch', () => {
         wrong('rows.0.email: must be an e-mail address'),
       ],
     ),
+    ...['r-\u200B1', 'r-\u202E1', '\uFEFFr-1', 'R\uFFFDservation'].map(
+      (reference): [string, unknown, number, unknown] => [
+        `a reference that deceives the eye, ${encodeURIComponent(reference)}`,
+        { rows: rows(1, { reference }) },
+        400,
+        wrong('rows.0.reference: must not contain invisible or direction-changing characters, or U+FFFD'),
+      ],
+    ),
     [
       'a date in the past',
       { rows: rows(1, { email: 'a@b.example', sendAt: '2026-01-01T00:00:00Z' }) },
@@ -233,6 +241,11 @@ describe('a batch', () => {
       [2, 'r-2', 'SUCCESS'],
       [3, 'r-3', 'SUCCESS'],
     ]);
+    for (const list of ['transactions', 'my-esims']) {
+      const found = await api.ask(`/api/esim/${list}?search=%20r-2%20`, { key: 'usd' });
+      expect(found.text).toContain(done.items[0]?.['transactionId']);
+      expect(found.text).not.toContain(done.items[1]?.['transactionId']);
+    }
     expect(await api.shop.purchases('usd')).toBe(boughtBefore + 25);
     expect(await api.shop.balance('usd')).toBe(before - 25n * PRICE_MINOR);
     expect(dataOf(await read('?limit=1', 'usd', 'one batch')).items[0]).toMatchObject({

@@ -4,6 +4,7 @@ import { accountRoutes } from '../account/routes.tsx';
 import { CardPage } from '../account/card-page.tsx';
 import { merchantRoutes } from '../merchant/routes.tsx';
 import { Failed } from '../ui/parts.tsx';
+import { textOfSearch } from '../ui/address.ts';
 import { operatorRoutes } from '../operators/routes.tsx';
 import type { Permission as MemberPermission } from '../merchant/place.ts';
 import type { Permission as OperatorPermission } from '../operators/place.ts';
@@ -13,6 +14,9 @@ import { rootRoute } from './root-route.tsx';
 export const router = createRouter({
   routeTree: rootRoute.addChildren([...accountRoutes, ...merchantRoutes, ...operatorRoutes]),
   basepath: '/dashboard',
+  // A text stays a text: by default the router takes the 20 digits of an ICCID for a number, and rounds it.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: textOfSearch,
   defaultPreload: 'intent',
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: ({ error, reset }) => (

@@ -1,6 +1,7 @@
-import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Select, Stack, Text, TextInput, type OptionsFilter } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { isFoundIn } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
 import { SearchField } from '../ui/filters.tsx';
 import { NumberField } from '../ui/number-field.tsx';
@@ -40,6 +41,7 @@ export function CataloguePage() {
             nothingFoundMessage="No results"
             maw={420}
             data={groupsOf(found)}
+            filter={findRegions}
             value={region ?? null}
             onChange={(next) => show({ region: next ?? undefined })}
           />
@@ -49,6 +51,14 @@ export function CataloguePage() {
     </Page>
   );
 }
+
+/** Countries are found by other names too, and without their accents. */
+const findRegions: OptionsFilter = ({ options, search }) =>
+  options.flatMap((option) => {
+    if (!('group' in option)) return isFoundIn(option.label, search) ? option : [];
+    const items = option.items.filter(({ label }) => isFoundIn(label, search));
+    return items.length > 0 ? { ...option, items } : [];
+  });
 
 function groupsOf(regions: readonly Region[]) {
   return Object.entries(TYPES).map(([type, group]) => ({

@@ -1,3 +1,4 @@
+import { deceivingCharacter } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
 import { isRealDay } from '../ui/address.ts';
 import { isRounded, parseCsv, type LineFault } from '../ui/spreadsheet.ts';
@@ -117,9 +118,11 @@ function faultsOf(row: Readonly<Record<string, string>>, languages: readonly str
         (text) =>
           `a spreadsheet has rounded “${String(text)}”: make its column a text column, and enter it again`,
       ),
-    ...(Object.values(row).some((text) => text.includes('\uFFFD'))
-      ? ['a letter is broken (�): save the file as “CSV UTF-8”']
-      : []),
+    ...NEEDED.flatMap((name) => {
+      const found = deceivingCharacter(row[name] ?? '');
+      if (found === 'U+FFFD') return 'a letter is broken (�): save the file as “CSV UTF-8”';
+      return found === undefined ? [] : `“${name}” has a character that nobody sees, ${found}`;
+    }),
     ...(email !== undefined && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? [`“${email}” is not an e-mail address`]
       : []),

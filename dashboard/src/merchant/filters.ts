@@ -7,6 +7,7 @@ import {
   listWalletEntriesKind,
   listWebhookMessagesStatus,
 } from 'simway-client/generated/api-lists.ts';
+import { isFoundIn } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
 import { oneOf, textIn, searchOf, DAYS, amountIn } from '../ui/address.ts';
 
@@ -80,9 +81,8 @@ export function isFit(
   one: Pick<Package, 'packageName' | 'packageCode' | 'data' | 'validity' | 'price'>,
   { search = '', data = 0, days = 0, price = Infinity }: PackageFilters,
 ): boolean {
-  const text = `${one.packageName} ${one.packageCode} ${one.data}`.toLowerCase();
   return (
-    text.includes(search.toLowerCase()) &&
+    isFoundIn(`${one.packageName} ${one.packageCode} ${one.data}`, search) &&
     gigabytesOf(one) >= data &&
     one.validity >= days &&
     one.price <= price

@@ -8,6 +8,15 @@ export const searchOf =
   (search: Search): { readonly [Name in keyof Parsers]?: ReturnType<Parsers[Name]> } =>
     Object.fromEntries(Object.entries(parsers).map(([name, parse]) => [name, parse(search[name])])) as never;
 
+/** The part of an address from `?` on. Empty without a parameter. */
+export function textOfSearch(search: Search): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
 export const oneOf =
   <T extends string>(choices: readonly T[]) =>
   (value: unknown): T | undefined =>

@@ -5,7 +5,7 @@ import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
 import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
-import { isCleanText, missingOr, textField } from '../../platform/http/fields.ts';
+import { isCleanText, missingOr, nameTextField, textField } from '../../platform/http/fields.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
@@ -28,10 +28,10 @@ export const passwordField = (description: string) =>
 export const newPasswordField = passwordField('At least 12 characters, of any kind, and no common password');
 
 export const personNameField = (description: string) =>
-  textField({ max: MAX_PERSON_NAME_CHARACTERS, description, example: 'Ada Lovelace' });
+  nameTextField({ max: MAX_PERSON_NAME_CHARACTERS, description, example: 'Ada Lovelace' });
 
 export const companyNameField = (description: string) =>
-  textField({ max: MAX_ACCOUNT_NAME_CHARACTERS, description, example: 'Merchant Travel Ltd' });
+  nameTextField({ max: MAX_ACCOUNT_NAME_CHARACTERS, description, example: 'Merchant Travel Ltd' });
 
 /** Takes any text: a stricter schema would show which addresses and passwords are possible. */
 export const loginFields = (example: string, ofPassword: string) => ({

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
-import { containing } from '../../platform/database/like.ts';
+import { containing, spells } from '../../platform/database/like.ts';
 import { readPage } from '../../platform/database/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { isWorking, maskedKey, toFoundAccount, type FoundAccount } from './accounts.ts';
@@ -16,7 +16,7 @@ function matching(db: AccountsDb, text: string | undefined) {
   return all.where((eb) =>
     eb.or([
       eb('id', '=', text),
-      eb('name', 'ilike', pattern),
+      spells('name', text),
       eb('email', 'ilike', pattern),
       eb(
         'id',

@@ -29,7 +29,9 @@ const myEsimsQuery = z
   .object({
     ...pageFields,
     status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
-    search: searchField('Matches package name, ICCID or transaction id; empty means no filter'),
+    search: searchField(
+      'A part of the package name, ICCID or transaction id, or your reference in a batch; empty means no filter',
+    ),
     after: afterField((text) => isId('esim', text)),
   })
   .refine(...eitherPageOrAfter);

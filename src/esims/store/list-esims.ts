@@ -2,14 +2,15 @@
 import { sql } from 'kysely';
 import type { PageQuery } from '../../domain/page.ts';
 import type { EsimStatus } from '../../domain/states.ts';
-import { containing } from '../../platform/database/like.ts';
+import { rowsWithReference } from '../../jobs/store/references.ts';
+import { containing, spells } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { EsimRow } from './esims.ts';
 
 export interface EsimQuery extends PageQuery {
   readonly accountId: string;
   readonly status?: EsimStatus;
-  /** A part of the package name, ICCID or transaction id. */
+  /** A part of the package name, ICCID or transaction id, or the reference in a batch. */
   readonly search?: string;
   /** Continues behind this eSIM of the account, in place of `page`. */
   readonly after?: string;
@@ -90,9 +91,10 @@ function matching(db: WorldDb, { accountId, status, search }: EsimQuery) {
   const pattern = containing(search);
   return esims.where((eb) =>
     eb.or([
-      eb('package_name', 'ilike', pattern),
+      spells('package_name', search),
       eb('iccid', 'ilike', pattern),
       eb('transaction_id', 'ilike', pattern),
+      sql<boolean>`transaction_id in (select transaction_id from (${rowsWithReference(accountId, search)}) own)`,
     ]),
   );
 }

@@ -1,4 +1,5 @@
 /** No secret is read: of a key its ends, of a URL its host. */
+import { searchText } from 'simway-client/search-text.ts';
 import { z } from 'zod';
 import { keyItem, memberItem } from '../../accounts/http/shared.ts';
 import { ACCOUNT_TYPES, hasOwnLimit, PLANS } from '../../domain/account.ts';
@@ -45,7 +46,9 @@ const accountsQuery = z.object({
     max: MAX_EMAIL_CHARACTERS,
     description: 'An id, or a part of the name, of the e-mail address of the account or of a member’s',
     example: 'merchant.example',
-  }).optional(),
+  })
+    .transform(searchText)
+    .optional(),
 });
 
 const transactionsQuery = z.object({
@@ -192,7 +195,7 @@ export const accountsRoutes: readonly Route<OperatorCases>[] = [
     summary: 'List accounts',
     description: 'All, or those that `text` finds, with their plan and the balance of their wallet.',
     async handle({ cases, query: { text, page, limit } }) {
-      const found = await cases.listAccounts({ text: text?.trim(), page, limit });
+      const found = await cases.listAccounts({ text, page, limit });
       return presentPage({ ...found, items: found.items.map(presentAccount) });
     },
   }),

@@ -11,7 +11,7 @@ import {
   dataObject,
   namedObject,
 } from '../../platform/http/answer-fields.ts';
-import { textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { soughtField, wholeNumberField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS } from '../../platform/http/limits.ts';
 import { anyId, environmentField, operatorRoutes } from '../../platform/http/ops-route.ts';
 import { pageFields, paginationSchema, presentPage } from '../../platform/http/page.ts';
@@ -219,13 +219,12 @@ export const purchaseRoutes: readonly Route<OperatorCases>[] = [
 
 const searchQuery = z.object({
   ...environmentField,
-  text: textField({
+  text: soughtField({
     max: MAX_EMAIL_CHARACTERS,
-    description: 'Id or text to search for; surrounding blanks are removed',
+    description:
+      'Id or text to search for; blanks around it and in an ICCID, and the F at its end, are left out',
     example: '8944300000000000001',
-  })
-    .transform((text) => text.trim())
-    .refine((text) => text !== '', 'must not be empty'),
+  }),
 });
 
 const found = namedObject('Found', {

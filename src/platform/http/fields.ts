@@ -3,6 +3,7 @@
  * matching OpenAPI words, from the same numbers, so that reference and behaviour cannot differ. Messages
  * never repeat what the caller sent.
  */
+import { deceivingCharacter, searchText } from 'simway-client/search-text.ts';
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { isId, makeId, type IdKind } from '../../domain/ids.ts';
@@ -37,6 +38,19 @@ export function textField(options: {
     .refine(isCleanText, 'must not contain control characters or broken Unicode')
     .meta(words);
 }
+
+/** A name or a reference, which people compare by eye: no character in it is hidden or broken. */
+export const nameTextField = (options: Parameters<typeof textField>[0]) =>
+  textField(options).refine(
+    (text) => deceivingCharacter(text) === undefined,
+    'must not contain invisible or direction-changing characters, or U+FFFD',
+  );
+
+/** What is searched for: a text, as `searchText` cleans what people paste. */
+export const soughtField = (options: Parameters<typeof textField>[0]) =>
+  textField(options)
+    .transform(searchText)
+    .refine((text) => text !== '', 'must not be empty');
 
 /** Why somebody did something. */
 export const reasonField = (example?: string, description = 'Why: kept on record') =>

@@ -1,4 +1,5 @@
 /** Lists in the documented general envelope: the query of a page and its response. Pure. */
+import { searchText } from 'simway-client/search-text.ts';
 import { z } from 'zod';
 import { dataSchema } from './answer-fields.ts';
 import { isCleanText, wholeNumberField } from './fields.ts';
@@ -61,6 +62,7 @@ export const searchField = (description: string) =>
     .string()
     .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
     .refine(isCleanText, 'must not contain control characters or broken Unicode')
+    .transform(searchText)
     .optional()
     .describe(description);
 

@@ -15,7 +15,14 @@ import {
   dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { amountField, choiceField, idParameter, textField, timeField } from '../../platform/http/fields.ts';
+import {
+  amountField,
+  choiceField,
+  idParameter,
+  nameTextField,
+  textField,
+  timeField,
+} from '../../platform/http/fields.ts';
 import {
   MAX_BATCH_BODY_BYTES,
   MAX_BATCH_JSON_MEMBERS,
@@ -43,7 +50,7 @@ const routes = merchantRoutes<PurchaseCases>('Purchases', {
 
 const rowBody = z.object(
   {
-    reference: textField({
+    reference: nameTextField({
       max: MAX_REFERENCE_CHARACTERS,
       description: 'Your own name for the row, unique in the batch',
       example: 'booking-4711',

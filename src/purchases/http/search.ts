@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { text, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { textField } from '../../platform/http/fields.ts';
+import { soughtField } from '../../platform/http/fields.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { FOUND_BY, FOUND_KINDS, MAX_FOUND } from '../store/search.ts';
@@ -11,13 +11,12 @@ import type { PurchaseCases } from '../use-cases.ts';
 const routes = merchantRoutes<PurchaseCases>('Purchases');
 
 const searchQuery = z.object({
-  text: textField({
+  text: soughtField({
     max: MAX_REQUEST_ID_CHARACTERS,
-    description: 'A complete id, reference or ICCID; blanks around it are left out',
+    description:
+      'A complete id, reference or ICCID; blanks around it and in an ICCID, and the F at its end, are left out',
     example: '8944300000000000001',
-  })
-    .transform((text) => text.trim())
-    .refine((text) => text !== '', 'must not be empty'),
+  }),
 });
 
 const searchSchema = dataObject('FoundItems', {

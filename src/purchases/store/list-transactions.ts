@@ -2,7 +2,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { PACKAGE_TYPES, type PaymentMethod, type PurchaseStatus } from '../../domain/states.ts';
-import { containing } from '../../platform/database/like.ts';
+import { rowsWithReference } from '../../jobs/store/references.ts';
+import { containing, spells } from '../../platform/database/like.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const TRANSACTION_TYPES = [...PACKAGE_TYPES, 'FUNDING'] as const;
@@ -128,9 +129,10 @@ function matching(filters: TransactionFilters): RawBuilder<unknown>[] {
   ];
 }
 
-/** A part of the transaction id, the package name or the ICCID, or the complete id of the eSIM. */
+/** A part of the transaction id, package name or ICCID; the complete id of the eSIM, or own reference. */
 function hasInPurchase(accountId: string, search: string): RawBuilder<unknown> {
   const pattern = containing(search);
-  return sql`(transaction_id ilike ${pattern} or package_name ilike ${pattern} or esim_id = ${search.toLowerCase()}
-    or esim_id in (select id from esims where account_id = ${accountId} and iccid ilike ${pattern}))`;
+  return sql`(transaction_id ilike ${pattern} or ${spells('package_name', search)} or esim_id = ${search.toLowerCase()}
+    or esim_id in (select id from esims where account_id = ${accountId} and iccid ilike ${pattern})
+    or transaction_id in (select transaction_id from (${rowsWithReference(accountId, search)}) own))`;
 }

@@ -1,6 +1,7 @@
 /** What an id leads to within an account. Every branch is one index lookup. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Principal } from '../../domain/account.ts';
+import { rowsWithReference } from '../../jobs/store/references.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export const FOUND_KINDS = ['purchase', 'funding', 'esim', 'batch', 'message', 'endpoint', 'quote'] as const;
@@ -30,12 +31,6 @@ export interface FoundItem {
   readonly status: string;
 }
 
-/**
- * A caller's own reference is searched for in this many of the account's newest batches, each by one index
- * lookup.
- */
-const BATCHES_SEARCHED = 1_000;
-
 /** More than one request or event leads to. */
 export const MAX_FOUND = 20;
 
@@ -55,11 +50,8 @@ export async function findOwn(
 ): Promise<FoundItem[]> {
   const { rows } = await sql<FoundItem>`
     with rows_with_reference as materialized (
-      select batch.id as batch_id, batch_row.transaction_id
-        from (select id, created_at from jobs where kind = 'order' and account_id = ${accountId} order by created_at desc, id limit ${BATCHES_SEARCHED}) batch
-       -- With the limit, the planner uses the index of each batch's references: a scan would read the rows of all accounts.
-       cross join lateral (select transaction_id from job_rows where job_id = batch.id and reference = ${text} limit 1) batch_row
-       order by batch.created_at desc limit ${limit}
+      select batch_id, transaction_id from (${rowsWithReference(accountId, text)}) batch_row
+       order by created_at desc limit ${limit}
     ), found as (${transactionIds(accountId, text, limit)}
     ), transactions as (
       select transaction_id, (${[...FOUND_BY]}::text[])[min(array_position(${[...FOUND_BY]}::text[], found_by))] as found_by

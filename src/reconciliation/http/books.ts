@@ -17,7 +17,7 @@ import {
 } from '../../platform/http/answer-fields.ts';
 import { environmentField, operatorRoutes, environmentQuery } from '../../platform/http/ops-route.ts';
 import type { Route, RouteWords } from '../../platform/http/route.ts';
-import { textField, wholeNumberField } from '../../platform/http/fields.ts';
+import { soughtField, wholeNumberField } from '../../platform/http/fields.ts';
 import { MAX_FOUND_BY_CHARACTERS } from '../../platform/http/limits.ts';
 import { presenter } from '../../platform/http/present.ts';
 import { toCsv, type Report } from '../books.ts';
@@ -145,7 +145,7 @@ const MAX_LEDGER_LINES = 10_000;
 
 const ledgerQuery = z.object({
   ...environmentField,
-  id: textField({
+  id: soughtField({
     max: MAX_FOUND_BY_CHARACTERS,
     description:
       'An account’s id (its wallet), a ledger account such as `suspense:NGN`, a kind of ledger accounts such as `suspense`, or anything ' +
