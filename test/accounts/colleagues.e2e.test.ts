@@ -147,6 +147,15 @@ describe('colleagues', () => {
     expect(await membersOf(owner)).toHaveLength(2);
   });
 
+  it('do not use up the rate limit of the account', async () => {
+    const owner = await signedUp(stack);
+    const support = await colleague(stack, owner, 'SUPPORT');
+    const asked = await Promise.all(Array.from({ length: 110 }, () => support.ask('GET', '/account')));
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200]));
+    const balance = await owner.ask('GET', '/api/wallet/balance');
+    expect([balance.status, balance.headers.get('x-ratelimit-limit')]).toEqual([200, '600']);
+  });
+
   it('get at most 50 invitations within 24 hours, withdrawn ones included', async () => {
     const owner = await signedUp(stack);
     expect((await invite(owner, 'SUPPORT')).status).toBe(201);

@@ -89,7 +89,7 @@ describe('a session in place of an API key', () => {
     const foreign = await balance(inTest(account.accountId));
     expect([foreign.status, foreign.body]).toEqual([403, unknown.body]);
     const own = await balance(inTest(owner.accountId));
-    expect([own.status, own.headers.get('x-ratelimit-limit')]).toEqual([200, '100']);
+    expect([own.status, own.headers.get('x-ratelimit-limit')]).toEqual([200, '600']);
     const keyed = await balance({ 'X-API-Key': account.apiKey });
     expect(keyed.text).toContain('1000');
     expect((await balance({ 'X-API-Key': 'junk' })).status).toBe(401);

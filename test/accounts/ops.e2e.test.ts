@@ -141,9 +141,11 @@ describe('the first administrator', () => {
 
   it('is locked out by ten wrong passwords, and is unlocked by command', async () => {
     const { email } = await signedIn(stack, 'SUPPORT');
-    await sql`update users set failed_logins = 9 where email = ${email}`.execute(stack.accounts);
+    const from = { 'X-Forwarded-For': '127.6.0.1' };
+    await signIn(stack, { email, password: 'wrong' }, from);
+    await sql`update sign_in_failures set failed = 9`.execute(stack.accounts);
     for (const password of ['wrong', PASSWORD])
-      expect(endOf(await signIn(stack, { email, password }))).toEqual([401, 'UNAUTHORIZED']);
+      expect(endOf(await signIn(stack, { email, password }, from))).toEqual([401, 'UNAUTHORIZED']);
     const reset = await runCommand(['person', 'reset-password', '--email', email, '--by', 'ada'], stack.env);
     const { firstHalf } = JSON.parse(reset.stdout) as Record<string, string>;
     const whose = ['--email', email, '--role', 'SUPPORT'];

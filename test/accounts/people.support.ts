@@ -53,8 +53,10 @@ export async function openOffice() {
       }),
       environments: [],
       sendMail: () => undefined,
+      sendMailLater: () => Promise.resolve(undefined),
       mailStops: createMailStops({ idSecret: Buffer.alloc(32, 7), publicUrl: shared.publicUrl }),
       events: {
+        signInRefused: () => undefined,
         mailsStopped: () => undefined,
         personLockedOut: ({ personId }: { personId: string }) => void lockedOut.push(personId),
       },

@@ -215,14 +215,17 @@ describe('signing in', () => {
     const { email } = await signedUp(stack);
     const browser = openBrowser(stack);
     expect(data(await signIn(browser, email.toUpperCase()))).toEqual({ secondFactor: false });
-    expect(browser.setCookies).toHaveLength(1);
+    expect(browser.setCookies).toHaveLength(2);
+    expect(browser.setCookies[1]).toMatch(
+      /^simway_device=[^;]+; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Strict$/,
+    );
     expect(browser.setCookies[0]).toMatch(
       /^simway_session=[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     const stolen = browser.cookies.get('simway_session') ?? '';
     expect((await me(browser)).status).toBe(200);
     expect((await browser.call('DELETE', '/auth/sessions/current')).status).toBe(200);
-    expect(browser.cookies.size).toBe(0);
+    expect([...browser.cookies.keys()]).toEqual(['simway_device']);
     const thief = openBrowser(stack);
     thief.cookies.set('simway_session', stolen);
     const late = await me(thief);
@@ -247,13 +250,18 @@ describe('signing in', () => {
   it('refuses an unknown address, a wrong password and a locked user alike; a new password unlocks the user', async () => {
     const { email } = await signedUp(stack);
     const unknown = await signIn(openBrowser(stack), uniqueEmail('unknown'));
-    await sql`update accounts.users set failed_logins = 9 where email = ${email}`.execute(stack.owner);
+    const guesser = openBrowser(stack);
+    expect((await signIn(guesser, email, 'wrong')).status).toBe(401);
+    await sql`update accounts.sign_in_failures set failed = 9
+               where user_id = (select id from accounts.users where email = ${email})`.execute(stack.owner);
     for (const password of ['wrong', USER_PASSWORD]) {
-      const { status, body } = await signIn(openBrowser(stack), email, password);
+      const { status, body } = await signIn(guesser, email, password);
       expect([status, body]).toEqual([401, unknown.body]);
     }
     expect(codeOf(unknown)).toBe('UNAUTHORIZED');
 
+    // The lock hits the address that guessed, not the person.
+    expect((await signIn(openBrowser(stack), email)).status).toBe(200);
     const token = await askForReset(email);
     const weak = await reset(token, 'short');
     expect(messageOf(weak)).toContain('newPassword: must have at least 12 characters');
@@ -262,6 +270,29 @@ describe('signing in', () => {
     expect((await reset(token, newPassword)).status).toBe(400);
     expect((await signIn(openBrowser(stack), email)).status).toBe(401);
     expect((await signIn(openBrowser(stack), email, newPassword)).status).toBe(200);
+  });
+
+  it('from a device that the user has signed in with is not locked by others behind the same address', async () => {
+    const { email, browser } = await signedUp(stack);
+    const lock = sql`update accounts.sign_in_failures set locked_until = now() + interval '1 hour'
+                      where user_id = (select id from accounts.users where email = ${email})`;
+    await signIn(browser, email, 'wrong');
+    browser.cookies.delete('simway_session');
+    const device = browser.cookies.get('simway_device') ?? '';
+    browser.cookies.delete('simway_device');
+    await signIn(browser, email, 'wrong');
+    const { rows } = await sql<{ place: string }>`select place from accounts.sign_in_failures
+      where user_id = (select id from accounts.users where email = ${email}) order by place`.execute(
+      stack.owner,
+    );
+    expect(rows.map(({ place }) => place.replace(/[\d.]+$/, ''))).toEqual(['', 'known device at ']);
+    await sql`delete from accounts.sign_in_failures where place like 'known%'`.execute(stack.owner);
+    await lock.execute(stack.owner);
+    expect((await signIn(browser, email)).status).toBe(401);
+    browser.cookies.set('simway_device', `${device.slice(0, -2)}xx`);
+    expect((await signIn(browser, email)).status).toBe(401);
+    browser.cookies.set('simway_device', device);
+    expect((await signIn(browser, email)).status).toBe(200);
   });
 
   it('by a password link is refused once the password has changed, by another link or by its owner', async () => {
@@ -336,8 +367,7 @@ it('a stranger ends mail to their address by its link: opening it changes nothin
   const { context } = stack;
   const stops = createMailStops({ idSecret: Buffer.from(context.secrets.idSecret), publicUrl: '' });
   const path = stops.urlFor('stranger@elsewhere.example');
-  const stopped = async () =>
-    (await sql`select 1 from accounts.mail_stops`.execute(stack.owner)).rows.length;
+  const stopped = async () => (await sql`select 1 from accounts.mail_stops`.execute(stack.owner)).rows.length;
   const call = (method: string, target: string) => fetch(`${stack.apiUrl}${target}`, { method });
   const page = await call('GET', path);
   expect([page.status, await stopped()]).toEqual([200, 0]);
@@ -393,7 +423,7 @@ describe('a second factor', () => {
     await signIn(watcher, email);
     expect((await sendCode(watcher, code)).status).toBe(401);
     expect((await me(watcher)).status).toBe(401);
-    expect([...next.cookies.keys()]).toEqual(['simway_session']);
+    expect([...next.cookies.keys()]).toEqual(['simway_session', 'simway_device']);
     expect((await me(next)).status).toBe(200);
 
     for (const status of [200, 401]) {

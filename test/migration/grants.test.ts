@@ -109,13 +109,14 @@ const ACCOUNTS = [
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
   'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role)',
+  'sign_in_failures: DELETE, INSERT, SELECT, UPDATE',
   'sign_ups: DELETE, INSERT, SELECT, UPDATE(wrong_passwords)',
   'used_codes: DELETE, INSERT, SELECT',
   'user_credentials: DELETE, INSERT, SELECT, UPDATE',
   'user_second_factors: DELETE, INSERT, SELECT, UPDATE',
   'user_sessions: DELETE, INSERT, SELECT, UPDATE',
   'user_verifications: DELETE, INSERT, SELECT, UPDATE',
-  'users: DELETE, INSERT, SELECT, UPDATE(email_verified failed_logins image locked_until name two_factor_enabled updated_at)',
+  'users: DELETE, INSERT, SELECT, UPDATE(email_verified image name two_factor_enabled updated_at)',
 ];
 
 /**

@@ -90,13 +90,14 @@ test('past the limit a request gets 429 in the general shape with Retry-After, b
   expect(api.shop.calls).toEqual([]);
 });
 
-test('one account has one bucket in each environment, whatever the key, path or address', async () => {
+test('one account has one bucket in each environment, whatever the path or address, and one for keys that only read', async () => {
   await api.ask('/api/wallet/balance', { key: 'ngn', from: '127.0.0.2' });
   await api.ask('/nope', { key: 'readonly' });
   await api.ask('/api/wallet/balance', { key: 'live/ngn' });
   const account = api.shop.accountId();
   expect(Object.fromEntries(api.limiter.counts)).toEqual({
-    [`account:test:${account}`]: 2,
+    [`account:test:${account}`]: 1,
+    [`account:test:${account}:read`]: 1,
     [`account:live:${account}`]: 1,
   });
 });

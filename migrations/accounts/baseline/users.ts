@@ -23,8 +23,6 @@ const signedIn = () => sql`
     email_verified boolean not null default true,
     image text,
     two_factor_enabled boolean not null default false,
-    failed_logins integer not null default 0 check (failed_logins >= 0),
-    locked_until timestamptz,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now()
   );
@@ -43,6 +41,16 @@ const signedIn = () => sql`
   create index user_sessions_by_user on user_sessions (user_id);
   create index user_sessions_by_expiry on user_sessions (expires_at);
 
+  -- Wrong passwords in a row, from one place: a lock hits who guesses, not whose password it is.
+  create table sign_in_failures (
+    user_id text not null references users (id) on delete cascade,
+    place text not null,
+    failed integer not null default 1 check (failed >= 0),
+    locked_until timestamptz,
+    primary key (user_id, place)
+  );
+  grant select, insert, update, delete on sign_in_failures to simway_accounts;
+
   -- Until its link is opened with its password, a sign-up is no user: an address may have several at once.
   create table sign_ups (
     token_sha256 bytea primary key check (length(token_sha256) = 32),
@@ -59,8 +67,7 @@ const signedIn = () => sql`
   create index sign_ups_by_email on sign_ups (email);
   create index sign_ups_by_expiry on sign_ups (expires_at);
 
-  grant select, insert, update (name, email_verified, image, two_factor_enabled, failed_logins, locked_until,
-    updated_at), delete on users to simway_accounts;
+  grant select, insert, update (name, email_verified, image, two_factor_enabled, updated_at), delete on users to simway_accounts;
   grant select, insert, update, delete on user_sessions to simway_accounts;
   grant select, insert, update (wrong_passwords), delete on sign_ups to simway_accounts;
 `;

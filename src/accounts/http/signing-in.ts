@@ -162,7 +162,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
     summary: 'Sign in with a cookie',
     description:
       'Sets the cookie of the session. With a second factor it sets a cookie for the next step, valid for 10 minutes. At most 10 tries a ' +
-      'minute from one address. 10 wrong passwords in a row lock a user out for 15 minutes. The answer is the same for an unknown e-mail ' +
+      'minute from one address. 10 wrong passwords in a row lock that address out of the user for 15 minutes. The answer is the same for an unknown e-mail ' +
       'address, a wrong password and a user who is locked out.',
     handle: ({ cases, browser, body }) => cases.signIn(body, browser),
   }),

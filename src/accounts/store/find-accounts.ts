@@ -6,7 +6,7 @@ import { containing, spells } from '../../platform/database/like.ts';
 import { readPage } from '../../platform/database/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { isWorking, maskedKey, toFoundAccount, type FoundAccount } from './accounts.ts';
-import { memberRows } from './users.ts';
+import { LOCKED_UNTIL, memberRows } from './users.ts';
 
 /** By id, or a part of a name or address. Reads all accounts: some 100 ms for 100,000 of them. */
 function matching(db: AccountsDb, text: string | undefined) {
@@ -57,9 +57,7 @@ export async function listMemberSignIns(db: AccountsDb, accountId: string) {
       sql<Date | null>`(select at from audit_log where subject = users.id and action = 'session.open'
           order by at desc limit 1)`.as('lastSignInAt'),
     )
-    .select(
-      sql<Date | null>`case when users.locked_until > now() then users.locked_until end`.as('lockedUntil'),
-    )
+    .select(LOCKED_UNTIL.as('lockedUntil'))
     .execute();
 }
 

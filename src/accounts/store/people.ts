@@ -4,7 +4,7 @@ import type { Page, PageQuery } from '../../domain/page.ts';
 import { readPage } from '../../platform/database/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Role } from '../../domain/operator-roles.ts';
-import { beginUserAnew, setPassword, type NewUser, type WhichUser } from './users.ts';
+import { beginUserAnew, LOCKED_UNTIL, setPassword, type NewUser, type WhichUser } from './users.ts';
 
 /** With the access that awaits confirmation. */
 const people = (db: AccountsDb) =>
@@ -14,7 +14,8 @@ const people = (db: AccountsDb) =>
     .leftJoin('access_grants as waiting', (join) =>
       join.onRef('waiting.user_id', '=', 'users.id').on('waiting.second_half', 'is not', null),
     )
-    .select(['users.id', 'users.email', 'users.name', 'users.locked_until', 'operators.role'])
+    .select(['users.id', 'users.email', 'users.name', 'operators.role'])
+    .select(LOCKED_UNTIL.as('locked_until'))
     .select(['operators.one_time_until', 'operators.disabled_at', 'operators.created_at'])
     .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since']);
 

@@ -92,9 +92,6 @@ export interface UsersTable {
   name: string;
   email_verified: Generated<boolean>;
   two_factor_enabled: Generated<boolean>;
-  /** Wrong passwords in a row. */
-  failed_logins: Generated<number>;
-  locked_until: Date | null;
   created_at: Generated<Date>;
 }
 
@@ -127,6 +124,15 @@ export interface UserSecondFactorsTable {
   id: string;
   user_id: string;
   secret: string;
+  locked_until: Date | null;
+}
+
+export interface SignInFailuresTable {
+  user_id: string;
+  /** Where they came from (users/devices.ts). */
+  place: string;
+  /** Wrong passwords in a row. */
+  failed: Generated<number>;
   locked_until: Date | null;
 }
 
@@ -198,6 +204,7 @@ declare module '../../platform/database/tables.ts' {
     api_requests: ApiRequestsTable;
     invitations: InvitationsTable;
     members: MembersTable;
+    sign_in_failures: SignInFailuresTable;
     sign_ups: SignUpsTable;
     user_credentials: UserCredentialsTable;
     user_second_factors: UserSecondFactorsTable;

@@ -26,48 +26,68 @@ export const findSignIn = (db: AccountsDb, email: string) =>
     .selectFrom('users')
     .innerJoin('user_credentials', 'user_credentials.user_id', 'users.id')
     .leftJoin('operators', 'operators.user_id', 'users.id')
-    .select(['users.id', 'users.locked_until', 'user_credentials.password'])
+    .select(['users.id', 'user_credentials.password'])
     .select(['operators.role', 'operators.disabled_at', 'operators.one_time_until'])
     .where('users.email', '=', email)
     .executeTakeFirst();
 
-/** Forgets wrong passwords. False: the user may not sign in now, and no session may begin. */
+/** False: the user may not sign in now, and no session may begin. */
 export async function admitSignIn(db: AccountsDb, userId: string, now: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('users')
-    .set(UNLOCKED)
-    .where('id', '=', userId)
-    .where((eb) => eb.or([eb('locked_until', 'is', null), eb('locked_until', '<=', now)]))
-    .where(
-      sql<boolean>`not exists (
-        select from operators where user_id = users.id and (disabled_at is not null or one_time_until <= ${now}))`,
-    )
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows) === 1;
+  const { rows } = await sql`
+    select 1 from users where id = ${userId} and not exists (
+      select from operators where user_id = users.id and (disabled_at is not null or one_time_until <= ${now}))`.execute(
+    db,
+  );
+  return rows.length > 0;
 }
 
-/** Nothing during a lock, or guesses would lock the owner out for ever. Returns whom it locks out. */
+/** Asks the same for a user who does not exist. */
+export async function isLockedThere(
+  db: AccountsDb,
+  userId: string,
+  place: string,
+  now: Date,
+): Promise<boolean> {
+  const failures = db.selectFrom('sign_in_failures').select('locked_until');
+  return isLockedOut(
+    await failures.where((eb) => eb.and({ user_id: userId, place })).executeTakeFirst(),
+    now,
+  );
+}
+
+/** Forgets wrong passwords from one place. */
+export const forgetFailures = (db: AccountsDb, user_id: string, place: string) =>
+  db
+    .deleteFrom('sign_in_failures')
+    .where((eb) => eb.and({ user_id, place }))
+    .execute();
+
+/** Nothing during a lock, or guesses would keep it for ever. Returns whom it locks out. */
 export async function countFailure(
   db: AccountsDb,
-  email: string,
+  { email, place }: { readonly email: string; readonly place: string },
   { mostFailures, lockMs }: { readonly mostFailures: number; readonly lockMs: number },
   now: Date,
 ): Promise<string | undefined> {
+  const until = new Date(now.getTime() + lockMs);
   const { rows } = await sql<{ id: string; is_locked: boolean }>`
-    update users
-       set failed_logins = case when failed_logins + 1 >= ${mostFailures} then 0 else failed_logins + 1 end,
-           locked_until = case when failed_logins + 1 >= ${mostFailures}
-             then ${new Date(now.getTime() + lockMs)}::timestamptz else locked_until end
-     where email = ${email} and (locked_until is null or locked_until <= ${now})
-    returning id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
+    insert into sign_in_failures as known (user_id, place)
+    select id, ${place} from users where email = ${email}
+    on conflict (user_id, place) do update
+      set failed = case when known.failed + 1 >= ${mostFailures} then 0 else known.failed + 1 end,
+          locked_until = case when known.failed + 1 >= ${mostFailures} then ${until}::timestamptz else known.locked_until end
+      where known.locked_until is null or known.locked_until <= ${now}
+    returning user_id as id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
   return rows[0]?.is_locked === true ? rows[0].id : undefined;
 }
 
-const UNLOCKED = { failed_logins: 0, locked_until: null };
-
 export async function unlockUser(db: AccountsDb, userId: string): Promise<void> {
-  await db.updateTable('users').set(UNLOCKED).where('id', '=', userId).execute();
+  await db.deleteFrom('sign_in_failures').where('user_id', '=', userId).execute();
 }
+
+/** Until when the user is locked out somewhere, in a query that has `users`. */
+export const LOCKED_UNTIL = sql<Date | null>`(
+  select max(locked_until) from sign_in_failures where user_id = users.id and locked_until > now())`;
 
 export const insertSignUp = (db: AccountsDb, signUp: Insertable<SignUpsTable>) =>
   db.insertInto('sign_ups').values(signUp).execute();
@@ -327,7 +347,7 @@ export async function isSecondFactorLocked(db: AccountsDb, userId: string, now: 
   return isLockedOut(await factor.executeTakeFirst(), now);
 }
 
-export const isLockedOut = (row: Pick<UserRow, 'locked_until'> | undefined, now: Date): boolean =>
+const isLockedOut = (row: { readonly locked_until: Date | null } | undefined, now: Date): boolean =>
   row?.locked_until != null && row.locked_until > now;
 
 /** Ends a session that has just begun. */

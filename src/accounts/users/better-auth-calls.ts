@@ -12,8 +12,10 @@ import {
   endSessions,
   findPasswordHash,
   findSignIn,
-  isLockedOut,
+  forgetFailures,
+  isLockedThere,
 } from '../store/users.ts';
+import { IN_A_SESSION } from './devices.ts';
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
 import type { MailStops } from '../mail-stops.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
@@ -34,20 +36,31 @@ export interface UserDeps {
   readonly auth: Auth;
   readonly publicUrl: string;
   readonly environments: readonly Environment[];
-  readonly events: Pick<Events, 'personLockedOut' | 'mailsStopped'>;
+  readonly events: Pick<Events, 'personLockedOut' | 'signInRefused' | 'mailsStopped'>;
   readonly mailStops: Pick<MailStops, 'read'>;
   /** Sends it without waiting; returns it where nothing could be delivered and no money moves. */
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
+  /** The same for a mail that is made first, while the answer is on its way. */
+  readonly sendMailLater: (
+    kind: UserMail['kind'],
+    make: () => Promise<UserMail | undefined>,
+    requestId: string,
+  ) => Promise<SandboxMail | undefined>;
 }
 
 /** Runs the same statements whether the user exists or not. */
 export async function recordFailure(
   { db, clock, events }: UserDeps,
-  { email, userId, address }: { email: string; userId: string | undefined; address: string },
+  {
+    email,
+    userId,
+    address,
+    place,
+  }: { email: string; userId: string | undefined; address: string; place: string },
 ): Promise<void> {
   const limits = { mostFailures: MAX_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
-    const locked = await countFailure(trx, email, limits, clock.now());
+    const locked = await countFailure(trx, { email, place }, limits, clock.now());
     // An unknown address is not recorded: it may be a password, typed into the wrong field.
     await writeAudit(trx, {
       actor: userId === undefined ? 'unknown' : email,
@@ -57,6 +70,7 @@ export async function recordFailure(
     });
     return locked;
   });
+  events.signInRefused('wrong-password');
   if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
 }
 
@@ -69,9 +83,13 @@ export async function requirePassword(
 ): Promise<string> {
   const { verify } = (await deps.auth.$context).password;
   const found = await findSignIn(deps.db, email);
-  const hash = isLockedOut(found, deps.clock.now()) ? undefined : found?.password;
-  if (hash != null && (await verify({ hash, password }))) return hash;
-  await recordFailure(deps, { email, userId: found?.id, address });
+  const isLocked = await isLockedThere(deps.db, found?.id ?? '', IN_A_SESSION, deps.clock.now());
+  const hash = isLocked ? undefined : found?.password;
+  if (found && hash != null && (await verify({ hash, password }))) {
+    await forgetFailures(deps.db, found.id, IN_A_SESSION);
+    return hash;
+  }
+  await recordFailure(deps, { email, userId: found?.id, address, place: IN_A_SESSION });
   throw new DomainError('UNAUTHORIZED', otherwise);
 }
 

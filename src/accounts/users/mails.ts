@@ -103,6 +103,9 @@ interface MailDeps {
   readonly showsMails: boolean;
 }
 
+/** Lets the answer go first. */
+const answered = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /**
  * Mails hold a link that is worth a password, so no table has them: they are sent at once, tried again for a
  * few seconds, and otherwise lost. The caller does not wait, so that an answer takes as long for an unknown
@@ -144,22 +147,48 @@ export function createUserMails({ db, clock, events, mailer, words, mailStops, s
     });
     if (!held) await deliver(via, kind, rendered, requestId);
   };
+  const send = (mail: UserMail, requestId: string): SandboxMail | undefined => {
+    const rendered = renderUserMail(mail, words);
+    const { kind } = mail;
+    if (mailer) {
+      const sending = admitAndDeliver(mailer, mail, rendered, requestId).finally(() =>
+        underWay.delete(sending),
+      );
+      underWay.add(sending);
+    } else if (showsMails) return rendered;
+    else events.userMailNotSent({ kind, requestId, detail: 'no mail server is set' });
+    return undefined;
+  };
   return {
-    send: (mail: UserMail, requestId: string): SandboxMail | undefined => {
-      const rendered = renderUserMail(mail, words);
-      const { kind } = mail;
-      if (mailer) {
-        const sending = admitAndDeliver(mailer, mail, rendered, requestId).finally(() =>
-          underWay.delete(sending),
+    send,
+    /**
+     * For a mail that depends on who has the address: where mails are sent, the caller's answer does not wait
+     * for the look-up, so that its time tells nothing.
+     */
+    sendLater: async (
+      kind: UserMail['kind'],
+      make: () => Promise<UserMail | undefined>,
+      requestId: string,
+    ): Promise<SandboxMail | undefined> => {
+      const making = answered()
+        .then(make)
+        .then(
+          (mail) => mail && send(mail, requestId),
+          (error: unknown) => {
+            const detail = error instanceof Error ? error.message : String(error);
+            events.userMailNotSent({ kind, requestId, detail });
+            return undefined;
+          },
         );
-        underWay.add(sending);
-      } else if (showsMails) return rendered;
-      else events.userMailNotSent({ kind, requestId, detail: 'no mail server is set' });
+      if (!mailer && showsMails) return making;
+      const done = making.then(() => void underWay.delete(done));
+      underWay.add(done);
       return undefined;
     },
     close: async (): Promise<void> => {
       closing.abort();
-      await Promise.all(underWay);
+      // One that is made just now is sent, too.
+      while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 }

@@ -1,7 +1,11 @@
 /**
- * scrypt, with cost and salt beside the hash, so that the cost can be raised for new passwords. One is hashed
- * at a time: a flood of guesses must not take 32 MiB and a fifth of a second each from requests.
+ * scrypt, with cost and salt beside the hash, so that the cost can be raised for new passwords. Few are hashed
+ * at a time: a flood of guesses must not take 32 MiB and a fifth of a second each from requests. Operators and
+ * known devices have lanes of their own, and within a lane each network address has its turn in the round, so
+ * that whoever guesses from many waits longest.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { availableParallelism } from 'node:os';
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../domain/errors.ts';
 
@@ -15,8 +19,12 @@ interface ScryptCost {
 const COST: ScryptCost = { logN: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** About four seconds of waiting; only an attacker signs in that often. */
-const MAX_WAITING = 20;
+/** Addresses that wait in a lane: about ten seconds of waiting on one core. Only attackers are so many. */
+const MAX_ADDRESSES = 50;
+/** Of one address: as many as it may try in a minute. */
+const MAX_OF_ADDRESS = 10;
+/** Leaves a core to requests. */
+const USUAL_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
 const RETRY_AFTER_SECONDS = 5;
 
 const STORED = /^scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
@@ -28,8 +36,38 @@ const GROUP_LENGTH = 5;
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
-export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}) {
-  const inQueue = createQueue();
+/** `operator`: from the addresses of operators. `known`: a browser in which this user signed in before. */
+export type Lane = 'operator' | 'known' | 'usual';
+
+interface Asker {
+  readonly lane: Lane;
+  /** The bucket of the address. */
+  readonly from: string;
+}
+
+const asker = new AsyncLocalStorage<Asker>();
+const NOBODY: Asker = { lane: 'usual', from: 'nobody' };
+
+/** What is hashed in `work` waits in this lane. better-auth, which calls us, cannot say for whom. */
+export const hashingFor = <T>(who: Asker, work: () => Promise<T>): Promise<T> => asker.run(who, work);
+
+export function createPasswords({
+  cost = COST,
+  onFull = () => undefined,
+}: { readonly cost?: ScryptCost; readonly onFull?: (lane: Lane) => void } = {}) {
+  const lanes: Readonly<Record<Lane, FairQueue>> = {
+    operator: createFairQueue(1),
+    known: createFairQueue(1),
+    usual: createFairQueue(USUAL_AT_ONCE),
+  };
+  const inQueue = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { lane, from } = asker.getStore() ?? NOBODY;
+    const turn = lanes[lane](from, work);
+    if (turn) return turn;
+    onFull(lane);
+    const retry = { retryAfterSeconds: RETRY_AFTER_SECONDS };
+    throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', retry);
+  };
   return {
     hash: async (password: string): Promise<string> => {
       const salt = randomBytes(SALT_BYTES);
@@ -73,22 +111,33 @@ function read(stored: string): { readonly cost: ScryptCost; readonly salt: Buffe
   };
 }
 
-/** Runs one at a time, in order of arrival. Throws SERVICE_UNAVAILABLE when too many wait. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  return async (work) => {
-    if (waiting >= MAX_WAITING) {
-      const retry = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-      throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', retry);
+/** undefined: too many wait. */
+type FairQueue = <T>(from: string, work: () => Promise<T>) => Promise<T> | undefined;
+
+/** Runs so many at a time, and of those that wait one of each address in turn. */
+function createFairQueue(atOnce: number): FairQueue {
+  const waiting = new Map<string, (() => void)[]>();
+  let running = 0;
+  const startNext = (): void => {
+    for (const [from, turns] of waiting) {
+      if (running >= atOnce) return;
+      // The address goes to the end of the round.
+      waiting.delete(from);
+      const [next, ...rest] = turns;
+      if (rest.length > 0) waiting.set(from, rest);
+      running += 1;
+      next?.();
     }
-    waiting += 1;
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    try {
-      return await turn;
-    } finally {
-      waiting -= 1;
-    }
+  };
+  return (from, work) => {
+    const own = waiting.get(from) ?? [];
+    if (own.length >= MAX_OF_ADDRESS || (own.length === 0 && waiting.size >= MAX_ADDRESSES)) return undefined;
+    const { promise: turn, resolve } = Promise.withResolvers<undefined>();
+    waiting.set(from, [...own, () => resolve(undefined)]);
+    startNext();
+    return turn.then(work).finally(() => {
+      running -= 1;
+      startNext();
+    });
   };
 }

@@ -18,6 +18,7 @@ import {
   cookiesFrom,
   refuseField,
 } from './better-auth-calls.ts';
+import { deviceCookie, IN_A_SESSION } from './devices.ts';
 import { findVerificationUser } from './better-auth.ts';
 import { cookieNames, cookieToken } from './sessions.ts';
 
@@ -57,7 +58,9 @@ export async function sendSecondFactor(
     await refuseChanged(deps, user.id, hash);
     const detail = { address: browser.clientAddress, secondFactor: true };
     await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
-    return { cookies: cookiesFrom(done.headers, publicUrl) };
+    const { secret } = await deps.auth.$context;
+    const device = deviceCookie(secret, { id: user.id, password: hash }, publicUrl, clock.now());
+    return { cookies: [...cookiesFrom(done.headers, publicUrl), device] };
   } catch (error) {
     if (!isAPIError(error)) throw error;
     await recordWrongCode(deps, { ...attempt, why: error.body?.code });
@@ -72,6 +75,7 @@ async function recordWrongCode(
 ): Promise<void> {
   const user = userId === undefined ? undefined : await store.findUser(db, { id: userId });
   if (!user) return;
+  events.signInRefused('wrong-code');
   const lockedOut = await store.isSecondFactorLocked(db, user.id, clock.now());
   const detail = { address, secondFactor: true, lockedOut };
   await writeAudit(db, { actor: user.email, action: 'session.refuse', subject: user.id, detail });
@@ -152,7 +156,7 @@ async function requireOwnCode(
   } catch (error) {
     if (!isAPIError(error)) throw error;
   }
-  await recordFailure(deps, { email, userId, address: browser.clientAddress });
+  await recordFailure(deps, { email, userId, address: browser.clientAddress, place: IN_A_SESSION });
   refuseField('code', 'is wrong');
 }
 

@@ -12,13 +12,19 @@ export const NOT_CHANGED = 'The password is wrong, or changing it is not possibl
 export const NOT_SIGNED_IN =
   'E-mail address or password is wrong, the address is not confirmed yet, or signing in is not possible for now';
 
+/** Half a year: a browser that is used less often is met as a new one. */
+export const DEVICE_MS = 180 * 24 * 3_600_000;
 /** From the password to the code. */
 export const SECOND_STEP_MS = 10 * 60_000;
 
 /** Over https `__Host-` binds them to this host. */
 export function cookieNames(publicUrl: string) {
   const prefix = isSecure(publicUrl) ? '__Host-' : '';
-  return { session: `${prefix}simway_session`, secondStep: `${prefix}simway_second_factor` };
+  return {
+    session: `${prefix}simway_session`,
+    secondStep: `${prefix}simway_second_factor`,
+    device: `${prefix}simway_device`,
+  };
 }
 
 /** Whether browsers reach us by https. */
@@ -54,8 +60,9 @@ export function cookieLine(
   { name, value }: { readonly name: string; readonly value: string },
   publicUrl: string,
 ): string {
-  const isSession = name === cookieNames(publicUrl).session;
-  const lifeMs = value === '' ? 0 : isSession ? SESSION_MS : SECOND_STEP_MS;
+  const { session, device } = cookieNames(publicUrl);
+  const lives = { [session]: SESSION_MS, [device]: DEVICE_MS };
+  const lifeMs = value === '' ? 0 : (lives[name] ?? SECOND_STEP_MS);
   const attributes = ['Path=/', `Max-Age=${lifeMs / 1_000}`, 'HttpOnly', 'SameSite=Strict'];
   return [`${name}=${value}`, ...attributes, ...(isSecure(publicUrl) ? ['Secure'] : [])].join('; ');
 }

@@ -34,6 +34,8 @@ import {
   refuseField,
   cookiesFrom,
 } from './better-auth-calls.ts';
+import { hashingFor } from './passwords.ts';
+import { deviceCookie, isKnownDevice, placeOf } from './devices.ts';
 import { collectMails, findVerificationUser } from './better-auth.ts';
 import { weakness } from './common-passwords.ts';
 import type { SandboxMail } from './mails.ts';
@@ -171,24 +173,40 @@ export async function signIn(
   const isVisible = isOperator ? browser.isForOperators : !browser.isProgram;
   const user = isVisible ? found : undefined;
   // The right password must then take as long as a wrong one.
-  const mayTry = user && !store.isLockedOut(user, clock.now()) && !isOverForOperators(user, clock.now());
+  const { secret } = await auth.$context;
+  const isKnown = isKnownDevice(secret, user, browser, { publicUrl, now: clock.now() });
+  const place = placeOf(isKnown, browser.clientAddress);
+  const isLocked = await store.isLockedThere(db, user?.id ?? '', place, clock.now());
+  const mayTry = user && !isLocked && !isOverForOperators(user, clock.now());
   try {
     // better-auth reads the password of a user whom it knows.
     if (!mayTry) await store.findPasswordHash(db, NOBODY);
-    const { headers, response } = await auth.api.signInEmail({
+    const call = {
       body: { email: mayTry ? email : NOBODY, password },
       headers: headersOf({ ...browser, cookie: undefined }),
       returnHeaders: true,
-    });
+    } as const;
+    const ask = () => auth.api.signInEmail(call);
+    const known = { lane: 'known', from: addressBucket(browser.clientAddress) } as const;
+    const { headers, response } = await (isKnown ? hashingFor(known, ask) : ask());
     const secondFactor = 'twoFactorRedirect' in response;
     const subject = found?.id ?? '';
     await refuseChanged(deps, subject, found?.password);
     const detail = { address: browser.clientAddress };
     if (!secondFactor) await writeAudit(db, { actor: email, action: 'session.open', subject, detail });
-    return { cookies: cookiesFrom(headers, publicUrl), secondFactor };
+    await store.forgetFailures(db, subject, place);
+    const cookies = cookiesFrom(headers, publicUrl);
+    if (found && !secondFactor && !browser.isProgram)
+      cookies.push(deviceCookie(secret, found, publicUrl, clock.now()));
+    return { cookies, secondFactor };
   } catch (error) {
     if (!isAPIError(error)) throw error;
-    const failed = { email: isVisible ? email : NOBODY, userId: user?.id, address: browser.clientAddress };
+    const failed = {
+      email: isVisible ? email : NOBODY,
+      userId: user?.id,
+      address: browser.clientAddress,
+      place,
+    };
     await recordFailure(deps, failed);
     throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
   }
@@ -305,7 +323,7 @@ export async function changePassword(
   });
 }
 
-/** The same answer for every address. */
+/** The same answer for every address, before anything is looked up. */
 async function requestPasswordReset(
   deps: UserDeps,
   email: string,
@@ -315,9 +333,8 @@ async function requestPasswordReset(
     body: { email: email.toLowerCase() },
     headers: headersOf({ ...browser, cookie: undefined }),
   };
-  const { mails } = await collectMails(() => deps.auth.api.requestPasswordReset(call));
-  const [mail] = mails;
-  return mail && deps.sendMail(mail, requestId);
+  const make = async () => (await collectMails(() => deps.auth.api.requestPasswordReset(call))).mails[0];
+  return deps.sendMailLater('reset', make, requestId);
 }
 
 /** Ends a lockout, all sessions and the other links. Throws VALIDATION_ERROR. */

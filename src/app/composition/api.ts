@@ -39,7 +39,8 @@ export function composeApi(context: ProcessContext) {
   const byEnvironment = Object.fromEntries(
     worlds.map(({ useCases }) => [useCases.environment, useCases]),
   ) as { test: WorldUseCases; live?: WorldUseCases };
-  const passwords = context.passwords ?? createPasswords();
+  const passwords =
+    context.passwords ?? createPasswords({ onFull: (lane) => events.signInQueueFull({ lane }) });
   const users = composeUsers(context, {
     db: accountsDb,
     clock: systemClock,

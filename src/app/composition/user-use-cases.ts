@@ -77,6 +77,7 @@ export function composeUsers(
     events,
     mailStops,
     sendMail: mails.send,
+    sendMailLater: mails.sendLater,
   };
   const useCases: UserUseCases = {
     auth: bindAll(deps, userUseCases),

@@ -12,7 +12,8 @@ import { hasCookie } from '../../accounts/users/sessions.ts';
 import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
-import { compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
+import { hashingFor } from '../../accounts/users/passwords.ts';
+import { addressBucket, compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../../platform/http/limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../../platform/http/request.ts';
 import type { Route } from '../../platform/http/route.ts';
@@ -64,7 +65,10 @@ export function authenticate({
       throw asWalletError(ctx, error);
     }
     if (attempt.isCounted) await failures.giveBack(ctx);
-    await next();
+    const { browser, clientAddress } = ctx.state;
+    const isForOperators = browser?.isForOperators ?? routeOf(ctx)?.key === 'login';
+    const who = { lane: isForOperators ? 'operator' : 'usual', from: addressBucket(clientAddress) } as const;
+    await hashingFor(who, next);
   };
 }
 

@@ -212,7 +212,14 @@ type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'w
 function maintenanceEvents(log: EventLog, people: PeopleMetrics | undefined) {
   const { info, warn, error } = linesOf(log);
   return {
-    personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
+    personLockedOut: warn<'personId' | 'address'>('person locked out there after too many wrong tries', () =>
+      people?.signIn('locked-out'),
+    ),
+    /** Counted alone: the audit log has each of them. */
+    signInRefused: (what: 'wrong-password' | 'wrong-code') => people?.signIn(what),
+    signInQueueFull: warn<'lane'>('too many passwords wait to be checked', () =>
+      people?.signIn('queue-full'),
+    ),
     /** To somebody who is not a user. */
     strangerMailSent: info<'kind'>('mail to a stranger sent', ({ kind }) =>
       people?.strangerMail({ kind, outcome: 'sent' }),

@@ -142,6 +142,8 @@ function makersOn(registry: Registry) {
 /** Why a mail to somebody who is not a user was not sent, or that it was. */
 const STRANGER_MAIL_OUTCOMES = ['sent', 'limited', 'stopped', 'not-a-member'] as const;
 
+const SIGN_IN_EVENTS = ['wrong-password', 'wrong-code', 'locked-out', 'queue-full'] as const;
+
 /** People who sign in, and mail to people who do not. Each is counted from the start, for alerts. */
 function createPeopleMetrics(registry: Registry) {
   const { counter } = makersOn(registry);
@@ -152,10 +154,15 @@ function createPeopleMetrics(registry: Registry) {
   );
   for (const kind of ['invitation', 'traveller'])
     for (const outcome of STRANGER_MAIL_OUTCOMES) mails.inc({ kind, outcome }, 0);
+  const signIns = counter('simway_sign_in_events_total', 'What goes wrong when people sign in, by event', [
+    'event',
+  ]);
+  for (const event of SIGN_IN_EVENTS) signIns.inc({ event }, 0);
   const stops = counter('simway_mail_stops_total', 'Addresses whose owners want no more mail', []);
   return {
     strangerMail: (mail: { kind: string; outcome: string }) => mails.inc(mail),
     mailsStopped: () => stops.inc(),
+    signIn: (event: (typeof SIGN_IN_EVENTS)[number]) => signIns.inc({ event }),
   };
 }
 

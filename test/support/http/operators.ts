@@ -67,8 +67,9 @@ export function openOperators(
   const auth = createAuth({ db, clock, passwords, secret: SECRET, publicUrl, issuer: 'Simway', onError });
   const deps = {
     ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
+    sendMailLater: () => Promise.resolve(undefined),
     mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
-    events: { personLockedOut: nothing, mailsStopped: nothing },
+    events: { personLockedOut: nothing, signInRefused: nothing, mailsStopped: nothing },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);
@@ -197,14 +198,18 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
   const oneTimeUntil = who === 'NEW' || who === 'OTHER' ? later : null;
   await sql`
     with made as (
-      insert into users (id, email, name, email_verified, locked_until)
-      values (${id}, ${`${who.toLowerCase()}@operator.example`}, ${who}, true, ${who === 'OTHER' ? later : null})
+      insert into users (id, email, name)
+      values (${id}, ${`${who.toLowerCase()}@operator.example`}, ${who})
     ), known as (
       insert into user_credentials (id, account_id, provider_id, user_id, password)
       values (${id}, ${id}, 'credential', ${id}, ${passwordHash})
     ) insert into operators (user_id, role, one_time_until) values (${id}, ${role}, ${oneTimeUntil})`.execute(
     db,
   );
+  if (who === 'OTHER')
+    await sql`insert into sign_in_failures (user_id, place, locked_until) values (${id}, 'x', ${later})`.execute(
+      db,
+    );
   if (who === 'OTHER')
     return recordAccess(db, { id, role, email: 'other@operator.example' }, unconfirmedAccess(now));
   await sql`

@@ -45,8 +45,12 @@ export function openUsers({ accounts: db, world }: Books) {
   });
   const userDeps = {
     ...{ db, clock, auth, publicUrl, environments: ['test'] as const, sendMail },
+    sendMailLater: async (_kind: string, make: () => Promise<UserMail | undefined>) => {
+      const mail = await make();
+      return mail && sendMail(mail);
+    },
     mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
-    events: { personLockedOut: nothing, mailsStopped: nothing },
+    events: { personLockedOut: nothing, signInRefused: nothing, mailsStopped: nothing },
   };
   const secretBox = createSecretBox({ key: '01'.repeat(32), previousKeys: [] });
   const allowed = () => Promise.resolve({ ok: true } as const);

@@ -1,8 +1,10 @@
 /**
  * Counts requests and says so: three X-RateLimit-* headers on every answer that was counted, errors included.
- * With a key the bucket is account and environment; without one it is the client address; failed
+ * With a key the bucket is account and environment, apart for keys that only read; members have one each, as
+ * all users; without either it is the client address; failed
  * authentications have a bucket of their own.
  */
+import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
 import { addressBucket } from '../addresses.ts';
@@ -30,9 +32,9 @@ export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middlew
 
 function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string, limit: number] {
   const { principal, session, userSession, clientAddress } = ctx.state;
-  if (principal)
-    return [`account:${principal.environment}:${principal.account.id}`, principal.account.requestsPerMinute];
   const route = routeOf(ctx);
+  if (principal && userSession) return [`user:${userSession.user.userId}`, PERSON_REQUESTS_PER_MINUTE];
+  if (principal) return bucketOfKey(principal);
   if (session && route?.takesSecret) return [`login:person:${session.person.personId}`, LOGINS_PER_MINUTE];
   if (session) return [`person:${session.person.personId}`, PERSON_REQUESTS_PER_MINUTE];
   if (userSession && route?.takesSecret) return [`login:user:${userSession.user.userId}`, LOGINS_PER_MINUTE];
@@ -46,6 +48,13 @@ function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string
     return [`login:${address}`, LOGINS_PER_MINUTE];
   if (route?.key === 'anybody') return [`sign-up:${address}`, LOGINS_PER_MINUTE];
   return [`public:${address}`, limits.publicRequestsPerMinute];
+}
+
+/** What may only read has a bucket of its own: it does not keep the account's shop from buying. */
+function bucketOfKey({ environment, account, scopes }: Principal): readonly [bucket: string, limit: number] {
+  const bucket = `account:${environment}:${account.id}`;
+  const mayBuy = scopes.some((scope) => scope !== 'read');
+  return [mayBuy ? bucket : `${bucket}:read`, account.requestsPerMinute];
 }
 
 /** Counts failed authentications by client address; for authenticate.ts. */
