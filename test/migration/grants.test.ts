@@ -99,6 +99,7 @@ const WORLD = [
 
 const ACCOUNTS = [
   'access_grants: INSERT, SELECT, UPDATE(confirmed_at confirmed_by second_half)',
+  'admin_removals: DELETE, INSERT, SELECT, UPDATE',
   'accounts: INSERT, SELECT, UPDATE',
   'api_keys: INSERT, SELECT, UPDATE',
   'api_requests: DELETE, INSERT, SELECT',

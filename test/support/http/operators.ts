@@ -66,7 +66,7 @@ export function openOperators(
   const auth = createAuth({ db, clock, passwords, secret: SECRET, publicUrl, issuer: 'Simway', onError });
   const deps = {
     ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
-    events: { personLockedOut: nothing },
+    events: { personLockedOut: nothing, accessRemoved: nothing },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);
@@ -85,6 +85,7 @@ export function openOperators(
       }),
       accounts: books.accounts,
       configuredRates,
+      events: { accessRemoved: nothing },
       reconcileWithinMs: RECONCILE_WITHIN_MS,
     });
     const noted = <Cases extends object>(cases: Cases): Cases =>
