@@ -273,14 +273,15 @@ async function recordRefusal(
   return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId), request.action);
 }
 
-/** What is available instead: not what was just refused. */
+/** What is available instead: not what was just refused, unless only its evidence is missing. */
 function refusedAs(
   code: ActionRefusal,
   detail: string,
   subject: ActionSubject | undefined,
   action?: OperatorAction,
 ): Refused {
-  const fits = subject ? availableActions(subject.facts).filter((one) => one !== action) : [];
+  const refused = code === 'EVIDENCE_NEEDED' ? undefined : action;
+  const fits = subject ? availableActions(subject.facts).filter((one) => one !== refused) : [];
   return { outcome: 'refused', code, detail, fits };
 }
 
