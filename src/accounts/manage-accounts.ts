@@ -38,6 +38,7 @@ export async function changeAccountTerms(
   accountId: string,
   { plan, requestsPerMinute, disabled, reason }: ChangeAccountTerms,
   actor: string,
+  beforeDisabling: (trx: AccountsDb) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const row = await lockAccountRow(trx, accountId);
@@ -56,6 +57,7 @@ export async function changeAccountTerms(
       (name) => before[name] !== wanted[name],
     );
     if (names.length === 0) return;
+    if (wanted.disabled && !before.disabled) await beforeDisabling(trx);
     await updateAccount(trx, accountId, {
       plan: wanted.plan,
       enterprise_requests_per_minute: wanted.requestsPerMinute,

@@ -1,4 +1,5 @@
 /** Accounts as operators see them: terms, what they have in one environment, keys and webhooks. */
+import { limitRemovals, type RemovalDeps } from '../accounts/operators/removals.ts';
 import { changeAccountTerms, type ChangeAccountTerms } from '../accounts/manage-accounts.ts';
 import { findAccountRow, listKeys } from '../accounts/store/accounts.ts';
 import { countAccess, listAccountRows, listMemberSignIns } from '../accounts/store/find-accounts.ts';
@@ -80,14 +81,19 @@ export async function readAccount({ accounts, environment, db, stuck }: AccountD
   };
 }
 
-/** The account after the change. NOT_FOUND. */
+/** The account after the change. NOT_FOUND; RATE_LIMIT_EXCEEDED where the person disabled too many. */
 export async function changeAccount(
-  deps: AccountDeps,
+  deps: AccountDeps & RemovalDeps,
   { person }: Session,
   accountId: string,
   change: ChangeAccountTerms,
 ) {
-  await changeAccountTerms({ db: deps.accounts, clock: deps.stuck.clock }, accountId, change, person.email);
+  const { accounts, stuck } = deps;
+  const terms = { db: accounts, clock: stuck.clock };
+  await changeAccountTerms(terms, accountId, change, person.email, async (trx) => {
+    await limitRemovals(deps, trx, person.email, stuck.clock.now());
+    deps.events.accessRemoved({ outcome: 'done' });
+  });
   return readAccount(deps, accountId);
 }
 

@@ -48,6 +48,20 @@ export function totalsOf(amounts: readonly (Money | null)[]): Money[] {
     .toSorted((a, b) => a.currency.localeCompare(b.currency));
 }
 
+export const REPAIR_RESULTS = ['done', 'partly-done', 'not-done'] as const;
+type RepairResult = (typeof REPAIR_RESULTS)[number];
+
+/** What an ended batch repair did; null: it has not ended. */
+export function resultOfRepair(repair: {
+  readonly closed_at: Date | null;
+  readonly done: number | null;
+  readonly row_count: number;
+}): RepairResult | null {
+  if (repair.closed_at === null) return null;
+  if ((repair.done ?? 0) === 0) return 'not-done';
+  return repair.done === repair.row_count ? 'done' : 'partly-done';
+}
+
 const MIN_WAIT_MS = 500;
 const MAX_WAIT_MS = 5_000;
 

@@ -52,8 +52,8 @@ interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 
   readonly repairKey?: string | undefined;
 }
 
-/** What an action would do with one item; `isPossible`: it becomes a row. */
-type PreviewedRow = PlannedRow & { readonly isPossible: boolean };
+/** What an action would do with one item; `isPossible`: it becomes a row. `isSure`: nobody else decides. */
+type PreviewedRow = PlannedRow & { readonly isPossible: boolean; readonly isSure: boolean };
 
 /** Each is a transaction that is rolled back, on connections that other operators use as well. */
 const TRIED_AT_ONCE = 4;
@@ -189,7 +189,7 @@ async function previewRow(
   { transactionId, class: stuckClass }: StuckItem,
   taken: ReadonlyMap<string, string>,
 ): Promise<PreviewedRow> {
-  const row = { transactionId, class: stuckClass, amount: null, isPossible: false };
+  const row = { transactionId, class: stuckClass, amount: null, isPossible: false, isSure: false };
   const other = taken.get(transactionId);
   if (other !== undefined) return { ...row, preview: `is part of ${other}` };
   if (action === 'replay') {
@@ -199,6 +199,7 @@ async function previewRow(
     return {
       ...row,
       isPossible: steps.length > 0,
+      isSure: steps.length > 0,
       preview:
         steps.length > 0
           ? steps.map(({ step }) => step).join(', ')
@@ -207,7 +208,7 @@ async function previewRow(
   }
   const seen = await actions.previewEffect({ transactionId, action: action, by, reason, evidence });
   if (seen.outcome === 'would-do')
-    return { ...row, isPossible: true, amount: seen.amount, preview: seen.did };
+    return { ...row, isPossible: true, isSure: seen.isSure, amount: seen.amount, preview: seen.did };
   return { ...row, preview: `${PREVIEWED[seen.outcome]}${detailOf(seen)}` };
 }
 

@@ -123,17 +123,22 @@ export interface AgreedSum {
 /** Subject of the one difference that there can be about the balance. */
 export const BALANCE_SUBJECT = 'supplier-balance';
 
-/** null: none yet, and this reading becomes it. A person who closes a difference agrees on the new sum. */
+/**
+ * Before a person has agreed on a sum. The first reading is no proof: what the supplier took before it would
+ * be blessed. So the whole sum is a difference until somebody compares it with what was paid in.
+ */
+export const NOTHING_PAID_IN: AgreedSum = { fromUsdE4: 0n, toUsdE4: 0n };
+
+/** A person who closes a difference agrees on the new sum. */
 export function compareBalance(
   reading: { readonly before: SupplierUse; readonly balanceUsdE4: bigint; readonly after: SupplierUse },
-  agreed: AgreedSum | null,
+  agreed: AgreedSum,
 ): { readonly verdict: Verdict; readonly agreed: AgreedSum } {
   const { before, balanceUsdE4, after } = reading;
   const read: AgreedSum = {
     fromUsdE4: balanceUsdE4 + before.usedUsdE4,
     toUsdE4: balanceUsdE4 + after.usedUsdE4 + larger(before.inFlightUsdE4, after.inFlightUsdE4),
   };
-  if (agreed === null) return { verdict: decided(BALANCE_SUBJECT), agreed: read };
   const both: AgreedSum = {
     fromUsdE4: larger(read.fromUsdE4, agreed.fromUsdE4),
     toUsdE4: smaller(read.toUsdE4, agreed.toUsdE4),

@@ -2,7 +2,7 @@
  * The supplier's half of a run: orders and balance. Guarantee: counts as missing only what the supplier does
  * not list when asked for it alone.
  */
-import { compareBalance, compareOrders, type SupplierLine } from './supplier-rules.ts';
+import { compareBalance, compareOrders, NOTHING_PAID_IN, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';
 import type { ListedOrder } from '../esims/port.ts';
 import { findAgreedSum, findOpenSubjects } from './store/reconciliation.ts';
@@ -145,8 +145,8 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
 /** Compares the balance with what was used since the last agreed sum; returns the sum agreed on now. */
 export async function compareSupplierBalance(context: RunContext) {
   const { db, supplier, clock } = context;
-  const agreed = await findAgreedSum(db);
-  let compared = { balanceUsdE4: 0n, agreedSum: agreed ?? { fromUsdE4: 0n, toUsdE4: 0n } };
+  const agreed = (await findAgreedSum(db)) ?? NOTHING_PAID_IN;
+  let compared = { balanceUsdE4: 0n, agreedSum: agreed };
   await keepVerdicts(context, 'supplier', async () => {
     const before = await readSupplierUse(db, supplier.name);
     const balanceUsdE4 = await supplier.balance();

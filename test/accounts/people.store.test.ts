@@ -1,7 +1,8 @@
 /** Operators on a real Postgres: how they are made, listed and found, and what a one-time password allows. */
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Session } from '../../src/domain/callers.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import { oneTimePassword } from '../../src/accounts/users/passwords.ts';
 import {
   changePerson,
@@ -200,6 +201,82 @@ describe('access', () => {
     expect(await createFirstAdmin(fresh.deps, { email: 'second@x.example', name: 'Second' }, 'ada')).toBe(
       undefined,
     );
+  });
+});
+
+describe('an administrator', () => {
+  const outcomes: string[] = [];
+  const guarded = {
+    ...deps,
+    events: { accessRemoved: ({ outcome }: { outcome: string }) => void outcomes.push(outcome) },
+  };
+  let made = 0;
+  const admin = async () => {
+    const email = `admin-${++made}@operator.example`;
+    const { person: view } = await createPerson(deps, { email, name: 'Bo', role: 'ADMIN' }, 'the owner');
+    await sql`update accounts.operators set one_time_until = null where user_id = ${view.personId}`.execute(
+      books.owner,
+    );
+    const person = { personId: view.personId, email, name: 'Bo', role: 'ADMIN' as const };
+    return { person, mustChangePassword: false, expiresAt: new Date() };
+  };
+  const disable = (by: Awaited<ReturnType<typeof admin>>, who: typeof by) =>
+    peopleUseCases.change(guarded, by, who.person.personId, { disabled: true });
+  const reset = (by: Awaited<ReturnType<typeof admin>>, who: typeof by) =>
+    peopleUseCases.resetPassword(guarded, by, who.person.personId);
+  /** Access that was given more than a day ago makes nobody dependent. */
+  const settle = () =>
+    sql`update accounts.access_grants set given_at = now() - interval '2 days'`.execute(books.owner);
+  const open = async (count: number) => {
+    await sql`update accounts.operators set disabled_at = now() where role = 'ADMIN'`.execute(books.owner);
+    const all = [];
+    for (let nth = 0; nth < count; nth += 1) all.push(await admin());
+    await settle();
+    return all;
+  };
+
+  it('is disabled, reset or demoted by two who ask for the same, within a day', async () => {
+    const [ada, bayo, chidi] = await open(3);
+    expect(await disable(ada!, chidi!)).toMatchObject({
+      outcome: 'waits',
+      person: { disabledAt: null, awaitsRemoval: { change: 'disable', askedBy: ada!.person.email } },
+    });
+    expect(await disable(ada!, chidi!)).toMatchObject({ outcome: 'waits' });
+    // Another change is another request.
+    expect(await reset(bayo!, chidi!)).toMatchObject({ outcome: 'waits' });
+    expect(await disable(ada!, chidi!)).toMatchObject({ outcome: 'waits' });
+    vi.setSystemTime(Date.now() + DAY_MS + 1);
+    expect(await disable(bayo!, chidi!)).toMatchObject({ outcome: 'waits' });
+    expect(await disable(ada!, chidi!)).toMatchObject({ outcome: 'done', person: { awaitsRemoval: null } });
+    expect(outcomes).toEqual(['waits', 'waits', 'waits', 'waits', 'waits', 'done']);
+  });
+
+  it('is not removed where two would not remain, not even by two at once', async () => {
+    const [ada, bayo, chidi] = await open(3);
+    await disable(ada!, bayo!);
+    await disable(bayo!, chidi!);
+    const codes = await Promise.all([codeOf(disable(chidi!, bayo!)), codeOf(disable(ada!, chidi!))]);
+    expect(codes.toSorted()).toEqual(['FORBIDDEN', 'done']);
+  });
+
+  it('resets and disables at most ten people and accounts in 24 hours', async () => {
+    const [ada, bayo] = await open(2);
+    const people = [];
+    for (let nth = 0; nth < 11; nth += 1) {
+      const email = `many-${nth}@operator.example`;
+      people.push((await createPerson(deps, { email, name: 'Bo', role: 'SUPPORT' }, 'the owner')).person);
+    }
+    for (const { personId } of people.slice(0, 10))
+      expect(await codeOf(peopleUseCases.resetPassword(guarded, ada!, personId))).toBe('done');
+    const last = people[10]!.personId;
+    expect(await codeOf(peopleUseCases.change(guarded, ada!, last, { disabled: true }))).toBe(
+      'RATE_LIMIT_EXCEEDED',
+    );
+    expect(outcomes.at(-1)).toBe('refused');
+    expect(await codeOf(peopleUseCases.change(guarded, bayo!, last, { disabled: true }))).toBe('done');
+    // The database's clock does not stand still.
+    vi.setSystemTime(Date.now() + DAY_MS + 60_000);
+    expect(await codeOf(peopleUseCases.resetPassword(guarded, ada!, people[0]!.personId))).toBe('done');
   });
 });
 

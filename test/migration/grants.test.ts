@@ -100,6 +100,7 @@ const WORLD = [
 const ACCOUNTS = [
   'access_grants: INSERT, SELECT, UPDATE(confirmed_at confirmed_by second_half)',
   'accounts: INSERT, SELECT, UPDATE',
+  'admin_removals: DELETE, INSERT, SELECT, UPDATE',
   'api_keys: INSERT, SELECT, UPDATE',
   'api_requests: DELETE, INSERT, SELECT',
   'audit_log: INSERT, SELECT',

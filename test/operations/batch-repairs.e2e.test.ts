@@ -291,6 +291,36 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     expect(await stuckIds()).toEqual([]);
   });
 
+  it('that the supplier does not let happen is foreseen, ends as not done, and offers what is left', async () => {
+    const ids = await makeStuck(2);
+    const cancel = { ...REPAIR_BODY, action: 'cancel' };
+    const { items } = await preview(cancel);
+    for (const id of ids)
+      expect(items).toContainEqual(
+        expect.objectContaining({
+          ...{ transactionId: id, isPossible: true, isSure: false },
+          preview: expect.stringContaining('needs evidence while the supplier may deliver') as string,
+        }),
+      );
+    const { repairId } = await askFor(cancel);
+    await decide(bayo, repairId, 'approve');
+    expect(await untilEnded(repairId)).toMatchObject({
+      ...{ status: 'COMPLETED', result: 'not-done', counts: { done: 0, refused: 2 } },
+      items: [{ detail: expect.stringContaining('SUPPLIER_MAY_DELIVER') as string }, {}],
+    });
+    const body = { action: 'cancel', reason: 'a test' };
+    const refused = await ada.call('POST', `/ops/purchases/${ids[0] ?? ''}/actions`, body);
+    expect(refused.status).toBe(409);
+    const { error } = JSON.parse(refused.text) as { error: { refusal: string; fits: string[] } };
+    expect(error).toMatchObject({ refusal: 'SUPPLIER_MAY_DELIVER' });
+    expect(error.fits).toContain('check-supplier');
+    expect(error.fits).not.toContain('cancel');
+    await stack.clearFaults();
+    const checked = await askFor({ ...REPAIR_BODY, action: 'retry-delivery' });
+    await decide(bayo, checked.repairId, 'approve');
+    expect(await untilEnded(checked.repairId)).toMatchObject({ result: 'done' });
+  });
+
   it('is not approved for a person who may no longer request it', async () => {
     const eve = await signedIn(stack, 'FINANCE');
     await makeStuck(1);

@@ -39,7 +39,8 @@ const stuck = {
   limits: stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 }),
 };
 const noActions = { listFor: () => Promise.resolve([]), preview: () => Promise.resolve(undefined) };
-const deps = { accounts: books.accounts, environment: 'test' as const, db: books.world, stuck };
+const events = { accessRemoved: () => undefined };
+const deps = { accounts: books.accounts, environment: 'test' as const, db: books.world, stuck, events };
 const session = { person: { email: 'finance@operator.example' } } as Session;
 const hex = () => randomBytes(16).toString('hex');
 const ICCID = '8944300000000000017';

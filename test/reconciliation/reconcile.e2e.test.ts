@@ -25,6 +25,8 @@ import { forFile } from '../support/world/for-file.ts';
 import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
 
+/** What the simulated supplier begins with. */
+const PAID_IN_USD_E4 = 100_000_000_000n;
 const SECRET_KEY = 'sk_test_simulator';
 
 const stack = await forFile(
@@ -131,6 +133,11 @@ describe('an ordinary day', () => {
     await atGateway(stack, reversed.reference, 'reverse');
     await confirm(stack, usd, reversed.transactionId);
     await untilRefundsEnd();
+    // The opening balance is no fact before a person compares it with what was paid in.
+    expect(await reconcile()).toMatchObject({ opened: 1 });
+    const [opening] = await listOpen();
+    expect(opening).toMatchObject({ kind: 'supplier-balance-differs', amountMinor: PAID_IN_USD_E4 });
+    await close(opening?.id ?? 0n, 'ada', 'paid in before the first run');
     const summary = await reconcile();
     expect(await openKinds()).toEqual([]);
     expect(summary).toMatchObject({

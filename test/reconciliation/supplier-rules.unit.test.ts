@@ -6,6 +6,7 @@ import {
   BALANCE_SUBJECT,
   compareBalance,
   compareOrders,
+  NOTHING_PAID_IN,
   type AgreedSum,
   type OurOrder,
   type SupplierLine,
@@ -126,11 +127,15 @@ describe('the balance', () => {
   });
   const agreed: AgreedSum = { fromUsdE4: 1_000_000n, toUsdE4: 1_000_000n };
 
-  it('is accepted at the first reading', () => {
-    expect(compareBalance(quiet(900_000n, 100_000n), null)).toMatchObject({
-      verdict: { differences: [] },
-      agreed,
-    });
+  it('is not accepted at the first reading: all that was paid in is a difference, until a person agrees', () => {
+    const first = compareBalance(quiet(900_000n, 100_000n), NOTHING_PAID_IN);
+    expect(first.verdict.differences).toMatchObject([
+      { kind: 'supplier-balance-differs', amountMinor: 1_000_000n, theirs: { sumFromUsdE4: '1000000' } },
+    ]);
+    expect(first.agreed).toEqual(NOTHING_PAID_IN);
+    expect(compareBalance(quiet(900_000n, 100_000n), agreed).verdict.differences).toEqual([]);
+    // An installation that has never paid in.
+    expect(compareBalance(quiet(0n, 0n), NOTHING_PAID_IN).verdict.differences).toEqual([]);
   });
 
   it.each([
@@ -179,7 +184,7 @@ describe('the balance', () => {
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
         const paidIn = 10_000_000n;
         let used = 0n;
-        let known: AgreedSum | null = null;
+        let known: AgreedSum = { fromUsdE4: paidIn, toUsdE4: paidIn };
         for (const { cost, settlesFirst, readAt } of steps) {
           // Requested, charged there, booked here; the reading falls anywhere between.
           const at = [

@@ -73,7 +73,7 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
   const { counts } = of;
   const wasApproved = of.decidedBy !== null && of.status !== 'DECLINED';
   return (
-    <Section title={BATCH_ACTIONS[of.action].label} extra={<Status>{of.status}</Status>}>
+    <Section title={BATCH_ACTIONS[of.action].label} extra={<RepairStatus of={of} />}>
       <Stack>
         <Facts
           of={{
@@ -108,6 +108,31 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
       </Stack>
     </Section>
   );
+}
+
+const JOB_STATUSES: Record<BatchRepair['status'], string> = {
+  WAITS_FOR_APPROVAL: 'Awaits approval',
+  RUNNING: 'Running',
+  COMPLETED: 'Ended',
+  STOPPED: 'Stopped',
+  DECLINED: 'Declined',
+  EXPIRED: 'Expired',
+};
+const RESULTS: Record<
+  NonNullable<BatchRepair['result']>,
+  { readonly label: string; readonly color: string }
+> = {
+  done: { label: 'done', color: 'green' },
+  'partly-done': { label: 'partly done', color: 'yellow' },
+  'not-done': { label: 'not done', color: 'red' },
+};
+
+/** What an ended one did is its colour: one that did nothing is not green. */
+function RepairStatus({ of: { status, result } }: { readonly of: Pick<BatchRepair, 'status' | 'result'> }) {
+  const name = JOB_STATUSES[status];
+  if (result === null) return <Status color={status === 'RUNNING' ? 'blue' : 'yellow'}>{name}</Status>;
+  const { label, color } = RESULTS[result];
+  return <Status color={color}>{`${name}: ${label}`}</Status>;
 }
 
 const VERBS = {
@@ -241,7 +266,7 @@ export function BatchRepairsPage() {
               {BATCH_ACTIONS[action].label}
             </PageLink>
           ),
-          Status: ({ status }) => <Status>{status}</Status>,
+          Status: (repair) => <RepairStatus of={repair} />,
           Progress: ({ counts }) => progressOf(counts),
           'Requested by': ({ by }) => by,
           'Decided by': ({ decidedBy }) => decidedBy ?? '–',

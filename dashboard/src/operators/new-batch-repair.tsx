@@ -140,6 +140,7 @@ export function NewBatchRepairPage() {
 
 function Plan({ request, plan }: { readonly request: RepairRequest; readonly plan: BatchRepairPlan }) {
   const possible = plan.items.filter((item) => item.isPossible).length;
+  const unsure = plan.items.filter((item) => item.isPossible && !item.isSure).length;
   const left = plan.matches - plan.items.length;
   return (
     <Section title="Preview">
@@ -159,6 +160,13 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
                 `, ${plan.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and ')}`}
               {left > 0 && `. ${left.toLocaleString()} more match; raise “At most” to include them`}.
             </Text>
+            {unsure > 0 && (
+              <Alert color="yellow">
+                {unsure.toLocaleString()} {unsure === 1 ? 'item has' : 'items have'} an order that the
+                supplier may still deliver.{' '}
+                {request.evidence.trim() === '' && 'Without evidence that it will not, they are refused.'}
+              </Alert>
+            )}
             <Rows
               label="Effect on each item"
               rows={plan.items}
@@ -166,7 +174,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
                 Item: ({ transactionId }) => <ShortId>{transactionId}</ShortId>,
                 Kind: (item) => STUCK_CLASSES[item.class],
                 Amount: amount('amount'),
-                Possible: ({ isPossible }) => (isPossible ? 'Yes' : 'No'),
+                Possible: ({ isPossible, isSure }) => (isSure ? 'Yes' : isPossible ? 'Not sure' : 'No'),
                 Effect: ({ preview }) => preview,
               }}
             />

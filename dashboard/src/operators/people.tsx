@@ -12,9 +12,10 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { ops, readOps, dataOf } from '../api/client.ts';
+import { type OpsSchemas, ops, readOps, dataOf } from '../api/client.ts';
 import { Moment, Page } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
@@ -72,7 +73,7 @@ export function PeoplePage() {
 }
 
 function State({
-  of: { disabledAt, awaitsConfirmation, lockedUntil, mustChangePassword },
+  of: { disabledAt, awaitsConfirmation, awaitsRemoval, lockedUntil, mustChangePassword },
 }: {
   readonly of: Person;
 }) {
@@ -92,6 +93,12 @@ function State({
         Locked until <Moment at={lockedUntil} />
       </Text>
     );
+  if (awaitsRemoval)
+    return (
+      <Text size="sm">
+        {awaitsRemoval.askedBy} asked to {REMOVALS[awaitsRemoval.change] ?? 'change the role'}
+      </Text>
+    );
   if (mustChangePassword) return <Text size="sm">Has a one-time password</Text>;
   return (
     <Badge color="green" variant="light">
@@ -99,6 +106,11 @@ function State({
     </Badge>
   );
 }
+
+const REMOVALS: Readonly<Record<string, string>> = {
+  reset: 'reset the password',
+  disable: 'disable this person',
+};
 
 type Change = 'role' | 'disable' | 'enable' | 'reset' | 'confirm';
 
@@ -143,7 +155,8 @@ const WORDS: Record<Change, { readonly title: string; readonly about: string; re
   },
   disable: {
     title: 'Disable',
-    about: 'The person is signed out everywhere at once and cannot sign in.',
+    about:
+      'The person is signed out everywhere at once and cannot sign in. For an administrator, another one must ask for the same.',
     submit: 'Disable',
   },
   enable: {
@@ -198,6 +211,13 @@ function ChangeDialog({
   );
 }
 
+type Done<Name extends 'PasswordReset' | 'PersonChange'> = OpsSchemas[Name] | OpsSchemas['RemovalWaits'];
+
+function showWaits(): null {
+  notifications.show({ message: 'Another administrator must ask for the same', color: 'yellow' });
+  return null;
+}
+
 async function send(person: Person, change: Change, role: Role): Promise<Half | null> {
   const { personId } = person;
   const params = { path: { personId } };
@@ -206,11 +226,15 @@ async function send(person: Person, change: Change, role: Role): Promise<Half | 
     return { person: made.person, which: 'second', half: made.secondHalf, until: made.oneTimeUntil };
   }
   if (change === 'reset') {
-    const made = await dataOf(ops.POST('/ops/people/{personId}/reset-password', { params }));
+    const made = await dataOf<Done<'PasswordReset'>>(
+      ops.POST('/ops/people/{personId}/reset-password', { params }),
+    );
+    if (made.outcome === 'waits') return showWaits();
     return { person: made.person, which: 'first', half: made.firstHalf, until: made.oneTimeUntil };
   }
   const body = change === 'role' ? { role } : { disabled: change === 'disable' };
-  const made = await dataOf(ops.PATCH('/ops/people/{personId}', { params, body }));
+  const made = await dataOf<Done<'PersonChange'>>(ops.PATCH('/ops/people/{personId}', { params, body }));
+  if (made.outcome === 'waits') return showWaits();
   return made.given
     ? { person: made.person, which: 'first', half: made.given.firstHalf, until: made.given.oneTimeUntil }
     : null;

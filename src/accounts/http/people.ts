@@ -83,6 +83,16 @@ const person = namedObject('Person', {
     .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
     .nullable()
     .describe('Access that another administrator than `askedBy` must confirm before the person can sign in'),
+  awaitsRemoval: z
+    .object({
+      change: text('`reset`, `disable`, or `role` and the new role', 'disable'),
+      askedBy: z.string(),
+      askedAt: isoTime('ISO 8601'),
+    })
+    .nullable()
+    .describe(
+      'What an administrator asked for; it happens when another one asks for the same within 24 hours',
+    ),
   lockedUntil: isoTime('After too many wrong passwords').nullable(),
   disabledAt: isoTime('ISO 8601').nullable(),
   createdAt: isoTime('ISO 8601'),
@@ -99,7 +109,16 @@ const secondHalfSchema = dataObject('SecondHalf', {
   secondHalf: text(`The second half ${HALF}`),
   oneTimeUntil,
 });
+const REMOVAL_WAITS = 'Nothing changed yet: another administrator must ask for the same within 24 hours';
+const removalWaitsSchema = dataObject('RemovalWaits', { outcome: z.literal('waits'), person });
+const resetSchema = dataObject('PasswordReset', {
+  outcome: z.literal('done'),
+  person,
+  firstHalf,
+  oneTimeUntil,
+});
 const personChangeSchema = dataObject('PersonChange', {
+  outcome: z.literal('done'),
   person,
   given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
 });
@@ -180,27 +199,40 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   forAdmins.patch(ONE, {
     permission: 'people',
     body: changePersonBody,
-    answer: [200, 'The person after the change', personChangeSchema],
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    answer: {
+      200: { description: 'The person after the change', schema: personChangeSchema },
+      202: { description: REMOVAL_WAITS, schema: removalWaitsSchema },
+    },
     operationId: 'changePerson',
     summary: 'Change a person',
     description:
       'Changes only the given fields. Another role, or being disabled, signs the person out everywhere. After another role, and after ' +
       'being enabled, the person needs a new one-time password, and another administrator must confirm it. You cannot change your own ' +
-      'role or disable yourself.',
+      'role or disable yourself. An administrator is disabled, or gets another role, when two administrators ask for it and two others than ' +
+      'that one remain. One person resets and disables at most 10 people and accounts in 24 hours.',
     async handle({ cases, session, params, body }) {
-      const { person: changed, given } = await cases.people.change(session, params.personId, body);
-      return { person: changed, given: given ?? null };
+      const made = await cases.people.change(session, params.personId, body);
+      if (made.outcome === 'waits') return dataAnswer(made, 202);
+      return dataAnswer({ ...made, given: made.given ?? null }, 200);
     },
   }),
   forAdmins.post(`${ONE}/reset-password`, {
     permission: 'people',
-    answer: [200, 'It awaits confirmation', firstHalfSchema],
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    answer: {
+      200: { description: 'It awaits confirmation', schema: resetSchema },
+      202: { description: REMOVAL_WAITS, schema: removalWaitsSchema },
+    },
     operationId: 'resetPassword',
     summary: 'Reset a person’s password',
     description:
       'Ends a lockout and all sessions of the person. Another administrator must confirm it before the person can sign in. Change your ' +
-      'own password instead of resetting it.',
-    handle: ({ cases, session, params }) => cases.people.resetPassword(session, params.personId),
+      'own password instead of resetting it. For an administrator two must ask, as for disabling.',
+    async handle({ cases, session, params }) {
+      const made = await cases.people.resetPassword(session, params.personId);
+      return made.outcome === 'waits' ? dataAnswer(made, 202) : dataAnswer(made, 200);
+    },
   }),
   forAdmins.post(`${ONE}/confirm`, {
     permission: 'people',

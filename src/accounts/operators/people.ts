@@ -1,5 +1,5 @@
 import type { Session } from '../../domain/callers.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { DAY_MS, type Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
@@ -9,6 +9,7 @@ import * as store from '../store/people.ts';
 import type { PersonRow, PersonUpdate } from '../store/people.ts';
 import { endSessions, type WhichUser } from '../store/users.ts';
 import { oneTimePassword, type Passwords } from '../users/passwords.ts';
+import { limitRemovals, requireTwoForAdmin, type RemovalDeps } from './removals.ts';
 import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 
@@ -33,18 +34,37 @@ export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>
     createPerson(deps, newPerson, person.email),
-  change: async (deps: PeopleDeps, session: Session, id: string, changes: PersonChanges) => {
+  change: async (deps: PeopleDeps & RemovalDeps, session: Session, id: string, changes: PersonChanges) => {
     if (changes.role !== undefined || changes.disabled !== undefined)
       refuseOneself(session.person.personId, id);
-    return changePerson(deps, { id }, changes, session.person.email);
+    return changePerson(deps, { id }, changes, session.person.email, guardOf(deps));
   },
-  resetPassword: async (deps: PeopleDeps, session: Session, id: string) => {
+  resetPassword: async (deps: PeopleDeps & RemovalDeps, session: Session, id: string) => {
     refuseOneself(session.person.personId, id);
-    return resetPassword(deps, { id }, session.person.email);
+    return resetGuarded(deps, { id }, session.person.email, guardOf(deps));
   },
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
+
+/** Whether the change goes on, in its transaction. */
+type Guard = (
+  trx: AccountsDb,
+  row: PersonRow,
+  asked: { readonly change: string; readonly by: string; readonly now: Date },
+) => Promise<'go' | 'waits'>;
+
+/** Commands on the database let in again whom nobody else could. */
+const UNGUARDED: Guard = () => Promise.resolve('go');
+
+const guardOf =
+  (deps: RemovalDeps): Guard =>
+  async (trx, row, asked) => {
+    await limitRemovals(deps, trx, asked.by, asked.now);
+    const outcome = await requireTwoForAdmin(trx, row, asked);
+    deps.events.accessRemoved({ outcome: outcome === 'go' ? 'done' : 'waits' });
+    return outcome;
+  };
 
 /** Another administrator must confirm it. Throws VALIDATION_ERROR for an e-mail address that is taken. */
 export async function createPerson(deps: PeopleDeps, person: NewPerson, actor: string) {
@@ -93,13 +113,14 @@ async function addPerson(
 /**
  * Another role, or being disabled, ends every session of the person. Another role, and being enabled, also
  * give a new one-time password, which a second administrator must confirm; `given` is absent where the change
- * gives no access. Throws NOT_FOUND.
+ * gives no access. `waits`: another administrator must ask for the same first. Throws NOT_FOUND.
  */
 export async function changePerson(
   deps: PeopleDeps,
   which: WhichUser,
   changes: PersonChanges,
   actor: string,
+  guard: Guard = UNGUARDED,
 ) {
   const { name, role, disabled } = changes;
   const { id } = await findOrThrow(deps.db, which);
@@ -109,6 +130,9 @@ export async function changePerson(
   const made = role !== undefined || disabled === false ? await newPassword(deps) : undefined;
   const given = await deps.db.transaction().execute(async (trx) => {
     const row = await store.lockPerson(trx, id);
+    const change = removalIn(row, changes);
+    if (change !== undefined && (await guard(trx, row, { change, by: actor, now })) === 'waits')
+      return 'waits' as const;
     const before = { role: row.role, isDisabled: row.disabled_at !== null };
     const after = { role: role ?? before.role, isDisabled: disabled ?? before.isDisabled };
     const password = givesAccess(before, after) ? made : undefined;
@@ -120,23 +144,42 @@ export async function changePerson(
     await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
     return password;
   });
-  return { person: await readView(deps, id), given: given && toGiven(given) };
+  const person = await readView(deps, id);
+  if (given === 'waits') return { outcome: given, person };
+  return { outcome: 'done' as const, person, given: given && toGiven(given) };
 }
 
 /** Also ends a lock and every session. Another administrator must confirm it. Throws NOT_FOUND. */
 export async function resetPassword(deps: PeopleDeps, which: WhichUser, actor: string) {
+  const made = await resetGuarded(deps, which, actor, UNGUARDED);
+  if (made.outcome === 'waits') throw new Error('an unguarded reset waits for nobody');
+  return made;
+}
+
+/** `waits`: as for a change. */
+async function resetGuarded(deps: PeopleDeps, which: WhichUser, actor: string, guard: Guard) {
   const { id } = await findOrThrow(deps.db, which);
   const now = deps.clock.now();
   const made = await newPassword(deps);
-  await deps.db.transaction().execute(async (trx) => {
+  const outcome = await deps.db.transaction().execute(async (trx) => {
     const row = await store.lockPerson(trx, id);
+    if ((await guard(trx, row, { change: 'reset', by: actor, now })) === 'waits') return 'waits' as const;
     // Before the sessions: one that is being opened with the old password waits for this.
     await store.updatePerson(trx, id, { password: made });
     await endSessions(trx, id);
     await recordAccess(trx, row, { given_by: actor, given_at: now, second_half: made.secondHalf });
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
+    return 'done' as const;
   });
-  return { person: await readView(deps, id), ...toGiven(made) };
+  const person = await readView(deps, id);
+  return outcome === 'waits' ? { outcome, person } : { outcome, person, ...toGiven(made) };
+}
+
+/** What a change takes away from the person, in words that two people agree on; undefined: nothing. */
+function removalIn(row: PersonRow, { role, disabled }: PersonChanges): string | undefined {
+  if (row.disabled_at !== null) return undefined;
+  if (disabled === true) return 'disable';
+  return role !== undefined && role !== row.role ? `role ${role}` : undefined;
 }
 
 /** Returns the second half, this once. Throws NOT_FOUND where nothing waits, and as refuseConfirmation. */
@@ -192,6 +235,7 @@ const readView = async ({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: str
   toView(await findOrThrow(db, { id }), clock);
 
 function toView(row: PersonRow, clock: Clock) {
+  const { removal, removal_by: removalBy, removal_at: removalAt } = row;
   const { locked_until: lockedUntil, waiting_by: askedBy, waiting_since: askedAt } = row;
   return {
     personId: row.id,
@@ -201,6 +245,14 @@ function toView(row: PersonRow, clock: Clock) {
     mustChangePassword: row.one_time_until !== null,
     /** Access that another administrator than `askedBy` must confirm before the person can sign in. */
     awaitsConfirmation: askedBy === null || askedAt === null ? null : { askedBy, askedAt },
+    /** What one administrator asked for; another one must ask for the same within 24 hours. */
+    awaitsRemoval:
+      removal === null ||
+      removalBy === null ||
+      removalAt === null ||
+      clock.now().getTime() - removalAt.getTime() >= DAY_MS
+        ? null
+        : { change: removal, askedBy: removalBy, askedAt: removalAt },
     lockedUntil: lockedUntil !== null && lockedUntil > clock.now() ? lockedUntil : null,
     disabledAt: row.disabled_at,
     createdAt: row.created_at,

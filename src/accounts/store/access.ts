@@ -43,8 +43,13 @@ export const markConfirmed = (trx: AccountsDb, id: bigint, confirmed_by: string,
     .where('id', '=', id)
     .execute();
 
-/** By the access that was given within a day (two-person-rules.ts). In a transaction of an environment. */
-export async function areTwoPeople(trx: WorldDb, one: string, other: string, now: Date): Promise<boolean> {
+/** By the access that was given within a day (two-person-rules.ts). In a transaction. */
+export async function areTwoPeople(
+  trx: WorldDb | AccountsDb,
+  one: string,
+  other: string,
+  now: Date,
+): Promise<boolean> {
   const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);
   const { rows } = await sql<GivenAccess>`
     select email, given_by as "givenBy", confirmed_by as "confirmedBy" from accounts.access_grants

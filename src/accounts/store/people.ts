@@ -17,7 +17,13 @@ const people = (db: AccountsDb) =>
     .select(['users.id', 'users.email', 'users.name', 'operators.role'])
     .select(LOCKED_UNTIL.as('locked_until'))
     .select(['operators.one_time_until', 'operators.disabled_at', 'operators.created_at'])
-    .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since']);
+    .leftJoin('admin_removals as removal', 'removal.user_id', 'users.id')
+    .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since'])
+    .select([
+      'removal.change as removal',
+      'removal.asked_by as removal_by',
+      'removal.asked_at as removal_at',
+    ]);
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPerson>>>;
 

@@ -197,6 +197,14 @@ export interface MailsToTable {
   count: number;
 }
 
+/** The first of two requests to reset, disable or demote an administrator. */
+export interface AdminRemovalsTable {
+  user_id: string;
+  change: string;
+  asked_by: string;
+  asked_at: Date;
+}
+
 declare module '../../platform/database/tables.ts' {
   interface AccountsDatabase {
     mails_to: MailsToTable;
@@ -212,6 +220,7 @@ declare module '../../platform/database/tables.ts' {
     user_verifications: UserVerificationsTable;
     users: UsersTable;
     access_grants: AccessGrantsTable;
+    admin_removals: AdminRemovalsTable;
     accounts: AccountsTable;
     api_keys: ApiKeysTable;
     audit_log: AuditLogTable;

@@ -1,9 +1,11 @@
 import { deviceLoginUseCases } from '../../accounts/operators/device-logins.ts';
+import type { RemovalDeps } from '../../accounts/operators/removals.ts';
 import { peopleUseCases, type PeopleDeps } from '../../accounts/operators/people.ts';
 import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/use-cases.ts';
 import { sessionUseCases } from '../../accounts/operators/sessions.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
+import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { RateDeps } from '../../catalogue/agreed-prices.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
 import { overviewUseCases, reconciliationUseCases } from '../../reconciliation/operator-use-cases.ts';
@@ -24,17 +26,22 @@ export interface OpsUseCases extends OperatorAccessCases {
 
 /** Each environment has its own connections: no report delays a purchase. Connects at the first sign-in. */
 export function composeOps(
-  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
+  {
+    config,
+    secrets,
+    metrics,
+  }: { readonly config: Config; readonly secrets: Secrets; readonly metrics?: Metrics },
   deps: UserDeps & PeopleDeps & { readonly events: Events },
 ) {
   const { db: accounts } = deps;
   const test = openOpsDeps(secrets, config.worlds.test, deps.events);
   const live = config.worlds.live && openOpsDeps(secrets, config.worlds.live, deps.events);
-  const shared = { accounts, configuredRates: config.rates.fixed };
+  const events = { accessRemoved: metrics?.accessRemoved ?? (() => undefined) };
+  const shared = { accounts, configuredRates: config.rates.fixed, events };
   const useCases: OpsUseCases = {
     sessions: bindAll(deps, sessionUseCases),
     deviceLogins: bindAll(deps, deviceLoginUseCases),
-    people: bindAll(deps, peopleUseCases),
+    people: bindAll({ ...deps, events }, peopleUseCases),
     temporalUi: temporalUiOf(config),
     worlds: {
       test: createOpsWorld({ ...test, ...shared }),
@@ -49,7 +56,7 @@ export function composeOps(
   };
 }
 
-interface OpsWorldDeps extends Omit<OpsDeps, 'close'>, Pick<RateDeps, 'configuredRates'> {
+interface OpsWorldDeps extends Omit<OpsDeps, 'close'>, Pick<RateDeps, 'configuredRates'>, RemovalDeps {
   readonly accounts: AccountsDb;
   /** How long a caller waits for a reconciliation. */
   readonly reconcileWithinMs?: number;

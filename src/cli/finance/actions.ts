@@ -208,6 +208,7 @@ async function decideRepair(
     count === 0 ? [] : [`${count} ${status}`],
   );
   const isWhole = name === 'decline' || counts.done === items.length;
+  if (repair.result !== null) detail.unshift(repair.result.replaceAll('-', ' '));
   return { transactionId: repairId, outcome: isWhole ? 'done' : 'refused', detail: detail.join(', '), items };
 }
 

@@ -176,6 +176,11 @@ async function askForRepairs(
       plan.items.map((one) => [one.class, one.transactionId, money(one.amount, one.currency), one.preview]),
     );
     const possible = plan.items.filter(({ isPossible }) => isPossible).length;
+    const unsure = plan.items.filter(({ isPossible, isSure }) => isPossible && !isSure).length;
+    if (unsure > 0)
+      out.line(
+        `${unsure} not sure: refused while the supplier may deliver${evidence === undefined ? '; give --evidence that it will not' : ''}`,
+      );
     if (dryRun || possible === 0) {
       results.push(...plan.items);
       if (plan.items.length === 0) out.line('nothing matches the filter');

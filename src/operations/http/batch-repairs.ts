@@ -18,7 +18,7 @@ import { environmentField, operatorRoutes } from '../../platform/http/ops-route.
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
-import { BATCH_REPAIR_ACTIONS } from '../batch-repair-rules.ts';
+import { BATCH_REPAIR_ACTIONS, REPAIR_RESULTS, resultOfRepair } from '../batch-repair-rules.ts';
 import { amountOfRow, type readBatchRepair } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import {
@@ -101,7 +101,11 @@ const rowFields = {
 
 const planSchema = dataObject('BatchRepairPreview', {
   items: z.array(
-    z.object({ ...rowFields, isPossible: yesNo('false: it would not be part of the batch repair') }),
+    z.object({
+      ...rowFields,
+      isPossible: yesNo('false: it would not be part of the batch repair'),
+      isSure: yesNo('false: refused if the supplier may still deliver; evidence that it will not helps'),
+    }),
   ),
   totals: z.array(total).describe('What would move, for each currency'),
   matches: count('Items that the filter finds, before `maxRows`'),
@@ -127,6 +131,7 @@ const batchRepair = {
   }),
   status: z.enum(JOB_STATUSES),
   isStopping: yesNo('What is not begun is skipped'),
+  result: z.enum(REPAIR_RESULTS).nullable().describe('What it did to its items; null: it has not ended'),
   reason: z.string(),
   evidence: z.string().nullable(),
   by: z.string(),
@@ -162,6 +167,7 @@ const presentBatchRepair = (repair: Job) => ({
   repairId: repair.id,
   isStopping: repair.status === 'RUNNING' && repair.stop_asked_at !== null,
   by: repair.by_person,
+  result: resultOfRepair(repair),
 });
 
 const presentDetails = ({ repair, rows, totals }: Awaited<ReturnType<typeof readBatchRepair>>) => ({

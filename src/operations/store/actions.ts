@@ -1,7 +1,7 @@
 /** An operator action from its preview to its closed record, which never changes. */
 import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
-import { actionSpec, type ActionQueue } from '../../accounts/operators/action-table.ts';
+import { actionSpec, type ActionQueue, type OperatorAction } from '../../accounts/operators/action-table.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
@@ -270,11 +270,19 @@ async function recordRefusal(
 ): Promise<Refused> {
   const detail = REFUSAL_MESSAGES[refusal];
   await insertAction(db, request, { status: 'REFUSED', refusal, detail, closed_at: now });
-  return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId));
+  return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId), request.action);
 }
 
-function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject | undefined): Refused {
-  return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
+/** What is available instead: not what was just refused, unless only its evidence is missing. */
+function refusedAs(
+  code: ActionRefusal,
+  detail: string,
+  subject: ActionSubject | undefined,
+  action?: OperatorAction,
+): Refused {
+  const refused = code === 'EVIDENCE_NEEDED' ? undefined : action;
+  const fits = subject ? availableActions(subject.facts).filter((one) => one !== refused) : [];
+  return { outcome: 'refused', code, detail, fits };
 }
 
 /** Effect and record in one transaction. Idempotent: the first outcome stays. Adds the webhooks it wrote. */
@@ -363,7 +371,7 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   if (row.status === 'DONE')
     return { outcome: 'done', actionId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
   const code = row.refusal ?? 'NOT_WAITING';
-  return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject);
+  return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject, row.action);
 }
 
 async function endAction(trx: WorldDb, row: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
@@ -495,11 +503,12 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
     ? { did: 'checks, and books any change' }
     : await EFFECTS[action](trx, row, subject, now);
   if ('refusal' in ended)
-    return refusedAs(ended.refusal, ended.detail ?? REFUSAL_MESSAGES[ended.refusal], subject);
+    return refusedAs(ended.refusal, ended.detail ?? REFUSAL_MESSAGES[ended.refusal], subject, action);
   const known = subject.refunds.map((refund) => refund.refund_key);
   return {
     outcome: 'would-do',
-    did: isUncertain ? `${ended.did}, if the supplier takes back its order` : ended.did,
+    did: isUncertain ? `${ended.did}; ${ifSupplier(request)}` : ended.did,
+    isSure: !isUncertain,
     amount,
     accountId: subject.accountId,
     email: await findEmail(trx, subject.accountId),
@@ -508,6 +517,12 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
     refunds: isCheck ? [] : await newRefunds(trx, transactionId, known),
   };
 }
+
+/** An order that may still be delivered: only the supplier knows, and it is asked when the action is taken. */
+const ifSupplier = ({ evidence }: ActionRequest): string =>
+  evidence === undefined
+    ? 'needs evidence while the supplier may deliver, and is refused without it'
+    : 'if the supplier has not delivered by then';
 
 /** What was asked for and never begun is previewed like new. The caller rolls this back. */
 async function forgetAsked(trx: WorldDb, request: ActionRequest, now: Date): Promise<void> {

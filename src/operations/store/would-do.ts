@@ -8,6 +8,8 @@ export interface WouldDo {
   readonly outcome: 'would-do';
   /** In a sentence. */
   readonly did: string;
+  /** false: the supplier has an order that it may still deliver, and is asked when the action is taken. */
+  readonly isSure: boolean;
   readonly amount: Money | null;
   /** Whose purchase or funding it is. */
   readonly accountId: string;

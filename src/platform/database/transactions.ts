@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import type { WorldDb } from './tables.ts';
+import type { AccountsDb, WorldDb } from './tables.ts';
 
 /** Runs the work in the transaction that is under way, or in one of its own. */
 export function inTransaction<Database, T>(
@@ -13,7 +13,7 @@ export function inTransaction<Database, T>(
  * One holder of a name at a time, until the transaction ends. Each environment has names of its own: advisory
  * locks belong to the whole database, and test and live must not wait for each other.
  */
-export async function lockByName(trx: WorldDb, name: string): Promise<void> {
+export async function lockByName(trx: WorldDb | AccountsDb, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || ${name}::text, 0))`.execute(
     trx,
   );

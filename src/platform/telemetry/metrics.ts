@@ -98,6 +98,12 @@ export function createMetrics({
     ['limit'],
   );
   for (const limit of CONNECTION_LIMITS) closed.inc({ limit }, 0);
+  const removals = counter(
+    'simway_access_removals_total',
+    'Resets and disablings of people and accounts at the dashboard; `waits` for a second administrator',
+    ['outcome'],
+  );
+  for (const outcome of ['done', 'waits', 'refused']) removals.inc({ outcome }, 0);
   const vendors = histogram(
     'simway_vendor_request_seconds',
     'From a call to a vendor to the head of its answer; `lost` where none came',
@@ -111,6 +117,8 @@ export function createMetrics({
       const { vendor, environment, status = 'lost', ms } = call;
       vendors.observe({ environment, vendor, status }, ms / 1000);
     },
+    accessRemoved: ({ outcome }: { readonly outcome: 'done' | 'waits' | 'refused' }) =>
+      removals.inc({ outcome }),
     world: createWorldMetrics(registry),
     people: createPeopleMetrics(registry),
     http: {

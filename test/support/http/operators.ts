@@ -69,7 +69,7 @@ export function openOperators(
     ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
     sendMailLater: () => Promise.resolve(undefined),
     mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
-    events: { personLockedOut: nothing, signInRefused: nothing, mailsStopped: nothing },
+    events: { personLockedOut: nothing, signInRefused: nothing, mailsStopped: nothing, accessRemoved: nothing },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);
@@ -88,6 +88,7 @@ export function openOperators(
       }),
       accounts: books.accounts,
       configuredRates,
+      events: { accessRemoved: nothing },
       reconcileWithinMs: RECONCILE_WITHIN_MS,
     });
     const noted = <Cases extends object>(cases: Cases): Cases =>

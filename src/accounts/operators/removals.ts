@@ -1,0 +1,71 @@
+/** Taking access away at the dashboard: how often one person may, and for an administrator with whom. */
+import { DAY_MS } from '../../domain/clock.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { lockByName } from '../../platform/database/transactions.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import { areTwoPeople } from '../store/access.ts';
+import { writeAudit } from '../store/audit.ts';
+import * as store from '../store/removals.ts';
+import type { PersonRow } from '../store/people.ts';
+
+/** More than a bad week of a large company; a hijacked login signs no whole company out. */
+export const MAX_REMOVALS_A_DAY = 10;
+/** As long as a request of a second person is good for. */
+const ASKED_WITHIN_MS = DAY_MS;
+/** One could confirm nothing. */
+const FEWEST_ADMINS = 2;
+
+export interface RemovalDeps {
+  readonly events: {
+    /** Counted: an alert says when one person removes many. */
+    accessRemoved(fields: { readonly outcome: 'done' | 'waits' | 'refused' }): void;
+  };
+}
+
+/**
+ * Call it before a reset, a disabling or another role. Throws RATE_LIMIT_EXCEEDED after ten of one person in 24
+ * hours, on people and on accounts together.
+ */
+export async function limitRemovals(
+  { events }: RemovalDeps,
+  trx: AccountsDb,
+  by: string,
+  now: Date,
+): Promise<void> {
+  // Requests that come together are counted one after the other.
+  await lockByName(trx, `removals by ${by}`);
+  const made = await store.countRemovals(trx, by, new Date(now.getTime() - DAY_MS));
+  if (made < MAX_REMOVALS_A_DAY) return;
+  events.accessRemoved({ outcome: 'refused' });
+  throw new DomainError('RATE_LIMIT_EXCEEDED', 'Too many people and accounts were reset or disabled', {
+    details: `one person does so at most ${MAX_REMOVALS_A_DAY} times in 24 hours; another administrator can go on`,
+    retryAfterSeconds: 3_600,
+  });
+}
+
+/**
+ * `waits`: the person is an administrator at work, and this is the first of two who ask for the same within 24
+ * hours. Throws FORBIDDEN where two administrators would not remain.
+ */
+export async function requireTwoForAdmin(
+  trx: AccountsDb,
+  row: PersonRow,
+  { change, by, now }: { readonly change: string; readonly by: string; readonly now: Date },
+): Promise<'go' | 'waits'> {
+  // Two removals wait for each other, so both cannot find the same administrators at work.
+  await lockByName(trx, 'administrators');
+  const admins = await store.findActiveAdmins(trx);
+  if (!admins.includes(row.id)) return 'go';
+  if (admins.length - 1 < FEWEST_ADMINS)
+    throw new DomainError('FORBIDDEN', 'Two administrators at work must remain', {
+      details: 'a single one can confirm nothing: add an administrator first',
+    });
+  const asked = await store.findRemoval(trx, row.id, new Date(now.getTime() - ASKED_WITHIN_MS));
+  if (asked?.change === change && (await areTwoPeople(trx, asked.asked_by, by, now))) {
+    await store.forgetRemoval(trx, row.id);
+    return 'go';
+  }
+  await store.keepRemoval(trx, { user_id: row.id, change, asked_by: by, asked_at: now });
+  await writeAudit(trx, { actor: by, action: 'person.ask-removal', subject: row.id, detail: { change } });
+  return 'waits';
+}
