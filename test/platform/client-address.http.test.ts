@@ -7,7 +7,7 @@ import {
   normaliseAddress,
   parseRange,
   resolveClientAddress,
-} from '../../src/platform/http/addresses.ts';
+} from '../../src/platform/client-addresses.ts';
 import { findClientAddress } from '../../src/platform/http/middleware/arrival.ts';
 import { startApi } from '../support/http/api.ts';
 import { forFile } from '../support/world/for-file.ts';

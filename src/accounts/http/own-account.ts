@@ -3,7 +3,7 @@ import { PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { parseRange } from '../../platform/http/addresses.ts';
+import { parseRange } from '../../platform/client-addresses.ts';
 import {
   dataSchema,
   type Data,

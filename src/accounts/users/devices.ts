@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BrowserRequest } from '../../domain/callers.ts';
-import { addressBucket } from '../../platform/http/addresses.ts';
+import { addressBucket } from '../../platform/client-addresses.ts';
 import { cookieLine, cookieNames, cookieValue, DEVICE_MS } from './sessions.ts';
 
 interface Known {

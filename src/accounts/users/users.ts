@@ -6,7 +6,7 @@ import type { Session, Member, UserSession, BrowserRequest } from '../../domain/
 import { DAY_MS } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import { addressBucket } from '../../platform/http/addresses.ts';
+import { addressBucket } from '../../platform/client-addresses.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { createAccount } from '../manage-accounts.ts';

@@ -6,7 +6,7 @@ import { createCatalogueMemory } from '../../catalogue/memory.ts';
 import { completeBodies } from '../../esims/message-bodies.ts';
 import { MAX_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
 import type { WorldConfig } from '../config/config.ts';
-import { requireRanges } from '../../platform/http/addresses.ts';
+import { requireRanges } from '../../platform/client-addresses.ts';
 import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
 import { createEvents, type Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';

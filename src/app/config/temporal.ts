@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { normaliseAddress, requireRanges } from '../../platform/http/addresses.ts';
+import { normaliseAddress, requireRanges } from '../../platform/client-addresses.ts';
 import type { TemporalServer } from '../../platform/temporal/connect.ts';
 import { ConfigError, encryptionKey, list, readNamed, text } from './fields.ts';
 

@@ -13,7 +13,7 @@ import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import { hashingFor } from '../../accounts/users/passwords.ts';
-import { addressBucket, compileRanges, peerAddress, requireRanges } from '../../platform/http/addresses.ts';
+import { addressBucket, compileRanges, peerAddress, requireRanges } from '../../platform/client-addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../../platform/http/limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../../platform/http/request.ts';
 import type { Route } from '../../platform/http/route.ts';

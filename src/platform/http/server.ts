@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../../domain/errors.ts';
-import { requireRanges, addressBucket, peerAddress } from './addresses.ts';
+import { requireRanges, addressBucket, peerAddress } from '../client-addresses.ts';
 import { renderError } from './errors.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS,

@@ -20,7 +20,7 @@ import type { UseCases, WorldUseCases } from '../../../src/app/composition/use-c
 import { createWorldUseCases } from '../../../src/app/composition/world-use-cases.ts';
 import { MAX_EMAILS_A_DAY } from '../../../src/purchases/batches/rules.ts';
 import { DEFAULT_UNPAID_LIMITS } from '../../../src/payments/rules.ts';
-import { requireRanges } from '../../../src/platform/http/addresses.ts';
+import { requireRanges } from '../../../src/platform/client-addresses.ts';
 import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
 import { createTermsSigner } from '../../../src/platform/frozen-terms.ts';
 import { createSecretBox } from '../../../src/platform/secret-box.ts';

@@ -8,7 +8,7 @@ import { DomainError } from '../../../domain/errors.ts';
 import type { Tracing } from '../../telemetry/tracing.ts';
 import { MAX_REQUEST_ID_CHARACTERS } from '../limits.ts';
 import { routeLabel, CLIENT_CLOSED_REQUEST, type Middleware } from '../request.ts';
-import { requireRanges, resolveClientAddress } from '../addresses.ts';
+import { requireRanges, resolveClientAddress } from '../../client-addresses.ts';
 import { ClientGone } from '../errors.ts';
 
 const WELL_FORMED = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_REQUEST_ID_CHARACTERS}}$`);

@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { ClientGone } from '../errors.ts';
 import { parseJson } from '../json.ts';
-import { addressBucket } from '../addresses.ts';
+import { addressBucket } from '../../client-addresses.ts';
 import { createByteBudget, type ByteBudget } from '../budgets.ts';
 import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa, type RawQuery } from '../request.ts';

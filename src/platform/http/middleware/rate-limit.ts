@@ -7,7 +7,7 @@
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
-import { addressBucket } from '../addresses.ts';
+import { addressBucket } from '../../client-addresses.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
