@@ -66,7 +66,11 @@ export function ApprovalsPage() {
             <Repairs of={repairs} />
             <Rows
               label="Actions awaiting second approval"
-              empty="No actions await approval."
+              empty={
+                repairs.length + rates.length === 0
+                  ? 'Nothing awaits approval.'
+                  : 'No other action awaits approval.'
+              }
               rows={actions}
               keyOf={({ actionId }) => actionId}
               columns={{
