@@ -262,7 +262,11 @@ describe('the page', () => {
   ] as const)('%o: "%s", %s', async (changes, title, code) => {
     const id = await esim();
     const path = pathOf(await readInstall(id));
-    await api.shop.owner.updateTable('esims').set(changes).where('id', '=', id).execute();
+    await api.shop.owner
+      .updateTable('esims')
+      .set({ ...NEW, ...changes })
+      .where('id', '=', id)
+      .execute();
     const reply = await api.ask(path);
     expect([reply.status, titleOf(reply), codeOf(reply)]).toEqual([200, title, code]);
     const isReady = title === TEXTS.en.ready.title;
