@@ -79,8 +79,8 @@ export async function proposeRate(deps: RateDeps, rate: SetRate): Promise<RatePr
 }
 
 /**
- * Good rates of a currency in the last days, oldest first: at most 200, each the last one of an equal span of
- * time.
+ * Good rates of a currency in the last days, oldest first: at most 200, the first one and the last one of
+ * each equal span of time.
  */
 export function readRateHistory(
   { db, clock }: Pick<RateDeps, 'db' | 'clock'>,
@@ -89,7 +89,7 @@ export function readRateHistory(
 ) {
   const until = clock.now();
   const since = new Date(until.getTime() - days * DAY_MS);
-  const spanSeconds = (days * DAY_MS) / 1_000 / (MAX_POINTS - 1);
+  const spanSeconds = (days * DAY_MS) / 1_000 / (MAX_POINTS - 2);
   return sampleRates(db, currency, { since, until, spanSeconds });
 }
 

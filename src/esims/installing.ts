@@ -34,7 +34,9 @@ export async function getInstall(
   esimId: string,
 ): Promise<InstallView & { readonly installUrl: string }> {
   const row = await readOwnEsim(deps, principal, esimId);
-  return { ...installViewOf(deps, row), installUrl: await installUrl(deps, row.id) };
+  // A link that never leads to an eSIM would only be sent on.
+  const url = row.status === 'FAILED' ? '' : await installUrl(deps, row.id);
+  return { ...installViewOf(deps, row), installUrl: url };
 }
 
 /** Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */

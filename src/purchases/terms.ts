@@ -139,6 +139,11 @@ export async function chooseTopUp(
       'INVALID_TOPUP',
       `Only an ACTIVE eSIM can be topped up, this one is ${fresh.status}`,
     );
+  if (fresh.smdp_status === 'DELETED')
+    throw new DomainError(
+      'INVALID_TOPUP',
+      'The eSIM was deleted from the phone and cannot be installed again',
+    );
   return { item, esimId: row.id };
 }
 

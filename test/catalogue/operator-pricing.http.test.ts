@@ -325,8 +325,16 @@ describe('a rate that is far off', () => {
   });
 });
 
-test('the history of a currency has at most 200 points, the last of each span, oldest first', async () => {
+test('the history of a currency has at most 200 points, the first and the last of each span, oldest first', async () => {
   const now = Date.now();
+  await sql`
+    insert into test.exchange_rates (currency, rate_micros, source, observed_at, status)
+    values ('TZS', 1600000000, 'config', to_timestamp(${now / 1_000}) - interval '2 minutes', 'GOOD'),
+           ('TZS', 1900000000, 'config', to_timestamp(${now / 1_000}) - interval '1 minute', 'GOOD')`.execute(
+    books.owner,
+  );
+  const { history } = dataOf(await get('/ops/rates?currency=TZS&days=30'));
+  expect((history as { rate: number }[]).map(({ rate }) => rate)).toEqual([1600, 1900]);
   await sql`
     insert into test.exchange_rates (currency, rate_micros, source, observed_at, status)
     select 'NGN', 1000000000 + n * 1000, 'config', to_timestamp(${now / 1_000}) - n * interval '10 minutes', 'GOOD'

@@ -153,6 +153,13 @@ describe('GET /api/esim/{esimId}/install', () => {
   });
 });
 
+test('the install data of an eSIM that failed make no link', async () => {
+  const id = await esim({ status: 'FAILED' });
+  expect(await readInstall(id)).toMatchObject({ installState: 'ENDED', installUrl: '', activationCode: '' });
+  const { text } = await api.ask(`/api/esim/${id}/timeline`, { key: 'ngn' });
+  expect(text).not.toContain('install-link-made');
+});
+
 describe('DELETE /api/esim/{esimId}/install/link', () => {
   test('ends the link; the next read makes another; a repeat changes nothing', async () => {
     const id = await esim();
@@ -253,7 +260,14 @@ describe('the page', () => {
     [{ status: 'EXPIRED' }, TEXTS.en.ended.title, 'EXPIRED'],
     [{ status: 'CANCELLED' }, TEXTS.en.ended.title, 'CANCELLED'],
   ] as const)('%o: "%s", %s', async (changes, title, code) => {
-    const reply = await page(await esim(changes));
+    const id = await esim();
+    const path = pathOf(await readInstall(id));
+    await api.shop.owner
+      .updateTable('esims')
+      .set({ ...NEW, ...changes })
+      .where('id', '=', id)
+      .execute();
+    const reply = await api.ask(path);
     expect([reply.status, titleOf(reply), codeOf(reply)]).toEqual([200, title, code]);
     const isReady = title === TEXTS.en.ready.title;
     expect(/LPA|MATCHING|<svg|esimsetup/.test(reply.text)).toBe(isReady);

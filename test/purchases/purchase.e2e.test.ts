@@ -138,6 +138,14 @@ describe('an impossible top-up', () => {
       message: 'Only an ACTIVE eSIM can be topped up, this one is SUSPENDED',
     },
     {
+      why: 'an eSIM that was deleted from the phone',
+      state: { esimStatus: 'IN_USE', smdpStatus: 'DELETED' },
+      code: fitting,
+      expected: 'INVALID_TOPUP',
+      status: 400,
+      message: 'The eSIM was deleted from the phone and cannot be installed again',
+    },
+    {
       why: 'a package that does not fit',
       code: foreign,
       expected: 'INVALID_TOPUP',
@@ -151,14 +159,14 @@ describe('an impossible top-up', () => {
       status: 404,
       message: 'Package not found',
     },
-  ])('is refused before any money moves: $why', async ({ code, expected, status, message }) => {
+  ])('is refused before any money moves: $why', async ({ code, expected, status, message, state }) => {
     const buyer = await newBuyer(stack);
     // Suspended at the supplier, whatever the clock says.
     const { body } = await buyer.buy('SIM-OK');
     const { esimId, iccid } = body.esimDetails;
     await fetch(`${stack.supplierControlUrl}/esims/${iccid}`, {
       method: 'PUT',
-      body: JSON.stringify({ esimStatus: 'SUSPENDED' }),
+      body: JSON.stringify(state ?? { esimStatus: 'SUSPENDED' }),
     });
     const before = await buyer.balanceMinor();
     const answer = await buyer.buy(await code(buyer), { esimId });

@@ -86,7 +86,10 @@ export function EsimsPage() {
           ICCID: ({ iccid }) => (iccid === '' ? '–' : <ShortId>{iccid}</ShortId>),
           Status: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus>,
           'Data left': {
-            number: (one) => `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`,
+            number: (one) =>
+              isDelivered(one)
+                ? `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`
+                : '–',
           },
           Bought: ({ createdAt }) => <Moment at={createdAt} />,
         }}
@@ -111,6 +114,19 @@ const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS 
 
 type Esim = ApiSchemas['Esim'];
 
+/** Before there is a profile, nothing can be left on it. */
+const isDelivered = ({ esimStatus }: Pick<Esim, 'esimStatus'>): boolean =>
+  esimStatus !== 'PENDING' && esimStatus !== 'FAILED';
+
+/** Why it cannot be topped up, as the service would refuse it; undefined where it can. */
+function noTopUp({ esimStatus, smdpStatus }: Esim): string | undefined {
+  if (esimStatus === 'ACTIVE' && smdpStatus !== 'DELETED') return undefined;
+  if (smdpStatus === 'DELETED') return 'The eSIM was deleted from the phone and cannot be installed again.';
+  return esimStatus === 'CREATED'
+    ? 'Once the eSIM is in use it can be topped up.'
+    : `Only an eSIM in use can be topped up. This one is ${esimStatus}.`;
+}
+
 const LIVE_MS = 10_000;
 const DAY_SECONDS = 86_400;
 const MEGABYTES = { decimals: 0, min: 1, required: true };
@@ -128,16 +144,24 @@ export function EsimPage() {
               <EsimStatus>{esim.esimStatus}</EsimStatus>
             </PageHead>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <Usage esim={esim} />
+              {isDelivered(esim) && <Usage esim={esim} />}
               <Diagnosis esimId={esimId} />
             </SimpleGrid>
-            <Section title="Install">
-              <Install esimId={esimId} />
-              <RevokeLink esimId={esimId} />
-            </Section>
+            {esim.esimStatus !== 'FAILED' && (
+              <Section title="Install">
+                <Install esimId={esimId} />
+                <RevokeLink esimId={esimId} />
+              </Section>
+            )}
             <Details esim={esim} />
-            <TopUps esim={esim} />
-            {environment === 'test' && <Sandbox esimId={esimId} />}
+            {noTopUp(esim) === undefined ? (
+              <TopUps esim={esim} />
+            ) : (
+              <Section title="Top up">
+                <Text c="dimmed">{noTopUp(esim)}</Text>
+              </Section>
+            )}
+            {environment === 'test' && isDelivered(esim) && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>
         )}

@@ -18,6 +18,7 @@ export function FiguresPage() {
   return (
     <Page
       title="Figures"
+      about="Days begin and end at midnight UTC."
       extra={<SegmentedControl aria-label="Range" data={RANGES} value={days} onChange={setDays} />}
     >
       <Spending days={Number(days)} />

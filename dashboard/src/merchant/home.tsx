@@ -1,10 +1,11 @@
-import { Group, List, SimpleGrid, Text } from '@mantine/core';
-import { PageLink, LinkButton, Page, QuerySection } from '../ui/parts.tsx';
+import { Alert, Group, List, SimpleGrid, Text } from '@mantine/core';
+import { Moment, PageLink, LinkButton, Page, QuerySection } from '../ui/parts.tsx';
 import { readWallet, Balance } from './balance.tsx';
 import { useMembership, useReads, useRead } from './place.ts';
 import { TransactionRows } from './purchases.tsx';
 
 const RECENT = 5;
+const ENDPOINTS_EVERY_MS = 60_000;
 
 export function HomePage() {
   const { membership, may } = useMembership();
@@ -23,6 +24,7 @@ export function HomePage() {
         </Group>
       }
     >
+      {may('webhooks') && <FailingEndpoints />}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <QuerySection title="Wallet" query={wallet} rows={2}>
           {(found) => <Balance of={found} />}
@@ -32,6 +34,20 @@ export function HomePage() {
       <Recent />
     </Page>
   );
+}
+
+/** While an endpoint fails, events wait: its owner must know before they are given up. */
+function FailingEndpoints() {
+  const { data } = useRead('/api/webhooks/endpoints', {}, { everyMs: () => ENDPOINTS_EVERY_MS });
+  const failing = data?.items.filter(({ enabled, failingSince }) => enabled && failingSince !== null) ?? [];
+  return failing.map(({ id, url, failingSince }) => (
+    <Alert key={id} color="red" title="A webhook endpoint fails">
+      <span className="breakable">{url}</span> has taken no message since <Moment at={failingSince} />.{' '}
+      <PageLink underline="always" to="/m/$accountId/$environment/developers/webhooks">
+        See what it answers
+      </PageLink>
+    </Alert>
+  ));
 }
 
 function Totals() {
@@ -44,7 +60,8 @@ function Totals() {
             {esims.byStatus.ACTIVE.toLocaleString()} in use
           </Text>
           <Text size="sm" c="dimmed">
-            {counted(esims.total, 'eSIM')} from {counted(purchases.total, 'purchase')}
+            {counted(esims.total - esims.byStatus.PENDING - esims.byStatus.FAILED, 'eSIM')} from{' '}
+            {counted(purchases.byStatus.SUCCESS, 'delivered purchase')}, top-ups included
           </Text>
         </>
       )}

@@ -173,7 +173,7 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
   );
 }
 
-const HOLD_STATUSES = { HELD: 'On hold', CHARGED: 'Charged', RELEASED: 'Hold, given back' } as const;
+const HOLD_STATUSES = { HELD: 'Hold, open', CHARGED: 'Hold, charged', RELEASED: 'Hold, given back' } as const;
 
 /** A CSV answer has at most this many rows; the next one begins after its last. */
 const ROWS_OF_AN_ANSWER = 10_000;

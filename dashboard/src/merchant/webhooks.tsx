@@ -201,7 +201,7 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
 }
 
 function EndpointCard({
-  endpoint: { id, url, events, enabled, disabledReason },
+  endpoint: { id, url, events, enabled, disabledReason, failingSince },
   onSecret,
 }: {
   readonly endpoint: Endpoint;
@@ -246,6 +246,11 @@ function EndpointCard({
         {events.join(', ')}
       </Text>
       {!enabled && <Text size="sm">{REASONS[disabledReason ?? '']}</Text>}
+      {enabled && failingSince !== null && (
+        <Text size="sm" c="red" role="status">
+          Fails since <Moment at={failingSince} />. It is disabled after 5 days of failures.
+        </Text>
+      )}
       {may('webhooks') && (
         <Group gap="xs" align="end">
           <Select

@@ -78,9 +78,9 @@ export function ApprovalsPage() {
             <Rows
               label="Actions awaiting second approval"
               empty={
-                repairs.length + rates.length + pricing > 0
-                  ? 'No single actions await approval.'
-                  : 'Nothing awaits approval.'
+                repairs.length + rates.length + pricing === 0
+                  ? 'Nothing awaits approval.'
+                  : 'No other action awaits approval.'
               }
               rows={actions}
               keyOf={({ actionId }) => actionId}

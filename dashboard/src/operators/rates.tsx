@@ -27,6 +27,7 @@ import { RATE_DAYS, ratesSearch } from './search.ts';
 const FROM = '/operators/$environment/rates';
 /** A larger change needs a second person. */
 const FAR_OFF = 0.1;
+const DAY_SECONDS = 86_400;
 
 export function RatesPage() {
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
@@ -270,6 +271,7 @@ function History({
   const known = items.map((item) => item.currency);
   const choices = known.includes(currency) ? known : [currency, ...known];
   const [first, last] = [history[0], history.at(-1)];
+  const nowSeconds = Date.now() / 1_000;
   return (
     <Section
       title="History"
@@ -305,6 +307,7 @@ function History({
           <TimeChart
             label={`Rate of ${currency}`}
             kind="steps"
+            range={[nowSeconds - days * DAY_SECONDS, nowSeconds]}
             rows={history}
             at={({ at }) => at}
             lines={[{ name: 'Rate', color: 'blue', of: ({ rate }) => rate }]}

@@ -32,6 +32,8 @@ interface TimeChartProps<Row> {
   readonly lines: readonly Line<Row>[];
   /** `steps`: a value holds until the next one. */
   readonly kind: 'bars' | 'areas' | 'steps';
+  /** In seconds, where the chart begins and ends. Without: at the first and last row. */
+  readonly range?: readonly [number, number];
   /** Where the days of the rows begin. Without: in the reader's zone. */
   readonly timeZone?: 'UTC';
   readonly formatAt: (at: string) => string;
@@ -57,7 +59,7 @@ export function TimeChart<Row>(props: TimeChartProps<Row>) {
 }
 
 function draw<Row>(place: HTMLElement, width: number, props: TimeChartProps<Row>): uPlot {
-  const { rows, at, lines, kind, timeZone } = props;
+  const { rows, at, lines, kind, timeZone, range } = props;
   const style = getComputedStyle(place);
   const times = rows.map((row) => Date.parse(at(row)) / 1_000);
   return new uPlot(
@@ -69,7 +71,7 @@ function draw<Row>(place: HTMLElement, width: number, props: TimeChartProps<Row>
         return timeZone ? uPlot.tzDate(date, timeZone) : date;
       },
       scales: {
-        x: { range: () => timeRange(kind, times) },
+        x: { range: () => (range ? [range[0], range[1]] : timeRange(kind, times)) },
         y: kind === 'steps' ? {} : { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
       },
       axes: axesOf(props, style, times),
@@ -86,7 +88,7 @@ const colorOf = (style: CSSStyleDeclaration, name: string): string =>
   style.getPropertyValue(`--mantine-color-${name}`);
 
 function axesOf(
-  { timeZone, formatValue }: Pick<TimeChartProps<unknown>, 'timeZone' | 'formatValue'>,
+  { timeZone, formatValue, range }: Pick<TimeChartProps<unknown>, 'timeZone' | 'formatValue' | 'range'>,
   style: CSSStyleDeclaration,
   times: readonly number[],
 ): uPlot.Axis[] {
@@ -96,7 +98,8 @@ function axesOf(
     ...{ font, stroke: colorOf(style, 'dimmed'), gap: GAP_PX },
     ...{ grid: line, ticks: { ...line, size: TICK_PX } },
   };
-  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  const [start, end] = range ?? [times[0] ?? 0, times.at(-1) ?? 0];
+  const span = end - start;
   return [
     {
       ...axis,

@@ -121,7 +121,7 @@ const ratesSchema = dataObject('Rates', {
     .describe('What people set or confirmed, newest first, at most 20'),
   history: z
     .array(z.object({ at: isoTime('ISO 8601'), rate, source }))
-    .describe('Of `currency`, oldest first: at most 200, each the last of an equal span of time'),
+    .describe('Of `currency`, oldest first: at most 200, the first and the last of each equal span of time'),
 });
 
 const rateBody = namedObject('SetRateRequest', {

@@ -207,7 +207,8 @@ export async function findSetRates(db: WorldDb): Promise<Map<string, bigint>> {
 }
 
 /**
- * Good rates of a currency from `since` to `until`, oldest first: the last one of each span of `spanSeconds`.
+ * Good rates of a currency from `since` to `until`, oldest first: the earliest, and the last one of each span
+ * of `spanSeconds`.
  */
 export async function sampleRates(
   db: WorldDb,
@@ -215,13 +216,17 @@ export async function sampleRates(
   { since, until, spanSeconds }: { readonly since: Date; readonly until: Date; readonly spanSeconds: number },
 ): Promise<{ readonly at: Date; readonly micros: bigint; readonly source: string }[]> {
   const { rows } = await sql<{ at: Date; micros: bigint; source: string }>`
-    select distinct on (span) at, micros, source
-      from (select observed_at as at, rate_micros as micros, source, id,
+    with rates as (
+      select observed_at as at, rate_micros as micros, source, id,
                    floor(extract(epoch from observed_at - ${since}::timestamptz) / ${spanSeconds}) as span
               from exchange_rates
              where currency = ${currency} and status = 'GOOD'
-               and observed_at >= ${since} and observed_at <= ${until}) rates
-     order by span, at desc, id desc`.execute(db);
+               and observed_at >= ${since} and observed_at <= ${until}),
+    sampled as (select distinct on (span) at, micros, source, id from rates order by span, at desc, id desc),
+    earliest as (select at, micros, source, id from rates order by at, id limit 1)
+    select at, micros, source from (select * from earliest union select * from sampled) points order by at, id`.execute(
+    db,
+  );
   return rows;
 }
 

@@ -79,7 +79,7 @@ export const installRoutes: readonly Route<EsimCases>[] = [
     summary: 'Read what installs one of your eSIMs',
     description:
       'Activation code, QR code, one-tap links, and `installUrl`: a public page for the traveller. The link is made by the first read and stays ' +
-      'the same until it is revoked. Anyone who has it can install the eSIM.',
+      'the same until it is revoked; a FAILED eSIM gets none. Anyone who has it can install the eSIM.',
     async handle({ cases, principal, params }) {
       const view = await cases.getInstall(principal, params.esimId);
       const { ac, usedBytes, totalBytes } = view;

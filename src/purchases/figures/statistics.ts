@@ -1,5 +1,6 @@
 import type { RegionView } from '../../catalogue/memory.ts';
 import type { Principal } from '../../domain/account.ts';
+import { UNLISTED_REGION_CODE } from '../../catalogue/rules.ts';
 import { ESIM_STATUSES, PAYMENT_METHODS, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { findOldestUsage } from '../../esims/store/esims.ts';
 import { DAY_MS } from '../../domain/clock.ts';
@@ -166,7 +167,10 @@ export async function getSpending(
     // A region that is no longer sold has no name.
     topDestinations: destinations.map((one) => ({
       ...one,
-      regionName: nameOf.get(one.regionCode) ?? one.regionCode,
+      regionName:
+        one.regionCode === UNLISTED_REGION_CODE
+          ? 'Unlisted packages'
+          : (nameOf.get(one.regionCode) ?? one.regionCode),
     })),
   };
 }
