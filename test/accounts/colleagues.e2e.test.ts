@@ -19,6 +19,7 @@ import {
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startStack, type Answer } from '../support/world/stack.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
+import { until } from '../support/time/until.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
@@ -145,6 +146,32 @@ describe('colleagues', () => {
     const accepted = await Promise.all(Array.from({ length: 6 }, () => accept(invited)));
     expect(accepted.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400, 400]);
     expect(await membersOf(owner)).toHaveLength(2);
+  });
+
+  it.each([
+    ['with the keys that they made', '', 401],
+    ['without them where the owner says so', '?keepKeys=true', 200],
+  ])('are removed %s', async (_what, query, status) => {
+    const owner = await signedUp(stack);
+    const developer = await colleague(stack, owner, 'DEVELOPER');
+    const body = {
+      ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes: ['read'] },
+      allowedAddresses: ['127.0.0.1'],
+    };
+    const keyOf = async (maker: User) =>
+      data<{ apiKey: string }>(await maker.ask('POST', '/account/keys', { body })).apiKey;
+    const [own, theirs] = [await keyOf(owner), await keyOf(developer)];
+    const listed = data<{ items: { createdBy: string }[] }>(await owner.ask('GET', '/account/keys'));
+    expect(listed.items.map(({ createdBy }) => createdBy)).toEqual([developer.email, owner.email]);
+    expect((await stack.call('GET', '/api/wallet/balance', { key: theirs })).status).toBe(200);
+    const removed = await owner.ask('DELETE', `/account/members/${await idOf(developer)}${query}`);
+    expect(removed.status).toBe(200);
+    await until(
+      () => stack.call('GET', '/api/wallet/balance', { key: theirs }),
+      (answer) => answer.status === status,
+      { what: 'the key of the removed member' },
+    );
+    expect((await stack.call('GET', '/api/wallet/balance', { key: own })).status).toBe(200);
   });
 
   it('do not use up the rate limit of the account', async () => {

@@ -56,6 +56,7 @@ export function KeysPage() {
           Company: ({ companyName }) => companyName,
           Scopes: ({ scopes }) => scopes.join(', '),
           'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+          'Made by': ({ createdBy }) => createdBy,
           'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
           Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
           Revoke: (key) =>
