@@ -56,7 +56,7 @@ export async function prepareSandboxAccounts(context: ProcessContext): Promise<S
         accountId,
         environment: 'test',
         brand: context.config.brand,
-        scopes: ['read', 'purchase'],
+        scopes: ['read', 'purchase', 'fund'],
         allowedAddresses: LOOPBACK,
         companyName: `Sandbox ${currency}`,
         websiteUrl: 'https://simway.example',

@@ -174,6 +174,29 @@ describe('colleagues', () => {
     expect((await stack.call('GET', '/api/wallet/balance', { key: own })).status).toBe(200);
   });
 
+  it('make no key that may do more than they', async () => {
+    const owner = await signedUp(stack);
+    const developer = await colleague(stack, owner, 'DEVELOPER');
+    const make = (maker: User, scopes: string[]) =>
+      maker.ask('POST', '/account/keys', {
+        body: {
+          ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
+          allowedAddresses: ['127.0.0.1'],
+        },
+      });
+    const refused = await make(developer, ['read', 'fund']);
+    expect([refused.status, messageOf(refused)]).toEqual([
+      400,
+      expect.stringContaining('scopes: your role DEVELOPER may not fund'),
+    ]);
+    const body = { amount: 5_000, paymentMethod: 'CARD' };
+    const fundWith = async (made: Answer) =>
+      (await stack.call('POST', '/api/wallet/fund', { key: data<{ apiKey: string }>(made).apiKey, body }))
+        .status;
+    expect(await fundWith(await make(developer, ['read', 'purchase']))).toBe(403);
+    expect(await fundWith(await make(owner, ['fund']))).toBe(201);
+  });
+
   it('do not use up the rate limit of the account', async () => {
     const owner = await signedUp(stack);
     const support = await colleague(stack, owner, 'SUPPORT');

@@ -498,7 +498,7 @@ describe('keys', () => {
     ],
     [{ allowedAddresses: ['127.0.0.1', '::/0'] }, 'allowedAddresses.1: must not be wider'],
     [{ allowedAddresses: ['::ffff:0:0/96'] }, 'allowedAddresses.0: must not be wider'],
-    [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase'],
+    [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase, fund'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
   ])('are not made from %o, which is refused and its field named', async (wrong, message) => {
     const owner = await signedUp(stack);
