@@ -239,7 +239,7 @@ const CASES: readonly Case[] = [
     [FUND, CONFIRM],
     { key: 'readonly', body: {} },
     403,
-    generalError(403, 'FORBIDDEN', lacks('purchase')),
+    generalError(403, 'FORBIDDEN', lacks('fund')),
   ),
 ];
 
