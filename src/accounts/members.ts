@@ -10,7 +10,7 @@ import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
 import { noAccount } from './manage-accounts.ts';
-import { findAccountRow, listKeys, updateAccount } from './store/accounts.ts';
+import { findAccountRow, listKeys, revokeKeys, updateAccount } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
 import * as store from './store/users.ts';
@@ -90,14 +90,21 @@ async function changeMember(
   return requireMember(db, account.id, userId);
 }
 
-/** At once: every request looks the membership up. Otherwise as changeMember. */
-async function removeMember({ db }: MemberDeps, { account, email }: Member, userId: string): Promise<void> {
+/** At once: every request looks the membership up. With the keys that they made. Otherwise as changeMember. */
+async function removeMember(
+  { db }: MemberDeps,
+  { account, email }: Member,
+  userId: string,
+  { keepKeys }: { readonly keepKeys: boolean },
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
     keepOneOwner(await store.lockOwners(trx, account.id), userId);
     const member = await requireMember(trx, account.id, userId);
     await store.deleteMember(trx, account.id, userId);
     await store.deleteInvitationsBy(trx, account.id, member.email);
-    const detail = { accountId: account.id };
+    const whose = { accountId: account.id, createdBy: member.email };
+    const revoked = keepKeys ? 0 : await revokeKeys(trx, whose);
+    const detail = { accountId: account.id, revokedKeys: revoked };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
 }

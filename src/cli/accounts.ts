@@ -19,6 +19,7 @@ import { fund } from '../ledger/fund-by-hand.ts';
 import { systemClock, openAccounts, openWorld, type ProcessContext } from '../app/composition/context.ts';
 import { composeWebhooks } from '../app/composition/webhooks.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { isTooWide } from '../platform/client-addresses.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_ACCOUNT_REQUESTS_PER_MINUTE,
@@ -70,7 +71,12 @@ const keyOptions = z.object({
       .transform((list) => list.split(',').map((address) => address.trim()))
       .pipe(
         z
-          .array(z.string().refine(isAddress, 'must be IP addresses or CIDR ranges'))
+          .array(
+            z
+              .string()
+              .refine(isAddress, 'must be IP addresses or CIDR ranges')
+              .refine((text) => !isTooWide(text), 'must be at least /16 for IPv4 and /32 for IPv6'),
+          )
           .max(MAX_ALLOWED_ADDRESSES),
       ),
     `IP addresses or CIDR ranges that may use the key, at most ${MAX_ALLOWED_ADDRESSES}`,

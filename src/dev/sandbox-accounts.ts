@@ -67,7 +67,7 @@ export async function prepareSandboxAccounts(context: ProcessContext, kept: Kept
         accountId,
         environment: 'test',
         brand: context.config.brand,
-        scopes: ['read', 'purchase'],
+        scopes: ['read', 'purchase', 'fund'],
         allowedAddresses: LOOPBACK,
         companyName: `Sandbox ${currency}`,
         websiteUrl: 'https://simway.example',

@@ -30,7 +30,7 @@ export const termsOfPlan = (plan: Plan): PlanTerms => PLAN_TABLE[plan];
 export const hasOwnLimit = (plan: Plan | undefined): boolean =>
   plan !== undefined && termsOfPlan(plan).requestsPerMinute === null;
 
-export const SCOPES = ['read', 'purchase'] as const;
+export const SCOPES = ['read', 'purchase', 'fund'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Account {

@@ -69,6 +69,19 @@ export function parseRange(text: string): Range | undefined {
   return [address, bits];
 }
 
+/** At least so many bits: wider ranges are no list of places, but almost everybody. */
+export const MIN_KEY_RANGE_BITS = { ipv4: 16, ipv6: 32 } as const;
+const OWN_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
+
+/** Whether a range lets in too many to protect a key. Addresses of one's own machine or network may be wide. */
+export function isTooWide(text: string): boolean {
+  const range = parseRange(text);
+  if (!range) return false;
+  const [address, bits] = range;
+  const isOwn = OWN_RANGES.has(address.range()) && bits >= 7;
+  return !isOwn && bits < MIN_KEY_RANGE_BITS[address.kind()];
+}
+
 /**
  * Answers whether a normalised address lies in any of the ranges. Entries that cannot be read match nothing.
  */

@@ -4,6 +4,7 @@ import { noAccount } from '../accounts/manage-accounts.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
 import type { Environment } from '../domain/account.ts';
 import { DAY_MS, type Clock } from '../domain/clock.ts';
+import { describeMemberPermission, memberMay } from '../domain/member-roles.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
@@ -77,13 +78,18 @@ type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 
   readonly expiresAt?: Date | undefined;
 };
 
-/** A key for a member's account. */
+/** A key for a member's account, which may do no more than its maker. */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
-  { account, email }: Member,
+  { account, email, role }: Member,
   environment: Environment,
   { expiresAt: wanted, webhookUrl, ...key }: MemberKeyRequest,
 ) {
+  const beyond = key.scopes.find((scope) => !memberMay(role, scope));
+  if (beyond !== undefined)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: `scopes: your role ${role} may not ${describeMemberPermission(beyond)}, and a key may do no more than its maker`,
+    });
   const now = clock.now();
   if (wanted && wanted <= now)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', {

@@ -103,7 +103,7 @@ describe('keys', () => {
   it('are found by their hash, with their account', async () => {
     const accountId = await account({ plan: 'PREMIUM' });
     const key = newKey(accountId, { expiresAt: new Date('2030-01-01T00:00:00.000Z') });
-    await insertApiKey(books.accounts, key);
+    await insertApiKey(books.accounts, key, 'a test');
     expect(await findKey(books.accounts, key.sha256)).toEqual({
       keyId: key.id,
       sha256Hex: key.sha256.toString('hex'),
@@ -131,21 +131,23 @@ describe('keys', () => {
     ['an account that is not there', { accountId: 'acc-none' }, 'api_keys_account_id_fkey'],
   ])('are refused with %s', async (_name, given, constraint) => {
     const accountId = await account();
-    expect(await refusalOf(insertApiKey(books.accounts, newKey(accountId, given)))).toBe(constraint);
+    expect(await refusalOf(insertApiKey(books.accounts, newKey(accountId, given), 'a test'))).toBe(
+      constraint,
+    );
   });
 
   it('cannot be one hash for two accounts', async () => {
     const [first, second] = [newKey(await account()), newKey(await account())];
-    await insertApiKey(books.accounts, first);
-    const copy = insertApiKey(books.accounts, { ...second, sha256: first.sha256 });
+    await insertApiKey(books.accounts, first, 'a test');
+    const copy = insertApiKey(books.accounts, { ...second, sha256: first.sha256 }, 'a test');
     expect(await refusalOf(copy)).toBe('api_keys_key_sha256_key');
   });
 
   it('that changed since a given time are listed: revoked keys, new keys, and keys of a changed account', async () => {
     const accountId = await account();
     const [kept, revoked] = [newKey(accountId), newKey(accountId)];
-    await insertApiKey(books.accounts, kept);
-    await insertApiKey(books.accounts, revoked);
+    await insertApiKey(books.accounts, kept, 'a test');
+    await insertApiKey(books.accounts, revoked, 'a test');
     // A Date has no microseconds: rows of the same millisecond would count as changed since.
     const insertedBy = await dbNow();
     const since = await until(dbNow, (now) => now > insertedBy, { everyMs: 1 });
@@ -203,9 +205,9 @@ describe('an operator', () => {
     const { accountId, one } = await make();
     await sql`
       insert into accounts.api_keys (id, account_id, environment, key_sha256, display_prefix, last_four, scopes, allowed_addresses,
-                                     company_name, website_url, expires_at, revoked_at)
+                                     company_name, website_url, created_by, expires_at, revoked_at)
       select 'key-' || md5(${accountId} || n), account_id, environment, sha256(convert_to(${accountId} || n, 'UTF8')), display_prefix,
-             last_four, scopes, allowed_addresses, company_name, website_url,
+             last_four, scopes, allowed_addresses, company_name, website_url, created_by,
              case when n = 100 then now() - interval '1 day' end, case when n = 101 then now() end
         from accounts.api_keys, generate_series(52, 101) n where id = ${one.keyId}`.execute(books.owner);
     const key = (environment: 'test' | 'live') => makeKey(books.accounts, accountId, { environment });

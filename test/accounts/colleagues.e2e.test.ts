@@ -19,6 +19,7 @@ import {
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startStack, type Answer } from '../support/world/stack.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
+import { until } from '../support/time/until.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const stack = await forFile(startStack({ env: SIGN_IN_ENV }));
@@ -145,6 +146,55 @@ describe('colleagues', () => {
     const accepted = await Promise.all(Array.from({ length: 6 }, () => accept(invited)));
     expect(accepted.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400, 400]);
     expect(await membersOf(owner)).toHaveLength(2);
+  });
+
+  it.each([
+    ['with the keys that they made', '', 401],
+    ['without them where the owner says so', '?keepKeys=true', 200],
+  ])('are removed %s', async (_what, query, status) => {
+    const owner = await signedUp(stack);
+    const developer = await colleague(stack, owner, 'DEVELOPER');
+    const body = {
+      ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes: ['read'] },
+      allowedAddresses: ['127.0.0.1'],
+    };
+    const keyOf = async (maker: User) =>
+      data<{ apiKey: string }>(await maker.ask('POST', '/account/keys', { body })).apiKey;
+    const [own, theirs] = [await keyOf(owner), await keyOf(developer)];
+    const listed = data<{ items: { createdBy: string }[] }>(await owner.ask('GET', '/account/keys'));
+    expect(listed.items.map(({ createdBy }) => createdBy)).toEqual([developer.email, owner.email]);
+    expect((await stack.call('GET', '/api/wallet/balance', { key: theirs })).status).toBe(200);
+    const removed = await owner.ask('DELETE', `/account/members/${await idOf(developer)}${query}`);
+    expect(removed.status).toBe(200);
+    await until(
+      () => stack.call('GET', '/api/wallet/balance', { key: theirs }),
+      (answer) => answer.status === status,
+      { what: 'the key of the removed member' },
+    );
+    expect((await stack.call('GET', '/api/wallet/balance', { key: own })).status).toBe(200);
+  });
+
+  it('make no key that may do more than they', async () => {
+    const owner = await signedUp(stack);
+    const developer = await colleague(stack, owner, 'DEVELOPER');
+    const make = (maker: User, scopes: string[]) =>
+      maker.ask('POST', '/account/keys', {
+        body: {
+          ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
+          allowedAddresses: ['127.0.0.1'],
+        },
+      });
+    const refused = await make(developer, ['read', 'fund']);
+    expect([refused.status, messageOf(refused)]).toEqual([
+      400,
+      expect.stringContaining('scopes: your role DEVELOPER may not fund'),
+    ]);
+    const body = { amount: 5_000, paymentMethod: 'CARD' };
+    const fundWith = async (made: Answer) =>
+      (await stack.call('POST', '/api/wallet/fund', { key: data<{ apiKey: string }>(made).apiKey, body }))
+        .status;
+    expect(await fundWith(await make(developer, ['read', 'purchase']))).toBe(403);
+    expect(await fundWith(await make(owner, ['fund']))).toBe(201);
   });
 
   it('do not use up the rate limit of the account', async () => {

@@ -492,7 +492,13 @@ describe('keys', () => {
     ],
     [{ allowedAddresses: [] }, 'allowedAddresses: must have at least one'],
     [{ allowedAddresses: ['203.0.113.7', '203.0.113.0/33'] }, 'allowedAddresses.1: must be an address'],
-    [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase'],
+    [
+      { allowedAddresses: ['0.0.0.0/0'] },
+      'allowedAddresses.0: must not be wider than /16 for IPv4 and /32 for IPv6',
+    ],
+    [{ allowedAddresses: ['127.0.0.1', '::/0'] }, 'allowedAddresses.1: must not be wider'],
+    [{ allowedAddresses: ['::ffff:0:0/96'] }, 'allowedAddresses.0: must not be wider'],
+    [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase, fund'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
   ])('are not made from %o, which is refused and its field named', async (wrong, message) => {
     const owner = await signedUp(stack);

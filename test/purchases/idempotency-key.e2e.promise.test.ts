@@ -105,7 +105,7 @@ it('a key of one environment means nothing in the other, nor to another account'
       accountId,
       environment: 'live',
       brand: 'simway',
-      scopes: ['read', 'purchase'],
+      scopes: ['read', 'purchase', 'fund'],
       allowedAddresses: ['127.0.0.1', '::1'],
       companyName: 'Test',
       websiteUrl: 'https://test.example',

@@ -56,6 +56,7 @@ export function KeysPage() {
           Company: ({ companyName }) => companyName,
           Scopes: ({ scopes }) => scopes.join(', '),
           'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
+          'Made by': ({ createdBy }) => createdBy,
           'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
           Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
           Revoke: (key) =>
@@ -122,7 +123,8 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
 
 const SCOPES: Record<ApiSchemas['ApiKey']['scopes'][number], string> = {
   read: 'Read: catalogue, eSIMs, purchases, wallet',
-  purchase: 'Purchase: buy, top up, fund, manage webhooks',
+  purchase: 'Purchase: buy, top up, manage webhooks',
+  fund: 'Fund: put money into the wallet, set its warning',
 };
 
 const listKeys = () => readApi('/account/keys', {});
@@ -162,7 +164,7 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
       websiteUrl: '',
       allowedAddresses: [] as string[],
       webhookUrl: '',
-      scopes: ['read', 'purchase'] as ('read' | 'purchase')[],
+      scopes: ['read', 'purchase'] as ApiSchemas['ApiKey']['scopes'],
       expiresAt: '',
     },
   });

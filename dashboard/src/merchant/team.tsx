@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { memberRole } from 'simway-client/generated/api-lists.ts';
@@ -93,8 +93,11 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
   );
 }
 
-function Remove({ member: { userId, name } }: { readonly member: Member }) {
+function Remove({ member: { userId, name, email } }: { readonly member: Member }) {
   const { data } = useCurrentUser();
+  const keys = useRead('/account/keys', {});
+  const [revokes, setRevokes] = useState(true);
+  const theirs = keys.data?.items.filter((key) => key.createdBy === email && key.revokedAt === null) ?? [];
   if (data?.user.userId === userId) return 'You';
   return (
     <ConfirmButton
@@ -102,9 +105,23 @@ function Remove({ member: { userId, name } }: { readonly member: Member }) {
       buttonProps={{ 'aria-label': `Remove ${name}` }}
       title={`Remove ${name}`}
       confirmLabel={`Remove ${name}`}
-      act={() => api.DELETE('/account/members/{userId}', { params: { path: { userId } } })}
+      act={() =>
+        api.DELETE('/account/members/{userId}', {
+          params: { path: { userId }, query: revokes ? {} : { keepKeys: 'true' } },
+        })
+      }
     >
-      <Text size="sm">{name} loses access to this account. API keys keep working.</Text>
+      <Text size="sm">{name} loses access to this account. Webhook endpoints stay.</Text>
+      {theirs.length > 0 && (
+        <Text size="sm">
+          Keys that {name} made in this environment: {theirs.map(({ key }) => key).join(', ')}
+        </Text>
+      )}
+      <Checkbox
+        label="Revoke the API keys that they made, in both environments"
+        checked={revokes}
+        onChange={({ currentTarget }) => setRevokes(currentTarget.checked)}
+      />
     </ConfirmButton>
   );
 }

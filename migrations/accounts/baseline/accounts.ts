@@ -43,6 +43,8 @@ const accountsAndKeys = () => sql`
     allowed_addresses text[] not null check (cardinality(allowed_addresses) between 1 and 10),
     company_name text not null,
     website_url text not null,
+    -- Who made it: an e-mail address, or a name given on the command line.
+    created_by text not null,
     expires_at timestamptz,
     revoked_at timestamptz,
     last_used_at timestamptz,

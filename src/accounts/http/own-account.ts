@@ -3,7 +3,7 @@ import { PLANS, SCOPES, type Environment } from '../../domain/account.ts';
 import type { Member } from '../../domain/callers.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { parseRange } from '../../platform/client-addresses.ts';
+import { isTooWide, MIN_KEY_RANGE_BITS, parseRange } from '../../platform/client-addresses.ts';
 import {
   dataSchema,
   type Data,
@@ -80,6 +80,10 @@ const allowedAddress = z
   .refine(
     (text) => parseRange(text) !== undefined,
     'must be an address such as 203.0.113.7, or a range such as 203.0.113.0/24',
+  )
+  .refine(
+    (text) => !isTooWide(text),
+    `must not be wider than /${MIN_KEY_RANGE_BITS.ipv4} for IPv4 and /${MIN_KEY_RANGE_BITS.ipv6} for IPv6: it would let almost everybody in`,
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
@@ -90,7 +94,7 @@ const createKeyBody = namedObject('CreateKeyRequest', {
     .min(1, 'must have at least one')
     .max(MAX_ALLOWED_ADDRESSES, `must have at most ${MAX_ALLOWED_ADDRESSES}`)
     .meta({
-      description: 'IPv4 or IPv6 addresses or CIDR ranges that the key may be used from',
+      description: `IPv4 or IPv6 addresses or CIDR ranges that the key may be used from; at least /${MIN_KEY_RANGE_BITS.ipv4} and /${MIN_KEY_RANGE_BITS.ipv6}`,
       example: ['203.0.113.7', '198.51.100.0/24'],
     }),
   webhookUrl: textField({
@@ -211,11 +215,21 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.delete(`${MEMBERS}/{userId}`, {
     memberPermission: 'members',
+    query: z.object({
+      keepKeys: choiceField(['true', 'false'], {
+        description:
+          '`true`: the API keys that the member made go on working. Otherwise they are revoked, in both environments',
+        example: 'true',
+      }).optional(),
+    }),
     answer: 'Removed',
     operationId: 'removeMember',
     summary: 'Remove a member',
-    description: 'At once; the user and their other accounts stay. The last owner cannot be removed.',
-    handle: ({ cases, member, params }) => cases.removeMember(member, params.userId),
+    description:
+      'At once; the user and their other accounts stay. The last owner cannot be removed. API keys that the member made are revoked too, ' +
+      'unless `keepKeys` is `true`; webhook endpoints stay.',
+    handle: ({ cases, member, params, query }) =>
+      cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
   }),
   forMember.get(INVITATIONS, {
     memberPermission: 'read',

@@ -85,6 +85,7 @@ export const keyItem = namedObject('ApiKey', {
   allowedAddresses: z.array(z.string()),
   companyName: z.string(),
   websiteUrl: z.string(),
+  createdBy: text('Who made it: a member, or an operator', 'ada@merchant.example'),
   createdAt: isoTime('ISO 8601'),
   expiresAt: isoTime('Null: it does not expire').nullable(),
   revokedAt: isoTime('Null: it is not revoked').nullable(),

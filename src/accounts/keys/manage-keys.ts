@@ -27,13 +27,17 @@ export async function createKey(db: AccountsDb, request: CreateKey, actor: strin
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
         details: `an account has at most ${MAX_WORKING_KEYS} working keys in an environment: revoke one first`,
       });
-    await store.insertApiKey(trx, {
-      ...request,
-      id: keyId,
-      sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
-      displayPrefix: `${brand}_${environment}_`,
-      lastFour: apiKey.slice(-4),
-    });
+    await store.insertApiKey(
+      trx,
+      {
+        ...request,
+        id: keyId,
+        sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
+        displayPrefix: `${brand}_${environment}_`,
+        lastFour: apiKey.slice(-4),
+      },
+      actor,
+    );
     const detail = { accountId, environment, scopes };
     await writeAudit(trx, { actor, action: 'key.create', subject: keyId, detail });
   });

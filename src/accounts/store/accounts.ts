@@ -68,7 +68,7 @@ export async function findAccountsByEmail(db: AccountsDb, email: string): Promis
   return (await found.orderBy('created_at').execute()).map(toAccount);
 }
 
-export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void> {
+export async function insertApiKey(db: AccountsDb, key: NewApiKey, createdBy: string): Promise<void> {
   await db
     .insertInto('api_keys')
     .values({
@@ -82,6 +82,7 @@ export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void
       allowed_addresses: [...key.allowedAddresses],
       company_name: key.companyName,
       website_url: key.websiteUrl,
+      created_by: createdBy,
       expires_at: key.expiresAt,
     })
     .execute();
@@ -107,7 +108,13 @@ export async function countWorkingKeys(
   return Number(count);
 }
 
-export type WhichKeys = { readonly keyId: string } | { readonly accountId: string };
+export type WhichKeys =
+  | { readonly keyId: string }
+  | {
+      readonly accountId: string;
+      /** Only those that this person made. */
+      readonly createdBy?: string;
+    };
 
 /** Returns how many were still valid. */
 export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<number> {
@@ -116,6 +123,9 @@ export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<numb
     .set((eb) => ({ revoked_at: eb.fn<Date>('now'), changed_at: eb.fn<Date>('clock_timestamp') }))
     .where('revoked_at', 'is', null)
     .where((eb) => ('keyId' in which ? eb('id', '=', which.keyId) : eb('account_id', '=', which.accountId)))
+    .$if('createdBy' in which, (query) =>
+      query.where('created_by', '=', 'createdBy' in which ? (which.createdBy ?? '') : ''),
+    )
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }
@@ -137,6 +147,7 @@ export async function listKeys(db: AccountsDb, accountId: string) {
     .select(['id as keyId', maskedKey, 'environment', 'scopes', 'allowed_addresses as allowedAddresses'])
     .select(['company_name as company', 'website_url as websiteUrl', 'created_at as createdAt'])
     .select(['expires_at as expiresAt', 'revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
+    .select('created_by as createdBy')
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
     .orderBy('id')

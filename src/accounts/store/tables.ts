@@ -67,6 +67,8 @@ export interface ApiKeysTable {
   allowed_addresses: string[];
   company_name: string;
   website_url: string;
+  /** An e-mail address, or a name that was given on the command line. */
+  created_by: string;
   expires_at: Date | null;
   revoked_at: Date | null;
   /** Accurate to some minutes (src/accounts/keys/authenticate.ts). */

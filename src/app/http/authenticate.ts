@@ -9,7 +9,7 @@ import { SIGN_IN, unknownSession, type Member, type BrowserRequest } from '../..
 import { invalidToken, type BeforeKeyLookup } from '../../accounts/keys/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../domain/member-roles.ts';
 import { hasCookie } from '../../accounts/users/sessions.ts';
-import { ENVIRONMENTS, type Principal } from '../../domain/account.ts';
+import { ENVIRONMENTS, SCOPES, type Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import { hashingFor } from '../../accounts/users/passwords.ts';
@@ -292,7 +292,7 @@ function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readon
 
 /** A member acts like a key with these scopes. Its id is that of the user, which no key has. */
 function principalOf({ account, userId, role }: Member, environment: Principal['environment']): Principal {
-  const scopes = memberMay(role, 'purchase') ? (['read', 'purchase'] as const) : (['read'] as const);
+  const scopes = SCOPES.filter((scope) => memberMay(role, scope));
   return { account, keyId: userId, environment, scopes, allowedAddresses: ANYWHERE };
 }
 

@@ -2,6 +2,7 @@
  * Routes that have a key rule, a tag and path parameters in common. Their handlers return what is answered,
  * and the schema of the answer says how that is written: other fields are not sent.
  */
+import type { Scope } from '../../domain/account.ts';
 import { z } from 'zod';
 import type { MemberPermission } from '../../domain/member-roles.ts';
 import type { Permission } from '../../domain/operator-roles.ts';
@@ -100,7 +101,7 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
         method,
         path,
         key,
-        scope: key !== 'required' ? undefined : method === 'GET' ? 'read' : 'purchase',
+        scope: key === 'required' ? scopeOf(method, described) : undefined,
         params: paramsIn(path, common.params),
         docs: { operationId, tag, summary, description },
         ...answering(answer, handle),
@@ -118,6 +119,12 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
 /** For the keys of merchants and the members of their accounts. */
 export const merchantRoutes = <Cases>(tag: string, params?: Common['params']) =>
   routesWith<Cases, 'required'>('required', tag, { params });
+
+/** Money into the wallet takes a scope of its own, as it takes a role of its own from members. */
+function scopeOf(method: HttpMethod, { memberPermission }: { readonly memberPermission?: unknown }): Scope {
+  if (memberPermission === 'fund') return 'fund';
+  return method === 'GET' ? 'read' : 'purchase';
+}
 
 function paramsIn(path: string, known: Common['params'] = {}) {
   const names = path.match(/(?<=\{)\w+(?=\})/g);

@@ -35,7 +35,7 @@ const app = buildApp({
           },
           keyId: 'key-1',
           environment: 'test',
-          scopes: ['read', 'purchase'],
+          scopes: ['read', 'purchase', 'fund'],
           allowedAddresses: ['0.0.0.0/0', '::/0'],
         }),
     },

@@ -380,7 +380,7 @@ function createPeople(databases: Databases) {
       account: ownerOf(name),
       keyId: `key-${name}`,
       environment,
-      scopes: ['read', 'purchase'],
+      scopes: ['read', 'purchase', 'fund'],
       allowedAddresses: ['0.0.0.0/0', '::/0'],
       ...changes[name],
     });

@@ -360,7 +360,7 @@ async function makeAccount(
       accountId,
       environment: 'test',
       brand: 'simway',
-      scopes: wanted.scopes ?? ['read', 'purchase'],
+      scopes: wanted.scopes ?? ['read', 'purchase', 'fund'],
       allowedAddresses: wanted.addresses ?? ['127.0.0.1', '::1'],
       companyName: 'Test',
       websiteUrl: 'https://test.example',
