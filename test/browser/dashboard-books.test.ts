@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { atGateway } from '../support/money/payments.ts';
-import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
+import { dataOf, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { openPages, watchTroubles } from './browser.ts';
 import { goTo, makeDelivered, openOperator } from './operators.support.ts';
 
@@ -28,6 +28,10 @@ async function payAsStranger(reference: string): Promise<void> {
 
 describe('reconciliation', () => {
   it('runs at the press of a button; what it finds is closed with a reason, and is not found again', async () => {
+    // The opening balance at the supplier, which a person agrees to.
+    await ada.call('POST', '/ops/reconciliations', {});
+    const { items } = dataOf(await ada.call('GET', '/ops/differences')) as { items: { id: string }[] };
+    await ada.call('POST', `/ops/differences/${items[0]?.id ?? ''}/close`, { reason: 'paid in' });
     const page = await openAda('/differences');
     const troubles = watchTroubles(page);
     const compare = async (result: string): Promise<void> => {

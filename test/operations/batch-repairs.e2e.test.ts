@@ -309,7 +309,8 @@ describe('a batch repair', { timeout: 120_000 }, () => {
       items: [{ detail: expect.stringContaining('SUPPLIER_MAY_DELIVER') as string }, {}],
     });
     const body = { action: 'cancel', reason: 'a test' };
-    const refused = await ada.call('POST', `/ops/purchases/${ids[0] ?? ''}/actions`, body);
+    const waits = dataOf(await ada.call('POST', `/ops/purchases/${ids[0] ?? ''}/actions`, body));
+    const refused = await bayo.call('POST', `/ops/actions/${String(waits['actionId'])}/approve`, WHY);
     expect(refused.status).toBe(409);
     const { error } = JSON.parse(refused.text) as { error: { refusal: string; fits: string[] } };
     expect(error).toMatchObject({ refusal: 'SUPPLIER_MAY_DELIVER' });

@@ -5,11 +5,12 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ops, type OpsSchemas } from '../api/client.ts';
 import type { Days, Environment } from '../ui/address.ts';
 import { DownloadCsv } from '../ui/download-csv.tsx';
-import { DAY_MS, dayOf, formatDay, plain } from '../ui/format.ts';
+import { DAY_MS, dayOf, formatDay } from '../ui/format.ts';
 import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx';
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
+import { LEDGER_CLASSES, WAITS_FOR } from './words.ts';
 
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
@@ -106,7 +107,7 @@ function TrialBalance() {
               rows={lines}
               columns={{
                 Account: ({ account }) => <ShortId>{account}</ShortId>,
-                Class: ({ class: kind }) => plain(kind),
+                Class: ({ class: kind }) => LEDGER_CLASSES[kind],
                 Accounts: { number: ({ accounts }) => accounts.toLocaleString() },
                 Debit: amount('debit'),
                 Credit: amount('credit'),
@@ -209,7 +210,7 @@ function Waiting() {
           empty="No money waiting."
           rows={lines}
           columns={{
-            'Waits for': ({ waitsFor }) => plain(waitsFor),
+            'Waits for': ({ waitsFor }) => WAITS_FOR[waitsFor],
             Items: { number: ({ items }) => items.toLocaleString() },
             Amount: amount('amount'),
             Oldest: ({ oldestAt }) => <Moment at={oldestAt} />,

@@ -1,12 +1,11 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listDifferencesKind } from 'simway-client/generated/ops-lists.ts';
 import { ops, dataOf } from '../api/client.ts';
 import type { Environment } from '../ui/address.ts';
-import { plain } from '../ui/format.ts';
-import { PageLink, Failed, Id, Moment, ShortId, Facts, Page } from '../ui/parts.tsx';
+import { PageLink, Failed, Id, Moment, ShortId, Page } from '../ui/parts.tsx';
 import { type Columns, PagedRows, amount } from '../ui/rows.tsx';
 import { inPath, type Difference, useEnvironment, useOps } from './place.ts';
 import { ReasonDialog, type Dialog } from './form-dialog.tsx';
@@ -32,7 +31,7 @@ export function DifferencesPage() {
           label="Kind"
           data={[
             { value: '', label: 'All kinds' },
-            ...listDifferencesKind.map((value) => ({ value, label: plain(value) })),
+            ...listDifferencesKind.map((value) => ({ value, label: KINDS[value] })),
           ]}
           value={search.kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
@@ -101,12 +100,41 @@ function resultOf(run: Awaited<ReturnType<typeof runOnce>>): string {
 
 const COLUMNS: Columns<Difference> = {
   Number: ({ id }) => <Id>{id}</Id>,
-  Kind: ({ kind }) => plain(kind),
-  About: (difference) => <About of={difference} />,
+  Difference: (difference) => (
+    <Stack gap={4} className="difference">
+      <Text size="sm" fw={600}>
+        {difference.title}
+      </Text>
+      <About of={difference} />
+      <Text size="sm">Next: {difference.next}</Text>
+    </Stack>
+  ),
+  'Both sides': ({ facts }) => <Sides of={facts} />,
   'Theirs minus ours': amount('amount'),
-  Ours: ({ ours }) => <Side of={ours} />,
-  Theirs: ({ theirs }) => <Side of={theirs} />,
   'First seen': ({ firstSeenAt }) => <Moment at={firstSeenAt} />,
+};
+
+/** For the filter; a difference brings its own words along. */
+const KINDS: Record<Difference['kind'], string> = {
+  'missing-in-ledger': 'Received, not booked',
+  'missing-at-gateway': 'Booked, not received',
+  'amount-differs': 'Another amount',
+  'currency-differs': 'Another currency',
+  'double-at-gateway': 'Received twice',
+  'status-differs': 'Taken back on one side',
+  'refund-missing-in-ledger': 'Refund not booked',
+  'refund-missing-at-gateway': 'Refund not sent',
+  'refund-differs': 'Another refund',
+  'dispute-missing-in-ledger': 'Dispute not known to us',
+  'dispute-missing-at-gateway': 'Dispute not listed',
+  'dispute-differs': 'Another result of a dispute',
+  'fee-differs': 'Another fee',
+  'supplier-order-unknown': 'Order not ours',
+  'supplier-order-unbooked': 'Charged for a failed purchase',
+  'supplier-order-missing': 'Order not listed',
+  'supplier-order-double': 'Charged twice',
+  'supplier-cost-differs': 'Another cost',
+  'supplier-balance-differs': 'Balance at the supplier',
 };
 
 function About({ of: { subject, transactionId } }: { readonly of: Difference }) {
@@ -114,9 +142,30 @@ function About({ of: { subject, transactionId } }: { readonly of: Difference }) 
   return <SubjectLink id={transactionId}>{subject}</SubjectLink>;
 }
 
-function Side({ of }: { readonly of: Difference['ours'] }) {
-  if (of === null) return <Text size="sm">Not there</Text>;
-  return <Facts of={Object.fromEntries(Object.entries(of).map(([name, value]) => [plain(name), value]))} />;
+const NOT_THERE = 'Not there';
+
+/** One line for each fact, both sides beside each other. */
+function Sides({ of }: { readonly of: Difference['facts'] }) {
+  return (
+    <Table className="sides" withRowBorders={false} verticalSpacing={2} horizontalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>What</Table.Th>
+          <Table.Th>Ours</Table.Th>
+          <Table.Th>Theirs</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {of.map(({ label, ours, theirs }) => (
+          <Table.Tr key={label}>
+            <Table.Td>{label}</Table.Td>
+            <Table.Td>{ours ?? NOT_THERE}</Table.Td>
+            <Table.Td>{theirs ?? NOT_THERE}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
 }
 
 /** A run closes a difference that is gone, a person with a reason. */
@@ -146,8 +195,7 @@ function CloseDialog({ difference, onClose }: Dialog & { readonly difference: Di
       color="red"
     >
       <Alert color="yellow">
-        {plain(difference.kind)}: {difference.subject}. It opens again only if the facts change. No money is
-        moved.
+        {difference.title}: {difference.subject}. It opens again only if the facts change. No money is moved.
       </Alert>
     </ReasonDialog>
   );

@@ -1,9 +1,9 @@
 import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { formatAge, formatAmount, plain } from '../ui/format.ts';
+import { formatAge, formatAmount } from '../ui/format.ts';
 import { PageLink, QueryView, Moment, Page } from '../ui/parts.tsx';
 import { type Overview, useOps, LIVE } from './place.ts';
-import { STUCK_CLASSES } from './words.ts';
+import { STUCK_CLASSES, WAITS_FOR } from './words.ts';
 
 export function HomePage() {
   const overview = useOps('/ops/overview', {}, LIVE);
@@ -104,7 +104,7 @@ function WaitingCard({ of: { asOf, lines } }: { readonly of: NonNullable<Overvie
       <List size="sm">
         {lines.map(({ waitsFor, currency, amount, count }) => (
           <List.Item key={`${waitsFor} ${currency}`}>
-            {plain(waitsFor)}: {formatAmount(amount, currency)} in {count.toLocaleString()}{' '}
+            {WAITS_FOR[waitsFor]}: {formatAmount(amount, currency)} in {count.toLocaleString()}{' '}
             {count === 1 ? 'item' : 'items'}
           </List.Item>
         ))}

@@ -1,4 +1,4 @@
-import type { Action, BatchRepairAction, Role, StuckClass } from './place.ts';
+import type { Action, BatchRepairAction, LedgerClass, Role, StuckClass, WaitsFor } from './place.ts';
 
 export const REPLAY = {
   label: 'Retry',
@@ -141,3 +141,23 @@ export function nextStep(nextAction: string): string {
   const named = text.replaceAll(/\b(?:replay|mark-paid)\b/g, (name) => `“${NAMED[name] ?? name}”`);
   return command === '' ? nextAction : `${COMMANDS[command] ?? command}: ${named}`;
 }
+
+/** What money waits for. */
+export const WAITS_FOR: Record<WaitsFor, string> = {
+  delivery: 'Delivery',
+  refund: 'A refund',
+  dispute: 'A dispute',
+  reversal: 'A reversal',
+  'owed-by-account': 'Owed by a merchant',
+  'payout-by-gateway': 'Payout by the gateway',
+  'gateway-to-confirm': 'Confirmation by the gateway',
+};
+
+/** Classes of ledger accounts. */
+export const LEDGER_CLASSES: Record<LedgerClass, string> = {
+  asset: 'Asset',
+  liability: 'Liability',
+  equity: 'Equity',
+  income: 'Income',
+  expense: 'Expense',
+};

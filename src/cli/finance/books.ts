@@ -78,13 +78,6 @@ function printLedger(out: Output, { isAccount, accounts, lines }: Ledger): void 
   );
 }
 
-const factsOf = (facts: Readonly<Record<string, string>> | null): string =>
-  facts === null
-    ? 'nothing'
-    : Object.entries(facts)
-        .map((fact) => fact.join(' '))
-        .join(', ');
-
 export const BOOKS = [
   financeCommand({
     syntax: 'reconcile',
@@ -146,19 +139,14 @@ between --from and --to. Moves no money. Fails while a difference is open.`,
       out.json(open);
       if (open.length === 0) out.line('no difference is open');
       else
-        out.table(
-          ['NUMBER', 'KIND', 'SUBJECT', 'TRANSACTION', 'THEIRS LESS OURS', 'SINCE', 'OURS', 'THEIRS'],
-          open.map((one) => [
-            one.id,
-            one.kind,
-            one.subject,
-            one.transactionId ?? '',
-            money(one.amount, one.currency),
-            moment(one.firstSeenAt),
-            factsOf(one.ours),
-            factsOf(one.theirs),
-          ]),
-        );
+        for (const one of open) {
+          out.line(`${one.id}  ${one.title} (${one.kind}), since ${moment(one.firstSeenAt)}`);
+          const about = one.transactionId === null ? one.subject : `${one.subject} of ${one.transactionId}`;
+          out.line(`    ${about}: theirs less ours ${money(one.amount, one.currency)}`);
+          for (const { label, ours, theirs } of one.facts)
+            out.line(`    ${label}: ours ${ours ?? 'not there'}, theirs ${theirs ?? 'not there'}`);
+          out.line(`    next: ${one.next}`);
+        }
     },
   }),
   financeCommand({
@@ -173,7 +161,7 @@ between --from and --to. Moves no money. Fails while a difference is open.`,
         const [found] = items;
         if (!found || found.closedAt !== null) throw new OperatorMistake(`Difference ${number} is not open`);
         out.json(found);
-        out.line(`would close: ${found.kind} ${found.subject}, ${money(found.amount, found.currency)}`);
+        out.line(`would close: ${found.title}, ${found.subject}, ${money(found.amount, found.currency)}`);
         return 0;
       }
       const about = { params: { path: { differenceId: id } }, body: { reason } };

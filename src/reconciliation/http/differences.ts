@@ -13,6 +13,7 @@ import { environmentField, operatorRoutes } from '../../platform/http/ops-route.
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
+import { DIFFERENCE_WORDS, factsInWords } from '../difference-words.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 
 const currency = text('`USD4`: the supplier’s unit', 'NGN');
@@ -50,6 +51,11 @@ const differencesQuery = z.object({
 const difference = namedObject('Difference', {
   id: z.string().meta({ example: '42' }),
   kind: z.enum(DIFFERENCE_KINDS),
+  title: text('The kind in words', 'Received twice at the gateway'),
+  next: text('What to do', 'Check the gateway for it: the extra money is credited to the wallet.'),
+  facts: z
+    .array(z.object({ label: z.string(), ours: z.string().nullable(), theirs: z.string().nullable() }))
+    .describe('What each side says, for people: `ours` and `theirs` have the same for programs'),
   subject: z.string(),
   transactionId: z.string().nullable(),
   amount: money('Theirs less ours'),
@@ -116,7 +122,12 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
       const listed = await cases.listDifferences({ ...query, id: id === undefined ? undefined : BigInt(id) });
       return presentPage({
         ...listed,
-        items: listed.items.map((difference) => ({ ...difference, id: String(difference.id) })),
+        items: listed.items.map((difference) => ({
+          ...difference,
+          ...DIFFERENCE_WORDS[difference.kind],
+          facts: factsInWords(difference),
+          id: String(difference.id),
+        })),
       });
     },
   }),

@@ -1,0 +1,135 @@
+/** A difference in words: what it is, what each side says with its money written out, and what to do next. */
+import { formatAmount } from '../domain/money.ts';
+import type { Difference, DifferenceKind, Facts } from './payment-rules.ts';
+
+/** The same words in docs/RECONCILIATION.md. */
+export const DIFFERENCE_WORDS: Record<DifferenceKind, { readonly title: string; readonly next: string }> = {
+  'missing-in-ledger': {
+    title: 'Received at the gateway, not booked',
+    next: 'Our reference: check the gateway for it. An unknown reference: find out who else uses the gateway account.',
+  },
+  'missing-at-gateway': {
+    title: 'Booked as received, not at the gateway',
+    next: 'Ask the gateway, giving its reference. The package may already be delivered.',
+  },
+  'amount-differs': {
+    title: 'Another amount at the gateway',
+    next: 'Check the gateway for it. If the difference stays, ask the gateway.',
+  },
+  'currency-differs': {
+    title: 'Another currency at the gateway',
+    next: 'Check the gateway for it. If the difference stays, ask the gateway.',
+  },
+  'double-at-gateway': {
+    title: 'Received twice at the gateway',
+    next: 'Check the gateway for it: the extra money is credited to the wallet.',
+  },
+  'status-differs': {
+    title: 'Taken back on one side only',
+    next: 'Check the gateway for it: it becomes a reversal.',
+  },
+  'refund-missing-in-ledger': {
+    title: 'Sent back by the gateway, not booked',
+    next: 'If it was sent by hand, recover it from the recipient, then close the difference with the reason.',
+  },
+  'refund-missing-at-gateway': {
+    title: 'Booked as sent back, not sent by the gateway',
+    next: 'Ask the gateway: the buyer is waiting.',
+  },
+  'refund-differs': { title: 'Refunded with another amount or currency', next: 'Ask the gateway.' },
+  'dispute-missing-in-ledger': { title: 'Dispute that we do not have', next: 'Check the gateway for it.' },
+  'dispute-missing-at-gateway': { title: 'Dispute that the gateway does not list', next: 'Ask the gateway.' },
+  'dispute-differs': {
+    title: 'Dispute with another result',
+    next: 'Settle it as the gateway did. If a person overrode the gateway, ask the gateway.',
+  },
+  'fee-differs': {
+    title: 'Fee of no agreed tariff',
+    next: 'Ask the gateway, or update the setting of its fees.',
+  },
+  'supplier-order-unknown': {
+    title: 'Order at the supplier that is not ours',
+    next: 'Find out who ordered it. Cancel it while it is unused.',
+  },
+  'supplier-order-unbooked': {
+    title: 'Charged by the supplier for a failed purchase',
+    next: 'Cancel it at the supplier while it is unused.',
+  },
+  'supplier-order-missing': {
+    title: 'Delivered, but not listed by the supplier',
+    next: 'Ask the supplier. Check whether the eSIM works.',
+  },
+  'supplier-order-double': {
+    title: 'Charged twice by the supplier',
+    next: 'Cancel the order that the buyer does not have.',
+  },
+  'supplier-cost-differs': { title: 'Another cost at the supplier', next: 'Ask the supplier.' },
+  'supplier-balance-differs': {
+    title: 'Balance at the supplier changed without a purchase',
+    next: 'If you paid this amount in, close the difference and say so. Otherwise ask the supplier.',
+  },
+};
+
+/** Both sides under one label, so that they can be compared. */
+interface FactWords {
+  readonly label: string;
+  readonly unit?: 'minor' | 'usdE4';
+}
+
+const FACTS: Readonly<Record<string, FactWords>> = {
+  status: { label: 'Status' },
+  state: { label: 'State' },
+  states: { label: 'State' },
+  gatewayStatus: { label: 'The gateway’s word' },
+  packageCode: { label: 'Package' },
+  packageCodes: { label: 'Package' },
+  agreedCostUsdE4: { label: 'Agreed cost', unit: 'usdE4' },
+  bookedCostUsdE4: { label: 'Booked cost', unit: 'usdE4' },
+  orderNos: { label: 'Order number' },
+  sumFromUsdE4: { label: 'Paid in, at least', unit: 'usdE4' },
+  sumToUsdE4: { label: 'Paid in, at most', unit: 'usdE4' },
+  gatewayIds: { label: 'The gateway’s number' },
+  currency: { label: 'Currency' },
+  amountMinor: { label: 'Amount', unit: 'minor' },
+  bookedMinor: { label: 'Booked', unit: 'minor' },
+  feeMinor: { label: 'Fee', unit: 'minor' },
+  agreedFeeMinor: { label: 'Fee', unit: 'minor' },
+};
+const MOVED = /^(received|takenBack)([A-Z]{3})Minor$/;
+
+/** One line of both sides; null: that side does not say. */
+export interface DifferenceFact {
+  readonly label: string;
+  readonly ours: string | null;
+  readonly theirs: string | null;
+}
+
+/** What each side says, by label, in the order in which ours, then theirs, says it. */
+export function factsInWords({ ours, theirs, currency }: Pick<Difference, 'ours' | 'theirs' | 'currency'>) {
+  const [own, other] = [sideOf(ours, currency), sideOf(theirs, currency)];
+  return [...new Set([...own.keys(), ...other.keys()])].map((label): DifferenceFact => ({
+    label,
+    ours: own.get(label) ?? null,
+    theirs: other.get(label) ?? null,
+  }));
+}
+
+function sideOf(facts: Facts | null, currency: string): Map<string, string> {
+  return new Map(Object.entries(facts ?? {}).map(([name, value]) => inWords(name, value, currency)));
+}
+
+function inWords(name: string, value: string, currency: string): [label: string, text: string] {
+  const [, way, moved] = MOVED.exec(name) ?? [];
+  if (way !== undefined && moved !== undefined)
+    return [`${way === 'received' ? 'Received' : 'Taken back'} in ${moved}`, amounts(value, moved)];
+  const { label, unit } = FACTS[name] ?? { label: 'Also' };
+  if (unit === undefined) return [label, value];
+  return [label, amounts(value, unit === 'usdE4' ? 'USD4' : currency)];
+}
+
+/** Digits of a minor unit, or several with words between them. */
+const amounts = (digits: string, currency: string): string =>
+  digits.replaceAll(/-?\d+/g, (minor) => {
+    const amount = formatAmount({ amountMinor: BigInt(minor), currency });
+    return `${currency === 'USD4' ? 'USD' : currency} ${amount}`;
+  });
