@@ -33,6 +33,9 @@ test('every route of the table is in the document, and no other', () => {
     '/webhooks/paystack/test',
     '/webhooks/esim-access/live',
     '/webhooks/esim-access/test',
+    // A link in mails.
+    '/mails/stop/{token}',
+    '/mails/stop/{token}',
   ]);
 });
 
