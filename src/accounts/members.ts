@@ -90,7 +90,7 @@ async function changeMember(
   return requireMember(db, account.id, userId);
 }
 
-/** At once: every request looks the membership up. With the keys that they made. Otherwise as changeMember. */
+/** At once, since every request looks the membership up, and with their keys. Otherwise as changeMember. */
 async function removeMember(
   { db }: MemberDeps,
   { account, email }: Member,

@@ -73,7 +73,7 @@ export function parseRange(text: string): Range | undefined {
 export const MIN_KEY_RANGE_BITS = { ipv4: 16, ipv6: 32 } as const;
 const OWN_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** Whether a range lets in too many to protect a key. Addresses of one's own machine or network may be wide. */
+/** Whether a range lets in too many to protect a key. One's own machine or network may be wide. */
 export function isTooWide(text: string): boolean {
   const range = parseRange(text);
   if (!range) return false;

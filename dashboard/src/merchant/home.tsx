@@ -69,13 +69,24 @@ function Totals() {
   );
 }
 
+/** The first steps stay until an eSIM was delivered: a payment that is open is none. */
 function Recent() {
+  const figures = useRead('/api/esim/statistics', {});
   const query = useRead('/api/esim/transactions', { query: { limit: RECENT } });
-  const isNew = query.data?.items.length === 0;
+  const isNew = figures.data?.purchases.byStatus.SUCCESS === 0;
   return (
-    <QuerySection title={isNew ? 'First steps' : 'Latest purchases and fundings'} query={query} rows={RECENT}>
-      {({ items }) => (isNew ? <FirstSteps /> : <TransactionRows rows={items} />)}
-    </QuerySection>
+    <>
+      {isNew && (
+        <QuerySection title="First steps" query={figures} rows={RECENT}>
+          {() => <FirstSteps />}
+        </QuerySection>
+      )}
+      {!(isNew && query.data?.items.length === 0) && (
+        <QuerySection title="Latest purchases and fundings" query={query} rows={RECENT}>
+          {({ items }) => <TransactionRows rows={items} />}
+        </QuerySection>
+      )}
+    </>
   );
 }
 

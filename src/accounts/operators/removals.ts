@@ -23,8 +23,8 @@ export interface RemovalDeps {
 }
 
 /**
- * Call it before a reset, a disabling or another role. Throws RATE_LIMIT_EXCEEDED after ten of one person in 24
- * hours, on people and on accounts together.
+ * Call it before a reset, a disabling or another role. Throws RATE_LIMIT_EXCEEDED after ten of one person in
+ * 24 hours, on people and on accounts together.
  */
 export async function limitRemovals(
   { events }: RemovalDeps,
@@ -44,8 +44,8 @@ export async function limitRemovals(
 }
 
 /**
- * `waits`: the person is an administrator at work, and this is the first of two who ask for the same within 24
- * hours. Throws FORBIDDEN where two administrators would not remain.
+ * `waits`: the person is an administrator at work, and this is the first of two who ask for the same within
+ * 24 hours. Throws FORBIDDEN where two administrators would not remain.
  */
 export async function requireTwoForAdmin(
   trx: AccountsDb,

@@ -104,7 +104,27 @@ interface MailDeps {
 }
 
 /** Lets the answer go first. */
-const answered = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const afterAnswer = <T>(make: () => Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => setImmediate(() => void make().then(resolve, reject)));
+
+/** Whoever is invited is not a user, or has not asked for it. */
+async function isHeld(
+  { db, clock, events }: Pick<MailDeps, 'db' | 'clock' | 'events'>,
+  mail: UserMail,
+  requestId: string,
+): Promise<boolean> {
+  const { kind, to } = mail;
+  const refusal = kind === 'invitation' ? await admitStrangerMail(db, to, clock.now()) : undefined;
+  if (refusal !== undefined) {
+    events.strangerMailHeld({ kind: 'invitation', why: refusal });
+    return true;
+  }
+  const askedFrom = 'askedFrom' in mail ? mail.askedFrom : undefined;
+  if (await takeMailTurn(db, { kind: KINDS[kind].countsAs, to, askedFrom }, clock.now())) return false;
+  const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour`;
+  events.userMailNotSent({ kind, requestId, detail });
+  return true;
+}
 
 /**
  * Mails hold a link that is worth a password, so no table has them: they are sent at once, tried again for a
@@ -114,18 +134,6 @@ const answered = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 export function createUserMails({ db, clock, events, mailer, words, mailStops, showsMails }: MailDeps) {
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
-  /** Whoever is invited is not a user, or has not asked for it. */
-  const isHeld = async (mail: UserMail, requestId: string): Promise<boolean> => {
-    const { kind, to } = mail;
-    const refusal = kind === 'invitation' ? await admitStrangerMail(db, to, clock.now()) : undefined;
-    if (refusal !== undefined) events.strangerMailHeld({ kind: 'invitation', why: refusal });
-    if (refusal !== undefined) return true;
-    const askedFrom = 'askedFrom' in mail ? mail.askedFrom : undefined;
-    if (await takeMailTurn(db, { kind: KINDS[kind].countsAs, to, askedFrom }, clock.now())) return false;
-    const detail = `this address got ${MAX_MAILS_AN_HOUR} mails of this kind within an hour`;
-    events.userMailNotSent({ kind, requestId, detail });
-    return true;
-  };
   const deliver = async (via: Mailer, kind: UserMail['kind'], mail: SandboxMail, requestId: string) => {
     const { to, subject, text } = mail;
     const stopUrl = kind === 'invitation' ? mailStops.urlFor(to) : undefined;
@@ -141,7 +149,7 @@ export function createUserMails({ db, clock, events, mailer, words, mailStops, s
   };
   const admitAndDeliver = async (via: Mailer, mail: UserMail, rendered: SandboxMail, requestId: string) => {
     const { kind } = mail;
-    const held = await isHeld(mail, requestId).catch(() => {
+    const held = await isHeld({ db, clock, events }, mail, requestId).catch(() => {
       events.userMailNotSent({ kind, requestId, detail: 'mails cannot be counted' });
       return true;
     });
@@ -170,16 +178,13 @@ export function createUserMails({ db, clock, events, mailer, words, mailStops, s
       make: () => Promise<UserMail | undefined>,
       requestId: string,
     ): Promise<SandboxMail | undefined> => {
-      const making = answered()
-        .then(make)
-        .then(
-          (mail) => mail && send(mail, requestId),
-          (error: unknown) => {
-            const detail = error instanceof Error ? error.message : String(error);
-            events.userMailNotSent({ kind, requestId, detail });
-            return undefined;
-          },
-        );
+      const making = afterAnswer(make)
+        .then((mail) => mail && send(mail, requestId))
+        .catch((error: unknown) => {
+          const detail = error instanceof Error ? error.message : String(error);
+          events.userMailNotSent({ kind, requestId, detail });
+          return undefined;
+        });
       if (!mailer && showsMails) return making;
       const done = making.then(() => void underWay.delete(done));
       underWay.add(done);

@@ -1,8 +1,8 @@
 /**
- * scrypt, with cost and salt beside the hash, so that the cost can be raised for new passwords. Few are hashed
- * at a time: a flood of guesses must not take 32 MiB and a fifth of a second each from requests. Operators and
- * known devices have lanes of their own, and within a lane each network address has its turn in the round, so
- * that whoever guesses from many waits longest.
+ * scrypt, with cost and salt beside the hash, so that the cost can be raised for new passwords. Few are
+ * hashed at a time: a flood of guesses must not take 32 MiB and a fifth of a second each from requests.
+ * Operators and known devices have lanes of their own, and within a lane each network address has its turn in
+ * the round, so that whoever guesses from many waits longest.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism } from 'node:os';

@@ -518,7 +518,7 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
   };
 }
 
-/** An order that may still be delivered: only the supplier knows, and it is asked when the action is taken. */
+/** An order that may still be delivered: only the supplier knows. It is asked when the action is taken. */
 const ifSupplier = ({ evidence }: ActionRequest): string =>
   evidence === undefined
     ? 'needs evidence while the supplier may deliver, and is refused without it'

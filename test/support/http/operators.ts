@@ -69,7 +69,12 @@ export function openOperators(
     ...{ db, clock, passwords, auth, publicUrl, environments: [], sendMail: nothing },
     sendMailLater: () => Promise.resolve(undefined),
     mailStops: createMailStops({ idSecret: SECRET, publicUrl }),
-    events: { personLockedOut: nothing, signInRefused: nothing, mailsStopped: nothing, accessRemoved: nothing },
+    events: {
+      personLockedOut: nothing,
+      signInRefused: nothing,
+      mailsStopped: nothing,
+      accessRemoved: nothing,
+    },
   };
   const sessions = bindAll(deps, sessionUseCases);
   const people = bindAll(deps, peopleUseCases);
