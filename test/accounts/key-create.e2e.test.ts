@@ -15,7 +15,7 @@ const operator = await forFile(startOperator());
 const [ngn, usd] = [await operator.makeAccount('NGN'), await operator.makeAccount('USD')];
 
 describe('key create', () => {
-  it('shows a key once and keeps its hash, with both scopes and no expiry by default', async () => {
+  it('shows a key once and keeps its hash, with every scope and no expiry by default', async () => {
     const { keyId, apiKey } = await operator.answerOf(
       operator.run(`key create --account ${ngn} ${operator.keyFlags()}`),
     );
@@ -24,7 +24,7 @@ describe('key create', () => {
     expect(row).toMatchObject({
       account_id: ngn,
       environment: 'test',
-      scopes: ['read', 'purchase'],
+      scopes: ['read', 'purchase', 'fund'],
       allowed_addresses: ['127.0.0.1'],
       company_name: 'M',
       website_url: operator.website.baseUrl,
@@ -96,7 +96,7 @@ describe('how long a key works', () => {
       return keys as Record<string, unknown>[];
     };
     const [key = {}, ...more] = await list();
-    const lists = { scopes: ['read', 'purchase'], allowedAddresses: ['127.0.0.1'] };
+    const lists = { scopes: ['read', 'purchase', 'fund'], allowedAddresses: ['127.0.0.1'] };
     const times = { expiresAt: null, revokedAt: null, lastUsedAt: null };
     expect(key).toMatchObject({ keyId, environment: 'test', company: 'M', ...lists, ...times });
     expect(key['key']).toMatch(/^simway_test_….{4}$/);

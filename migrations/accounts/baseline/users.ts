@@ -46,6 +46,7 @@ const signedIn = () => sql`
     user_id text not null references users (id) on delete cascade,
     place text not null,
     failed integer not null default 1 check (failed >= 0),
+    failed_at timestamptz not null default now(),
     locked_until timestamptz,
     primary key (user_id, place)
   );

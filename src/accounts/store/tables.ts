@@ -135,6 +135,7 @@ export interface SignInFailuresTable {
   place: string;
   /** Wrong passwords in a row. */
   failed: Generated<number>;
+  failed_at: Generated<Date>;
   locked_until: Date | null;
 }
 

@@ -74,7 +74,7 @@ export async function countFailure(
     insert into sign_in_failures as known (user_id, place)
     select id, ${place} from users where email = ${email}
     on conflict (user_id, place) do update
-      set failed = case when known.failed + 1 >= ${mostFailures} then 0 else known.failed + 1 end,
+      set failed_at = now(), failed = case when known.failed + 1 >= ${mostFailures} then 0 else known.failed + 1 end,
           locked_until = case when known.failed + 1 >= ${mostFailures} then ${until}::timestamptz else known.locked_until end
       where known.locked_until is null or known.locked_until <= ${now}
     returning user_id as id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
@@ -321,6 +321,8 @@ export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<voi
   await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
   const aDayAgo = new Date(now.getTime() - DAY_MS);
   await db.deleteFrom('mails_to').where('since', '<', aDayAgo).execute();
+  // A lock ends earlier.
+  await db.deleteFrom('sign_in_failures').where('failed_at', '<', aDayAgo).execute();
 }
 
 /** A code is right for 30 s, and 30 s before and after that. */
