@@ -6,7 +6,8 @@ import { openSession, sessionUseCases } from '../../src/accounts/operators/sessi
 import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS } from '../../src/accounts/users/sessions.ts';
 import { bindAll } from '../../src/platform/bind.ts';
 import { userUseCases } from '../../src/accounts/users/users.ts';
-import { beginUserAnew } from '../../src/accounts/store/users.ts';
+import { beginUserAnew, deleteEndedSignIns } from '../../src/accounts/store/users.ts';
+import { DAY_MS } from '../../src/domain/clock.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import { totp } from '../support/people/dashboard.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
@@ -21,6 +22,18 @@ const inSession = async () => {
   const made = await settled();
   return { ...made, ...(await signIn(made.email, OWN)) };
 };
+
+it('wrong passwords are forgotten a day after the last', async () => {
+  const { email } = await settled();
+  await codeOf(signIn(email, WRONG));
+  const kept = async (afterMs: number) => {
+    await deleteEndedSignIns(books.accounts, new Date(Date.now() + afterMs));
+    const failures = books.accounts.selectFrom('sign_in_failures').innerJoin('users', 'users.id', 'user_id');
+    return (await failures.select('failed').where('email', '=', email).execute()).map(({ failed }) => failed);
+  };
+  expect(await kept(DAY_MS - 60_000)).toEqual([1]);
+  expect(await kept(DAY_MS + 60_000)).toEqual([]);
+});
 
 describe('a session', () => {
   it('ends after half an hour without a request; each request restarts the half hour', async () => {

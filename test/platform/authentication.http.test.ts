@@ -14,6 +14,7 @@ afterEach(() => api.close());
 
 const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
 /** The other routes take sessions, not keys (test/accounts). */
+const FUNDING = new Set(['/api/wallet/fund', '/api/wallet/low-balance']);
 const takesKeys = ({ key }: Route): boolean => ['required', 'optional', 'public'].includes(key);
 const routes = all.filter(takesKeys);
 
@@ -59,14 +60,15 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       expect([200, 400, 404]).toContain(await statusOf(route, keyOf('test', 'ngn')));
     });
 
-    test('needs the read scope for GET, the purchase scope otherwise, and none when public', async () => {
+    test('needs the read scope for GET, purchase or fund otherwise, and none when public', async () => {
       const [readonly, buyonly] = [
         await statusOf(route, keyOf('test', 'readonly')),
         await statusOf(route, keyOf('test', 'buyonly')),
       ];
-      expect(readonly === 403).toBe(route.scope === 'purchase');
-      expect(buyonly === 403).toBe(route.scope === 'read');
-      if (route.key === 'required') expect(route.scope).toBe(route.method === 'GET' ? 'read' : 'purchase');
+      expect(readonly === 403).toBe(route.scope === 'purchase' || route.scope === 'fund');
+      expect(buyonly === 403).toBe(route.scope === 'read' || route.scope === 'fund');
+      const writing = FUNDING.has(route.path) ? 'fund' : 'purchase';
+      if (route.key === 'required') expect(route.scope).toBe(route.method === 'GET' ? 'read' : writing);
       else expect(route.scope).toBeUndefined();
     });
 

@@ -25,7 +25,7 @@ const routes = table.filter(
   (route) => route.docs && route.path.startsWith('/api/') && route.path !== '/api/openapi.json',
 );
 /** Those for operators that have examples. */
-const pricingRoutes = table.filter(({ path }) => /^\/ops\/(rates|prices|on-sale)/.test(path));
+const pricingRoutes = table.filter(({ path }) => /^\/ops\/(rates|prices|supplier-prices|on-sale)/.test(path));
 
 const api = await forFile(startApi());
 const { paths } = (await api.ask('/api/openapi.json')).json as {

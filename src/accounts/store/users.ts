@@ -71,10 +71,10 @@ export async function countFailure(
 ): Promise<string | undefined> {
   const until = new Date(now.getTime() + lockMs);
   const { rows } = await sql<{ id: string; is_locked: boolean }>`
-    insert into sign_in_failures as known (user_id, place)
-    select id, ${place} from users where email = ${email}
+    insert into sign_in_failures as known (user_id, place, failed_at)
+    select id, ${place}, ${now}::timestamptz from users where email = ${email}
     on conflict (user_id, place) do update
-      set failed_at = now(), failed = case when known.failed + 1 >= ${mostFailures} then 0 else known.failed + 1 end,
+      set failed_at = ${now}, failed = case when known.failed + 1 >= ${mostFailures} then 0 else known.failed + 1 end,
           locked_until = case when known.failed + 1 >= ${mostFailures} then ${until}::timestamptz else known.locked_until end
       where known.locked_until is null or known.locked_until <= ${now}
     returning user_id as id, locked_until is not null and locked_until > ${now} as is_locked`.execute(db);
