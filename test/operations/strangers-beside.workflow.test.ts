@@ -7,6 +7,7 @@ import { OPS_QUEUE, RECONCILE_WORKFLOW, RUN_JOB_WORKFLOW, WEBHOOKS_QUEUE } from 
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { startMailServer } from '../support/people/mail-server.ts';
+import { makeMembers } from '../support/people/members.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { alarms, createStranger } from '../support/world/stranger.ts';
@@ -87,6 +88,7 @@ describe('a job that is started by hand', () => {
   it('buys each row of a recorded batch once, and sends links only to the recorded addresses', async () => {
     const balance = await buyer.balanceMinor();
     const traveller = `${randomUUID()}@traveller.example`;
+    await makeMembers(stack, buyer.account.accountId, [traveller]);
     const ordered = await stack.call('POST', '/api/esim/orders/batch', {
       key: buyer.account.apiKey,
       body: { rows: [{ reference: 'a', packageCode: 'SIM-OK', email: traveller }] },

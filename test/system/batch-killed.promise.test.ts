@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newBuyer, type Buyer } from '../support/people/buyer.ts';
 import { expectSoundBooks } from '../support/money/invariants.ts';
 import { startMailServer, type MailServer } from '../support/people/mail-server.ts';
+import { makeMembers } from '../support/people/members.ts';
 import { createRandom, size, withSeed, type Random } from '../support/time/size.ts';
 import { startStack, type Stack, type SupplierOrder } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
@@ -119,6 +120,8 @@ it(`buys each of ${ROWS} rows once even if workers are killed, and result, ledge
       packageCode: isSoldOut(row) ? 'SIM-OUT-OF-STOCK' : 'SIM-OK',
       email: travellerOf(row),
     }));
+    const travellers = rows.flatMap(({ email }) => (email === undefined ? [] : [email]));
+    await makeMembers(stack, buyer.account.accountId, travellers);
     const order = {
       key: buyer.account.apiKey,
       body: { rows },
