@@ -186,7 +186,7 @@ describe('operators', () => {
     expect(proposed.status).toBe(202);
     const finance = await openOperator({ browser, stack }, bayo, '');
     const card = finance.getByRole('region', { name: 'Awaiting approval' });
-    await card.getByRole('link', { name: 'Exchange rates: 1' }).waitFor();
+    await card.getByRole('link', { name: 'Rates and prices: 1' }).waitFor();
     await keepScreenshot(finance, 'details-operators-home');
     await card.getByRole('link', { name: 'See approvals' }).click();
     const waiting = finance.getByRole('table', { name: 'Exchange rates awaiting confirmation' });
@@ -206,7 +206,7 @@ describe('operators', () => {
     expect(await graveFaults(finance)).toEqual([]);
     await keepScreenshot(finance, 'details-rates-whole');
     await goTo(stack, finance, '/approvals');
-    await finance.getByText('No actions await approval.').waitFor();
+    await finance.getByText('Nothing awaits approval.').waitFor();
     expect(await waiting.count()).toBe(0);
   });
 

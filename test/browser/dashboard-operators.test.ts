@@ -125,7 +125,7 @@ describe('actions that await approval', () => {
     await effect.getByText(`wallet:${account.accountId}`).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Approve and start' }).click();
-    await page.getByText('No actions await approval.').waitFor();
+    await page.getByText('Nothing awaits approval.').waitFor();
 
     await open(page, `/purchases/${id}`);
     const log = page.getByRole('table', { name: 'Operator actions' });
