@@ -38,6 +38,12 @@ export async function openBrowser(): Promise<Browser> {
 /** A browser and a stack for one file. Pages that a test leaves open are closed after it. */
 export async function openPages(options: StackOptions): Promise<[Browser, Stack]> {
   const [browser, stack] = await Promise.all([openBrowser(), startStack(options)]);
+  if (stack.env['SIMWAY_TRUSTED_PROXIES'] !== undefined) {
+    // A proxy that is trusted says who asks.
+    const newContext = browser.newContext.bind(browser);
+    const extraHTTPHeaders = { 'X-Forwarded-For': '127.0.0.1' };
+    browser.newContext = (given) => newContext({ extraHTTPHeaders, ...given });
+  }
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(async () => {
     await browser.close();
