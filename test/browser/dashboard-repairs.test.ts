@@ -86,7 +86,10 @@ describe('a batch repair', () => {
     };
     await openNew();
     await decide('Decline', 'the supplier asked us to wait');
-    await page.getByText(/^Declined/).first().waitFor();
+    await page
+      .getByText(/^Declined/)
+      .first()
+      .waitFor();
     expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
 
     // Four at a time: the last four begin after some seconds.
@@ -94,7 +97,10 @@ describe('a batch repair', () => {
     await openNew();
     await decide('Approve and start', 'checked the list');
     await decide('Stop', 'the supplier is slow today');
-    await page.getByText(/^Stopped/).first().waitFor();
+    await page
+      .getByText(/^Stopped/)
+      .first()
+      .waitFor();
     await page.getByText(/^\d+ of 12 done, \d+ skipped$/).waitFor();
     await page.getByLabel('Result').selectOption('SKIPPED');
     await page.getByRole('table', { name: 'Items of the batch repair' }).waitFor();
