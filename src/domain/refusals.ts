@@ -34,6 +34,8 @@ export type FailureReason = keyof typeof FAILURE_REASONS;
 export interface Refusal {
   readonly reason: FailureReason;
   readonly detail: string;
+  /** What the caller reads beside the reason. */
+  readonly shown?: string;
 }
 
 /** For a reason read from a row. Throws RangeError. */

@@ -228,15 +228,12 @@ const ENDED_LATER: ReadonlySet<FailureReason> = new Set([
   'CANCELLED_BY_OPERATOR',
 ]);
 
-/**
- * A refusal for the caller, with the id of what was written. Its detail is for logs and operators, except
- * what a wallet lacks.
- */
+/** A refusal for the caller, with the id of what was written. Its detail is for logs and operators. */
 export function refused(refusal: Refusal, transactionId?: string): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   if (code === 'IDEMPOTENCY_KEY_IN_USE') return keyInUse(REFUSAL_MESSAGES[code]);
-  const { reason, detail } = refusal;
-  const why = reason === 'INSUFFICIENT_BALANCE' && detail !== '' ? `${detail}, ` : '';
+  const { reason, shown } = refusal;
+  const why = shown === undefined ? '' : `${shown}, `;
   const details = ENDED_LATER.has(reason) ? reason : `${reason}: ${why}nothing was charged`;
   return new DomainError(code, REFUSAL_MESSAGES[code], {
     details,

@@ -3,7 +3,7 @@ import { MAGIC_RULES } from '../../packages/simulators/esim-access/magic.ts';
 import { describeRefusedFaults, expectShare } from './simulator.support.ts';
 import { fresh, sharedSimulator, startSimulator, until, type Reply } from './supplier-simulator.support.ts';
 
-const simulator = sharedSimulator();
+const simulator = sharedSimulator({ activateAfterMs: 5_000 });
 const setFaults = (body: unknown) => simulator.control('PUT', '/faults', body);
 const held = async (transactionId: string, at = simulator) =>
   (await at.control('GET', `/orders?transactionId=${transactionId}`)).body as { requests: number }[];

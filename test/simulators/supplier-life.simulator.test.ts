@@ -10,7 +10,7 @@ import {
   type TestSimulator,
 } from './supplier-simulator.support.ts';
 
-const simulator = sharedSimulator();
+const simulator = sharedSimulator({ activateAfterMs: 5_000 });
 
 const bought = (packageCode = 'SIM-MANUAL-LIFE', at = simulator) => at.buy(packageCode);
 

@@ -81,13 +81,13 @@ async function openOrRefuse(
   });
 }
 
-/** The caller reads the detail: what was asked, and what there was. */
+/** The caller reads what was asked, and what there was. */
 async function insufficient(trx: WorldDb, { accountId, quote }: PurchaseInput): Promise<Refusal> {
   const wallet = await findWallet(trx, accountId);
   const balanceMinor = wallet?.balance.amountMinor ?? 0n;
   const price = `the price is ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}`;
-  const detail = `${price}, the wallet has ${quote.currency} ${formatMinor(balanceMinor)}`;
-  return { reason: 'INSUFFICIENT_BALANCE', detail };
+  const shown = `${price}, the wallet has ${quote.currency} ${formatMinor(balanceMinor)}`;
+  return { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price', shown };
 }
 
 /** Refuses unless another run has opened the purchase. A caller who has an answer finds a FAILED purchase. */
