@@ -65,10 +65,12 @@ export function authenticate({
       throw asWalletError(ctx, error);
     }
     if (attempt.isCounted) await failures.giveBack(ctx);
+    // No other route hashes a password.
+    if (!isForPeople(ctx) && !isForUsers(ctx)) return next();
     const { browser, clientAddress } = ctx.state;
     const isForOperators = browser?.isForOperators ?? routeOf(ctx)?.key === 'login';
     const who = { lane: isForOperators ? 'operator' : 'usual', from: addressBucket(clientAddress) } as const;
-    await hashingFor(who, next);
+    return hashingFor(who, next);
   };
 }
 
