@@ -1,22 +1,18 @@
 // What the pages of a merchant say of eSIMs that are dead or never came, and of an endpoint that fails.
 import { describe, expect, it } from 'vitest';
-import { signedUp, type User } from '../support/people/dashboard.ts';
+import { type User } from '../support/people/dashboard.ts';
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
 import { forFile } from '../support/world/for-file.ts';
 import { openPages } from './browser.ts';
-import { buy, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import { buy, openMerchant, makeFundedOwner, placeOf } from './merchant.support.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
 const inbox = await forFile(startInbox());
 
 const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
 
-async function fundedOwner(): Promise<User> {
-  const owner = await signedUp(stack);
-  await payIn(browser, owner, 50);
-  return owner;
-}
+const fundedOwner = () => makeFundedOwner({ browser, stack });
 
 describe('an eSIM', () => {
   it('that failed has no data left, no install link and no top-up, and is not counted', async () => {

@@ -10,7 +10,15 @@ import { colleague, data, signedUp, type User } from '../support/people/dashboar
 import { SIGN_IN_ENV } from '../support/people/people.ts';
 import { startInbox } from '../support/people/webhook-inbox.ts';
 import { openPages, watchTroubles } from './browser.ts';
-import { buy, choose, faultsOf, fillKey, openMerchant, payIn, placeOf } from './merchant.support.ts';
+import {
+  buy,
+  choose,
+  faultsOf,
+  fillKey,
+  openMerchant,
+  makeFundedOwner,
+  placeOf,
+} from './merchant.support.ts';
 import { forFile } from '../support/world/for-file.ts';
 
 const [browser, stack] = await openPages({ env: SIGN_IN_ENV });
@@ -18,11 +26,7 @@ const inbox = await forFile(startInbox());
 
 const openAs = (user: User, path: string) => openMerchant({ browser, stack }, user, path);
 
-async function fundedOwner(): Promise<User> {
-  const owner = await signedUp(stack);
-  await payIn(browser, owner, 50);
-  return owner;
-}
+const fundedOwner = () => makeFundedOwner({ browser, stack });
 
 const press = (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).click();

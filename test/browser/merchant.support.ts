@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { USER_PASSWORD, type User } from '../support/people/dashboard.ts';
+import { signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import type { Stack } from '../support/world/stack.ts';
 import { DESK, overflow, PHONE, widest } from './browser.ts';
@@ -66,6 +66,19 @@ export async function payIn(browser: Browser, owner: User, amount: number): Prom
     .toBe(amount);
   await page.close();
   return body.transactionId;
+}
+
+/** A new user with USD 50 in the wallet. */
+export async function makeFundedOwner({
+  browser,
+  stack,
+}: {
+  readonly browser: Browser;
+  readonly stack: Stack;
+}): Promise<User> {
+  const owner = await signedUp(stack);
+  await payIn(browser, owner, 50);
+  return owner;
 }
 
 /** Through the pages, as a person does it. The token of the mail. */

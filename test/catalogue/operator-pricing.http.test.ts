@@ -1,71 +1,22 @@
 // Finance sets rates and prices over HTTP, on a real database: the prices that apply, the rates that await
 // another person, the audit log, and what was on sale at a given moment.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { CataloguePackage } from '../../src/catalogue/rules.ts';
-import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
-import { findGoodRates, findSetRates, insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
+import { findGoodRates, findSetRates } from '../../src/catalogue/store/rates.ts';
 import { readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { openBooks, type Books } from '../support/world/books.ts';
-import { basePackage, region } from '../support/money/facts.ts';
-import { startApi, type TestApi, type Reply } from '../support/http/api.ts';
-import type { ExampleName } from '../support/http/examples.ts';
-import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
-import { generalError } from '../support/http/error-bodies.ts';
+import { basePackage } from '../support/money/facts.ts';
 
-const REASON = 'the bank said so';
-const TERMS = { userMarkupPercent: 50, merchantMarkupPercent: 15, ngnIncrementPercent: 3 };
+import { personOf } from '../support/http/operators.ts';
+import { generalError } from '../support/http/error-bodies.ts';
+import { dataOf, FINANCE, openPricing, REASON, SECOND, TERMS } from './pricing.support.ts';
+
 /** Within 10 % of the prices that two people agreed on. */
 const NEAR = { ...TERMS, userMarkupPercent: 30 };
-const FINANCE = 'finance@operator.example';
-const SECOND = 'second@operator.example';
 
-let books: Books;
-let api: TestApi;
-
-beforeAll(async () => {
-  books = await openBooks();
-  const ops = openOperators(books, { configuredRates: { NGN: '2000.00' } });
-  await ops.reset();
-  // A second person of finance: the administrator of these tests, by another role and address.
-  const second = personOf('ADMIN');
-  await sql`update accounts.operators set role = 'FINANCE' where user_id = ${second}`.execute(books.owner);
-  await sql`update accounts.users set email = ${SECOND} where id = ${second}`.execute(books.owner);
-  api = await startApi({ ops });
-  const packages = [1, 2, 3, 4, 5].map((size) =>
-    basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
-  );
-  await sell(packages, new Date());
-});
-afterAll(async () => {
-  await api.close();
-  await books.close();
-});
-beforeEach(async () => {
-  await sql`delete from test.exchange_rates`.execute(books.owner);
-  await sql`delete from test.set_rates`.execute(books.owner);
-  await sql`delete from accounts.access_grants`.execute(books.owner);
-  await sql`delete from accounts.audit_log where action like 'rate.%'`.execute(books.owner);
-  await observe({ micros: 1_500_000_000n });
-});
-
-const sell = (packages: CataloguePackage[], at: Date) =>
-  replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, at);
-const tokens = { [FINANCE]: tokenOf('FINANCE'), [SECOND]: tokenOf('ADMIN') } as const;
-const get = (target: string, example?: string): Promise<Reply> =>
-  api.ask(target, { headers: { authorization: `Bearer ${tokens[FINANCE]}` }, example });
-const post = (
-  target: string,
-  body: object,
-  who: keyof typeof tokens = FINANCE,
-  example?: ExampleName,
-): Promise<Reply> =>
-  api.ask(target, { method: 'POST', body, headers: { authorization: `Bearer ${tokens[who]}` }, example });
-const dataOf = ({ json }: Reply) => (json as { data: Record<string, unknown> }).data;
-const setRate = (rate: unknown, more: object = {}, example?: ExampleName): Promise<Reply> =>
-  post('/ops/rates', { currency: 'NGN', rate, reason: REASON, ...more }, FINANCE, example);
+const { books, sell, observe, post, get, setRate, confirm } = await openPricing();
 const rateOf = async (currency: string): Promise<bigint | undefined> =>
   (await findGoodRates(books.world, currency))[0]?.micros;
 
@@ -74,16 +25,6 @@ const age = (hours: number, which = sql`true`) =>
   sql`update test.exchange_rates set observed_at = now() - ${hours} * interval '1 hour' where ${which}`.execute(
     books.owner,
   );
-const confirm = (id: unknown, who: keyof typeof tokens) =>
-  post(`/ops/rates/${String(id)}/confirm`, { reason: 'the bank says the same' }, who, {
-    request: 'confirm',
-    answer: 'confirmed',
-  });
-const observe = (rate: Partial<NewRate>) =>
-  insertRates(books.world, [
-    { currency: 'NGN', micros: 1n, source: 'config', observedAt: new Date(), status: 'GOOD', ...rate },
-  ]);
-
 /** Audit entries about rates and prices, since the last call. */
 let lastAuditId = 0n;
 async function audited(): Promise<unknown[]> {
