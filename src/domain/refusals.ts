@@ -38,6 +38,12 @@ export interface Refusal {
   readonly shown?: string;
 }
 
+/** As it is made, and as it is read back. What a wallet lacks is for the caller, too. */
+export function refusalOf(reason: FailureReason, detail: string): Refusal {
+  const isForCaller = reason === 'INSUFFICIENT_BALANCE' && detail !== '';
+  return { reason, detail, ...(isForCaller && { shown: detail }) };
+}
+
 /** For a reason read from a row. Throws RangeError. */
 export function asFailureReason(text: string): FailureReason {
   if (Object.hasOwn(FAILURE_REASONS, text)) return text as FailureReason;

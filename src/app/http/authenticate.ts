@@ -66,11 +66,14 @@ export function authenticate({
     }
     if (attempt.isCounted) await failures.giveBack(ctx);
     // No other route hashes a password.
-    if (!isForPeople(ctx) && !isForUsers(ctx)) return next();
+    if (!isForPeople(ctx) && !isForUsers(ctx)) {
+      await next();
+      return;
+    }
     const { browser, clientAddress } = ctx.state;
     const isForOperators = browser?.isForOperators ?? routeOf(ctx)?.key === 'login';
     const who = { lane: isForOperators ? 'operator' : 'usual', from: addressBucket(clientAddress) } as const;
-    return hashingFor(who, next);
+    await hashingFor(who, next);
   };
 }
 

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { formatMinor } from '../../domain/money.ts';
-import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
 import { findWallet } from '../../ledger/store/ledger.ts';
 import { enqueueLowBalance, type ThresholdCrossing } from '../../ledger/store/low-balance.ts';
 import {
@@ -86,8 +86,8 @@ async function insufficient(trx: WorldDb, { accountId, quote }: PurchaseInput): 
   const wallet = await findWallet(trx, accountId);
   const balanceMinor = wallet?.balance.amountMinor ?? 0n;
   const price = `the price is ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}`;
-  const shown = `${price}, the wallet has ${quote.currency} ${formatMinor(balanceMinor)}`;
-  return { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price', shown };
+  const balance = `the wallet has ${quote.currency} ${formatMinor(balanceMinor)}`;
+  return refusalOf('INSUFFICIENT_BALANCE', `${price}, ${balance}`);
 }
 
 /** Refuses unless another run has opened the purchase. A caller who has an answer finds a FAILED purchase. */
@@ -139,7 +139,7 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
   const item = row.package_code === null ? undefined : toPackage(row as Parameters<typeof toPackage>[0]);
   if (row.status !== null) return { item, opened: openedAs(row.status, row.failure) };
   if (row.refused_reason !== null && row.refused_at !== null) {
-    const refusal = { reason: asFailureReason(row.refused_reason), detail: row.refused_detail ?? '' };
+    const refusal = refusalOf(asFailureReason(row.refused_reason), row.refused_detail ?? '');
     return { item, opened: { stage: 'failed', refusal }, refusedAt: row.refused_at };
   }
   if (!item || item.withdrawn)
