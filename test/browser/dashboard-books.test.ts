@@ -46,7 +46,7 @@ describe('reconciliation', () => {
       .getByRole('table', { name: 'Differences' })
       .getByRole('row')
       .filter({ hasText: 'stranger-1' });
-    await row.getByText('Missing in ledger').waitFor();
+    await row.getByText('Received at the gateway, not booked').waitFor();
     expect((await row.locator('.amount').first().innerText()).replaceAll('\u00a0', ' ')).toBe('NGN 5,000.00');
 
     await row.getByRole('button', { name: 'Close' }).click();
