@@ -1,5 +1,12 @@
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { KEEP_NOTICES_MS, shouldDisable, noticeText, noticeWaitMs } from '../../src/webhooks/rules.ts';
+import {
+  KEEP_NOTICES_MS,
+  WARN_AFTER_MS,
+  WARN_AGAIN_AFTER_MS,
+  shouldDisable,
+  noticeText,
+  noticeWaitMs,
+} from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box.ts';
 import {
   forgetNotices,
@@ -15,6 +22,7 @@ import {
   forgetSecrets,
   listSealed,
   reseal,
+  warnOfFailing,
 } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
@@ -87,7 +95,9 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
   }
   // The sweep finds what is not handed over now.
   await webhooks.sweeper.handOver(pending.ids);
-  return `${disabled} endpoints disabled`;
+  const ago = (ms: number): Date => new Date(at.getTime() - ms);
+  const told = { since: ago(WARN_AFTER_MS), toldBefore: ago(WARN_AGAIN_AFTER_MS), at };
+  return `${disabled} endpoints disabled, ${await warnOfFailing(db, told)} owners warned`;
 }
 
 async function deleteOldMessages({ db, clock }: ActivityDeps): Promise<number> {

@@ -144,25 +144,71 @@ const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUT
 /** Sent or not; as long as messages to endpoints. */
 export const KEEP_NOTICES_MS = 30 * 24 * 60 * MINUTE_MS;
 
+/** The owner is told after this long without a success, once for each outage and at most once a day. */
+export const WARN_AFTER_MS = 60 * MINUTE_MS;
+export const WARN_AGAIN_AFTER_MS = 24 * 60 * MINUTE_MS;
+
 export function noticeWaitMs(attempts: number): number {
   return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
 }
 
+interface EndpointFacts {
+  readonly endpointId: string;
+  readonly host: string;
+}
+
 /** An e-mail to an account's owner. Its facts hold nothing that may be secret: of a URL only its host. */
-export interface Notice {
-  readonly kind: 'endpoint-disabled';
-  readonly facts: {
-    readonly endpointId: string;
-    readonly host: string;
-    readonly reason: Exclude<DisabledReason, 'BY_OWNER'>;
-    /** The first failure since the last success; null: it had not failed before. */
-    readonly failingSince: string | null;
-    readonly disabledAt: string;
+export type Notice =
+  | {
+      readonly kind: 'endpoint-disabled';
+      readonly facts: EndpointFacts & {
+        readonly reason: Exclude<DisabledReason, 'BY_OWNER'>;
+        /** The first failure since the last success; null: it had not failed before. */
+        readonly failingSince: string | null;
+        readonly disabledAt: string;
+      };
+    }
+  | { readonly kind: 'endpoint-failing'; readonly facts: EndpointFacts & { readonly failingSince: string } };
+
+export const noticeText = (notice: Notice, environment: Environment): { subject: string; text: string } =>
+  notice.kind === 'endpoint-failing'
+    ? failingText(notice.facts, environment)
+    : disabledText(notice.facts, environment);
+
+function failingText(
+  { endpointId, host, failingSince }: Extract<Notice, { kind: 'endpoint-failing' }>['facts'],
+  environment: Environment,
+) {
+  return {
+    subject: `Webhook endpoint fails: ${host} (${environment})`,
+    text: `${[
+      'One of your endpoints has taken no webhook for an hour or more.',
+      '',
+      `Endpoint:    ${endpointId}`,
+      `Host:        ${host}`,
+      `Environment: ${environment}`,
+      `Failing:     since ${failingSince}`,
+      '',
+      'We go on sending. After five days without a success we disable it.',
+      '',
+      `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`,
+      'Once your receiver works again, we retry what is pending. Ask for the rest with your API key:',
+      '',
+      `POST /api/webhooks/endpoints/${endpointId}/recover with {"from": "${failingSince}"}, at most 14 days back`,
+    ].join('\n')}\n`,
   };
 }
 
-export function noticeText({ facts }: Notice, environment: Environment): { subject: string; text: string } {
-  const { endpointId, host, reason, failingSince, disabledAt } = facts;
+function disabledText(
+  {
+    endpointId,
+    host,
+    reason,
+    failingSince,
+    disabledAt,
+  }: Extract<Notice, { kind: 'endpoint-disabled' }>['facts'],
+  environment: Environment,
+) {
   const path = `/api/webhooks/endpoints/${endpointId}`;
   const why =
     reason === 'GONE'

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import { signedUp, USER_PASSWORD, type User } from '../support/people/dashboard.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
+import { until } from '../support/time/until.ts';
 import type { Stack } from '../support/world/stack.ts';
 import { DESK, overflow, PHONE, widest } from './browser.ts';
 
@@ -61,9 +62,11 @@ export async function payIn(browser: Browser, owner: User, amount: number): Prom
   const page = await browser.newPage();
   await page.goto(body.paymentUrl);
   await page.getByRole('button', { name: 'Pay' }).click();
-  await expect
-    .poll(async () => (await owner.ask('GET', '/api/wallet/balance')).body.data.balance)
-    .toBe(amount);
+  await until(
+    () => owner.ask('GET', '/api/wallet/balance'),
+    ({ body: { data } }) => data.balance === amount,
+    { what: 'the money in the wallet' },
+  );
   await page.close();
   return body.transactionId;
 }

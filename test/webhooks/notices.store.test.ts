@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities, createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
-import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
+import { FAILING_LIMIT_MS, WARN_AFTER_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/accounts/port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import {
@@ -42,7 +42,7 @@ beforeEach(() => books.owner.deleteFrom('notices').execute());
 const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').execute();
+const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').orderBy('kind').execute();
 const gone = (endpoint: Endpoint, pending = newPendingMessages()) =>
   disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, pending);
 
@@ -249,20 +249,42 @@ describe('the sweep', () => {
     const quiet = await failing(FAILING_LIMIT_MS, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
     const watcher = await newEndpoint(books.world, quiet.accountId, { events: ['endpoint.disabled'] });
     const early = await failing(FAILING_LIMIT_MS - 1, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
-    expect(await sweep()).toBe('1 endpoints disabled');
+    expect(await sweep()).toBe('1 endpoints disabled, 1 owners warned');
     expect([await stateOf(quiet), await stateOf(early)]).toEqual(['FAILING', 'enabled']);
     expect(await notices()).toMatchObject([
       {
         account_id: quiet.accountId,
+        kind: 'endpoint-disabled',
         facts: { reason: 'FAILING', failingSince: ago(FAILING_LIMIT_MS).toISOString() },
       },
+      { account_id: early.accountId, kind: 'endpoint-failing' },
     ]);
     expect(disabledEvents).toEqual([{ endpointId: quiet.id, accountId: quiet.accountId, reason: 'FAILING' }]);
     const sent = await messagesAt(books.owner, watcher.id);
     expect(sent.map(({ event }) => event)).toEqual(['endpoint.disabled']);
     expect(handedOver).toEqual(sent.map(({ id }) => id));
-    expect(await sweep()).toBe('0 endpoints disabled');
-    expect(await notices()).toHaveLength(1);
+    expect(await sweep()).toBe('0 endpoints disabled, 0 owners warned');
+    expect(await notices()).toHaveLength(2);
+  });
+
+  it('tells the owner of an endpoint that fails for an hour, once for each outage, and at most once a day', async () => {
+    const message = { attempts: 2, endedMsAgo: 0 };
+    const endpoint = await failing(WARN_AFTER_MS, message);
+    await failing(WARN_AFTER_MS - 1, message);
+    expect([await sweep(), await sweep()]).toEqual([
+      '0 endpoints disabled, 1 owners warned',
+      '0 endpoints disabled, 0 owners warned',
+    ]);
+    expect(await notices()).toMatchObject([
+      { account_id: endpoint.accountId, facts: { failingSince: ago(WARN_AFTER_MS).toISOString() } },
+    ]);
+    const told = (hoursAgo: number) =>
+      setEndpoint(books.owner, endpoint.id, { owner_warned_at: ago(hoursAgo * WARN_AFTER_MS) });
+    await told(23);
+    expect(await sweep()).toContain('0 owners warned');
+    await told(24);
+    expect(await sweep()).toContain('1 owners warned');
+    expect(await stateOf(endpoint)).toBe('enabled');
   });
 
   it('leaves an endpoint with only a short or an earlier failure, or with a message that waits', async () => {
@@ -274,7 +296,7 @@ describe('the sweep', () => {
     // Its own attempts decide: it may answer again.
     const waiting = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: DAY_MS });
     await newMessage(books.world, waiting, now);
-    expect(await sweep()).toBe('0 endpoints disabled');
+    expect(await sweep()).toContain('0 endpoints disabled');
     const states = await Promise.all([hiccup, reopened, before, waiting, off].map(stateOf));
     expect(states).toEqual([...Array<string>(4).fill('enabled'), 'BY_OWNER']);
   });

@@ -152,7 +152,7 @@ it('only the beginning of each signature is stored', () => {
 });
 
 describe('endpoint-disabled', () => {
-  const failing: Notice['facts'] = {
+  const failing: Extract<Notice, { kind: 'endpoint-disabled' }>['facts'] = {
     endpointId: 'ep-1',
     host: 'm.example',
     reason: 'FAILING',
@@ -201,6 +201,18 @@ GET /api/webhooks/messages?endpointId=ep-1 lists what was sent there, with every
     const { text } = noticeText({ kind: 'endpoint-disabled', facts }, 'live');
     expect(text).toContain('Every message to it has failed since 2026-11-21T09:00:00.000Z.');
   });
+});
+
+it('endpoint-failing says since when, what happens next, and how to get what was missed', () => {
+  const facts = { endpointId: 'ep-1', host: 'm.example', failingSince: '2026-11-21T09:00:00.000Z' };
+  const { subject, text } = noticeText({ kind: 'endpoint-failing', facts }, 'live');
+  expect(subject).toBe('Webhook endpoint fails: m.example (live)');
+  for (const said of [
+    'Failing:     since 2026-11-21T09:00:00.000Z',
+    'After five days without a success we disable it.',
+    'POST /api/webhooks/endpoints/ep-1/recover with {"from": "2026-11-21T09:00:00.000Z"}',
+  ])
+    expect(text).toContain(said);
 });
 
 const OWNER = 'test:acc-1';

@@ -23,6 +23,7 @@ const endpoints = ({ role }: World) => sql`
     disabled_reason text check (disabled_reason in ('BY_OWNER', 'GONE', 'FAILING')),
     disabled_at timestamptz,
     failing_since timestamptz,
+    owner_warned_at timestamptz,
     secret_sealed bytea not null,
     previous_secret_sealed bytea,
     previous_until timestamptz,

@@ -189,6 +189,41 @@ export async function disableEndpoint(
   });
 }
 
+/** Tells the owner of each endpoint that still fails, in the transaction that remembers it. How many. */
+export async function warnOfFailing(
+  db: WorldDb,
+  { since, toldBefore, at }: { readonly since: Date; readonly toldBefore: Date; readonly at: Date },
+): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const failing = await trx
+      .updateTable('webhook_endpoints')
+      .set({ owner_warned_at: at })
+      .where('enabled', '=', true)
+      .where('deleted_at', 'is', null)
+      .where('failing_since', '<=', since)
+      .where((all) =>
+        all.or([
+          all('owner_warned_at', 'is', null),
+          all.and([
+            all('owner_warned_at', '<', all.ref('failing_since')),
+            all('owner_warned_at', '<=', toldBefore),
+          ]),
+        ]),
+      )
+      .returning(['id', 'account_id', 'url', 'failing_since'])
+      .execute();
+    for (const { id, account_id, url, failing_since } of failing) {
+      const facts = {
+        endpointId: id,
+        host: URL.parse(url)?.host ?? '',
+        failingSince: (failing_since ?? since).toISOString(),
+      };
+      await writeNotice(trx, account_id, { kind: 'endpoint-failing', facts }, at);
+    }
+    return failing.length;
+  });
+}
+
 interface Disabled {
   readonly url: string;
   readonly failing_since: Date | null;

@@ -12,6 +12,7 @@ export interface WebhookEndpointsTable {
   disabled_at: Date | null;
   /** The first failure since the last success. */
   failing_since: Date | null;
+  owner_warned_at: Date | null;
   secret_sealed: Buffer;
   /** The secret before; signs beside the current one until `previous_until`. */
   previous_secret_sealed: Buffer | null;
