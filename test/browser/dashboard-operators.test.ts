@@ -317,4 +317,27 @@ describe('people', () => {
     await rowOf(other).getByText('Has a one-time password').waitFor();
     await rowOf(other).getByRole('cell', { name: 'Operations', exact: true }).waitFor();
   });
+
+  it('who are administrators are disabled by two, and their page shows who asked', async () => {
+    const [first, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
+    const person = await signedIn(stack, 'ADMIN');
+    const disable = async (shown: Page): Promise<void> => {
+      const row = shown.getByRole('row').filter({ hasText: person.email });
+      await row.getByRole('button', { name: /^Disable/ }).click();
+      await shown
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Disable/ })
+        .click();
+    };
+    const page = await openAs(first, '/people');
+    await disable(page);
+    await page.getByText('Another administrator must ask for the same').waitFor();
+    expect((await person.call('GET', '/ops/me')).status).toBe(200);
+    const other = await openAs(second, '/people');
+    await other.getByText(`${first.email} asked to disable this person`).waitFor();
+    await disable(other);
+    const row = other.getByRole('row').filter({ hasText: person.email });
+    await row.getByText('Disabled', { exact: true }).waitFor();
+    expect((await person.call('GET', '/ops/me')).status).toBe(401);
+  });
 });

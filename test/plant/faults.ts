@@ -1,4 +1,5 @@
-// Single-line faults in code about money that Stryker does not reach: workflows, activities, stores, vendors.
+// Single-line faults in code about money and access that Stryker does not reach: workflows, activities,
+// stores, vendors, sign-in, files of the dashboard.
 // Each must be seen by a test that names the behaviour. Keep the list with the code:
 // test/repository/faults.test.ts says which fault no longer fits.
 
@@ -35,6 +36,11 @@ const EVENT_AND_CHECK = 'test/sequences/18-event-and-check.store.test.ts';
 const PURCHASES = 'test/purchases/purchases.store.test.ts';
 const SUPPLIER_CLIENT = 'test/vendors/esim-access-answers.contract.test.ts';
 const SUPPLIER_TRANSPORT = 'test/vendors/esim-access-transport.contract.test.ts';
+const REMOVALS = 'test/accounts/admin-removal.http.test.ts';
+const AGREED_PRICES = 'test/catalogue/agreed-prices.http.test.ts';
+const MAILS = 'test/accounts/mails-to.store.test.ts';
+const BATCHES = 'test/purchases/batches.http.test.ts';
+const CSV_ROWS = 'test/dashboard/csv-rows.unit.test.ts';
 const STATEMENT = 'test/vendors/paystack-statement.contract.test.ts';
 
 export const FAULTS: readonly Fault[] = [
@@ -444,6 +450,142 @@ export const FAULTS: readonly Fault[] = [
     'a reversal includes what went back by older refunds': [
       '(known < charge.amount ? await refundedOf(context, charge.id) : known)',
       'known',
+    ],
+  }),
+  ...faultsIn('src/accounts/operators/removals.ts', REMOVALS, {
+    'one administrator alone removes another': ["  return 'waits';", "  return 'go';"],
+    'one administrator removes another by asking twice': [
+      '(await areTwoPeople(trx, asked.asked_by, by, now))',
+      'true',
+    ],
+    'a request to reset an administrator is taken for one to disable': [
+      'asked?.change === change && ',
+      'asked && ',
+    ],
+    'one administrator remains': ['admins.length - 1 < FEWEST_ADMINS', 'admins.length - 1 < 1'],
+    'one person signs a whole company out': ['if (made < MAX_REMOVALS_A_DAY) return;', 'return;'],
+  }),
+  ...faultsIn('src/catalogue/price-effect.ts', AGREED_PRICES, {
+    'one person sells below cost': ["if (isBelowCost && !limits.allowsBelowCost) return 'below-cost';", ''],
+    'one person moves prices far from those agreed': [
+      "return isBelowCost || isFar ? 'waits' : 'set';",
+      "return isBelowCost ? 'waits' : 'set';",
+    ],
+  }),
+  ...faultsIn('src/catalogue/price-settings.ts', AGREED_PRICES, {
+    'a person confirms the prices that they proposed': [
+      "if (!(await areTwoPeople(db, proposer, by, now))) return 'not-independent';",
+      '',
+    ],
+    'prices are confirmed although others apply since': [
+      "if (before.id !== beforeId) return 'changed-meanwhile';",
+      '',
+    ],
+    'confirmed prices are not judged once more': [
+      "if (judgePrices(judged, deps.priceLimits) === 'below-cost') return 'below-cost';",
+      '',
+    ],
+  }),
+  ...faultsIn('src/catalogue/rates.ts', AGREED_PRICES, {
+    'a rate is judged without the markups': [
+      `        judgePrices(
+          await effectOnAgreed({ ...deps, db }, { rate: { currency, micros } }),
+          deps.priceLimits,
+        ) === 'set');`,
+      '        true);',
+    ],
+  }),
+  ...faultsIn('src/catalogue/store/catalogue.ts', AGREED_PRICES, {
+    'a price of the supplier that jumps is sold at once': [
+      'return last !== undefined && isJump(last, cost);',
+      'return false;',
+    ],
+  }),
+  ...faultsIn('src/reconciliation/supplier-rules.ts', 'test/reconciliation/supplier-rules.unit.test.ts', {
+    'the first reading of the supplier’s balance is taken for right': [
+      'NOTHING_PAID_IN: AgreedSum = { fromUsdE4: 0n, toUsdE4: 0n }',
+      'NOTHING_PAID_IN: AgreedSum = { fromUsdE4: -(10n ** 18n), toUsdE4: 10n ** 18n }',
+    ],
+    'a balance that differs becomes the agreed one by itself': [
+      '  return { verdict, agreed };',
+      '  return { verdict, agreed: read };',
+    ],
+  }),
+  ...faultsIn('src/accounts/store/mail-turns.ts', MAILS, {
+    'a stopped address gets mail': ["if (rows[0]?.isStopped !== false) return 'stopped';", ''],
+    'mails to a stranger have no limit a day': [
+      '[`strangers ${address.toLowerCase()}`, MAX_STRANGER_MAILS_A_DAY],',
+      '[`strangers ${address.toLowerCase()}`, MAX_INSTALLATION_MAILS_A_DAY],',
+    ],
+    'mails to strangers have no limit for the installation': [
+      "['strangers of the installation', MAX_INSTALLATION_MAILS_A_DAY],",
+      "['strangers of the installation', Number.MAX_SAFE_INTEGER],",
+    ],
+  }),
+  ...faultsIn('activities/jobs/run-jobs.ts', BATCHES, {
+    'sandbox money sends mail to strangers': [
+      "if (environment === 'test' && !(await isMembersAddress(db, accountId, email))) return 'not-a-member';",
+      '',
+    ],
+    'mail to travellers is not limited': [
+      'return admitStrangerMail(db, email, clock.now());',
+      'return undefined;',
+    ],
+  }),
+  ...faultsIn('src/accounts/sender-name.ts', 'test/accounts/sender-name.unit.test.ts', {
+    'a name in mail to strangers holds a link': ['!LINK.test(plain) &&', ''],
+    'a name in mail to strangers is a message': ['plain.length <= MAX_SENDER_CHARACTERS &&', ''],
+    'a name in mail to strangers holds a telephone number': ['digits <= MAX_SENDER_DIGITS &&', ''],
+    'an account takes our name in mail to strangers': ['!letters.includes(ours.toLowerCase())', 'true'],
+    'a name in mail to strangers hides its dots': [".normalize('NFKC')", ''],
+  }),
+  ...faultsIn('src/accounts/users/passwords.ts', 'test/accounts/password-queue.unit.test.ts', {
+    'guesses keep operators and known devices waiting': [
+      'lanes[lane](from, work)',
+      "lanes['usual'](from, work)",
+    ],
+    'an address that guesses keeps its place in the round': ['      waiting.delete(from);\n', ''],
+    'one address fills the queue': ['own.length >= MAX_OF_ADDRESS || ', ''],
+  }),
+  ...faultsIn('src/accounts/users/devices.ts', 'test/accounts/users.e2e.test.ts', {
+    'a stranger locks a user out everywhere': [
+      'isKnown ? `known device at ${addressBucket(clientAddress)}` : addressBucket(clientAddress)',
+      "isKnown ? '' : ''",
+    ],
+    'any cookie is that of a known device': [
+      "return timingSafeEqual(Buffer.from(signature, 'base64url'), sign(secret, user, until));",
+      'return true;',
+    ],
+  }),
+  ...faultsIn('dashboard/src/ui/spreadsheet.ts', CSV_ROWS, {
+    'a file in Windows-1252 has broken letters': [
+      "new TextDecoder('windows-1252')",
+      "new TextDecoder('utf-8')",
+    ],
+    'a file in UTF-16 is not read': ['if (utf16 !== undefined)', 'if (utf16 === null)'],
+    'a workbook is read as text': ['if (ZIP.every((byte, at) => bytes[at] === byte)) return undefined;', ''],
+    'a line that names the separator is a row': [
+      'const rest = text.slice(naming.length);',
+      'const rest = text;',
+    ],
+    'a number that a spreadsheet rounded is taken': [
+      '/^\\d+([.,]\\d+)?E\\+?\\d+$/i.test(text) || /^\\d{15}0{4,}$/.test(text)',
+      'text === undefined',
+    ],
+    'our own apostrophes become part of a reference': ['withoutApostrophes(cell.trim())', 'cell.trim()'],
+  }),
+  ...faultsIn('dashboard/src/merchant/csv-rows.ts', CSV_ROWS, {
+    'headings must be written as we write them': ['plain(name) === plain(heading)', 'name === heading'],
+    'a text in a column without a name is lost': ['if (nameless >= 0)', 'if (nameless > 1_000)'],
+    'a row that was delivered is bought again': [
+      "if (status !== '' && status !== 'FAILED')",
+      "if (status === '-')",
+    ],
+    'a reference is bought twice': ['if (before !== undefined)', 'if (before === -1)'],
+    'a broken letter is bought': ["if (found === 'U+FFFD') return", "if (found === '') return"],
+    'a day that does not exist is a time': [
+      "isRealDay(TIME.exec(text)?.[1] ?? '') && ",
+      'TIME.test(text) && ',
     ],
   }),
 ];

@@ -91,6 +91,30 @@ describe('every document', () => {
   });
 });
 
+describe('the lists of OWASP in SECURITY.md', () => {
+  const section = textOf('SECURITY.md').split('\n## Measured against public lists\n')[1] ?? '';
+  const rows = section
+    .split('\n')
+    .filter((line) => /^\| (?:API|V)\d/.test(line))
+    .map((line) => line.split(' | ').map((cell) => cell.replaceAll('|', '').trim()));
+
+  it('have a row for each risk and each chapter', () => {
+    const codes = new Set(rows.map(([title = '']) => /^\w+/.exec(title)?.[0]));
+    const wanted = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+    expect([...codes]).toEqual([...wanted('API', 10), ...wanted('V', 14)]);
+  });
+
+  it('name tests that exist, and what is not met', () => {
+    const wrong = rows.filter(([, holds = '', shownBy = '', notMet = '']) => {
+      const files = shownBy.split(', ').map((file) => file.replaceAll('`', ''));
+      const areTests = files.every((file) => /^test\/.+\.test\.ts$/.test(file) && pathExists(file));
+      return holds === '' || notMet === '' || !areTests;
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('docs/decisions', () => {
   const records = projectFiles().filter((file) => /^docs\/decisions\/\d{4}-/.test(file));
 

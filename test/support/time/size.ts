@@ -1,6 +1,7 @@
 // The size of a proof: the size of continuous integration, or the one that promises are stated at (`npm run
 // prove`, which provides `proveSize` in vitest.prove.config.ts). Also chooses seeds: SIMWAY_TEST_SEED repeats
-// a run; and rates: SIMWAY_TEST_PER_SECOND lowers one; and how many seeds: SIMWAY_TEST_SEEDS.
+// a run; and rates: SIMWAY_TEST_PER_SECOND lowers one; and how many seeds: SIMWAY_TEST_SEEDS; and how many
+// generated cases: SIMWAY_TEST_CASES.
 import { randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 
@@ -33,6 +34,11 @@ export function seedOfRun(): number {
 export function seedsOfRun(sizes: { readonly ci: number; readonly prove: number }): number[] {
   const first = seedOfRun();
   return Array.from({ length: numberIn('SIMWAY_TEST_SEEDS') ?? size(sizes) }, (_, nth) => first + nth);
+}
+
+/** How many cases a generated proof takes: as `size`, or as SIMWAY_TEST_CASES says. */
+export function casesOfRun(sizes: { readonly ci: number; readonly prove: number }): number {
+  return numberIn('SIMWAY_TEST_CASES') ?? size(sizes);
 }
 
 function numberIn(variable: string): number | undefined {

@@ -1,0 +1,68 @@
+// Administrators are removed by two, over HTTP: the first request changes nothing, a second administrator
+// makes it, two remain, and one person removes ten a day.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { MAX_REMOVALS_A_DAY } from '../../src/accounts/operators/removals.ts';
+import { startApi } from '../support/http/api.ts';
+import { openOperators, personOf, tokenOf } from '../support/http/operators.ts';
+import { openBooks } from '../support/world/books.ts';
+import { forFile } from '../support/world/for-file.ts';
+
+/** Administrators at work in each test; `NEW` is the one to be removed. */
+const ADMINS = ['ADMIN', 'NEW', 'ASKER'] as const;
+type Admin = (typeof ADMINS)[number];
+
+const books = await forFile(openBooks());
+const ops = openOperators(books);
+const api = await forFile(startApi({ ops }));
+
+beforeEach(async () => {
+  await ops.reset();
+  await books.accounts
+    .updateTable('operators')
+    .set({ role: 'ADMIN', one_time_until: null })
+    .where('user_id', 'in', ADMINS.map(personOf))
+    .execute();
+});
+
+const send = (as: Admin, method: string, target: string, body?: object) =>
+  api.ask(target, { method, headers: { authorization: `Bearer ${tokenOf(as)}` }, ...(body && { body }) });
+const onPerson = (who: Parameters<typeof personOf>[0]) => `/ops/people/${personOf(who)}`;
+const isSignedIn = async (who: Admin) => (await send(who, 'GET', '/ops/me')).status === 200;
+
+describe.each([
+  ['disabled', 'PATCH', '', { disabled: true }],
+  ['demoted', 'PATCH', '', { role: 'SUPPORT' }],
+  ['reset', 'POST', '/reset-password', undefined],
+] as const)('an administrator', (what, method, path, body) => {
+  test(`is ${what} by two who ask for the same, and stays signed in until then`, async () => {
+    const ask = (as: Admin) => send(as, method, `${onPerson('NEW')}${path}`, body);
+    for (const reply of [await ask('ADMIN'), await ask('ADMIN')]) {
+      expect(reply.status).toBe(202);
+      expect(reply.json).toMatchObject({
+        data: { outcome: 'waits', person: { awaitsRemoval: { askedBy: 'admin@operator.example' } } },
+      });
+      expect(await isSignedIn('NEW')).toBe(true);
+    }
+    const made = await ask('ASKER');
+    expect(made.status).toBe(200);
+    expect(made.json).toMatchObject({ data: { outcome: 'done', person: { awaitsRemoval: null } } });
+    expect(await isSignedIn('NEW')).toBe(false);
+  });
+
+  test(`is not ${what} where two would not remain`, async () => {
+    await books.accounts.deleteFrom('operators').where('user_id', '=', personOf('ASKER')).execute();
+    const reply = await send('ADMIN', method, `${onPerson('NEW')}${path}`, body);
+    expect(reply.status).toBe(403);
+    expect(JSON.stringify(reply.json)).toContain('Two administrators at work must remain');
+    expect(await isSignedIn('NEW')).toBe(true);
+  });
+});
+
+test('one administrator removes the access of ten a day; another one goes on', async () => {
+  const reset = (as: Admin) => send(as, 'POST', `${onPerson('OTHER')}/reset-password`);
+  for (let nth = 0; nth < MAX_REMOVALS_A_DAY; nth += 1) expect((await reset('ADMIN')).status).toBe(200);
+  const refused = await reset('ADMIN');
+  expect(refused.status).toBe(429);
+  expect(refused.headers['retry-after']).toBe('3600');
+  expect((await reset('ASKER')).status).toBe(200);
+});
