@@ -14,7 +14,7 @@ import { oneOf, textIn, searchOf, DAYS, amountIn } from '../ui/address.ts';
 
 export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
   HOLD: 'Hold',
-  RELEASE: 'Hold given back',
+  RELEASE: 'Given back',
   FUNDING: 'Funding',
   REFUND: 'Refund',
   CREDIT: 'Credit',

@@ -466,7 +466,7 @@ export const summarisePendingApprovals = (db: WorldDb, now: Date) =>
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
-/** What vendors say now about an action that is previewed; absent: that vendor was not asked, or is silent. */
+/** What vendors say now about a previewed action. Absent: that vendor was not asked, or is silent. */
 export interface VendorAnswers {
   readonly order?: OrderJudgement & { readonly isSettled: boolean };
   readonly disputes?: readonly SeenDisputes[];
@@ -537,7 +537,7 @@ async function tryEffect(
   };
 }
 
-/** Why it may be refused though it fits: what the supplier has of the order is not known before it is done. */
+/** Why it may be refused though it fits: only the action shows what the supplier has of the order. */
 function doubtOf({ evidence }: ActionRequest, order: VendorAnswers['order']): string | undefined {
   if (order?.outcome === 'cancellable') return 'the supplier has the eSIM, and must first cancel it';
   if (order?.outcome === 'withdrawn')

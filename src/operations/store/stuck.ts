@@ -54,7 +54,7 @@ export async function findOpenRows(db: WorldDb, query: StuckQuery): Promise<Stuc
   return rows;
 }
 
-/** Whose these are and since when, by id of a purchase, a funding, a hold or a message. Events are nobody's. */
+/** Whose these are and since when, by id of a purchase, a funding, a hold or a message. */
 export async function findOwners(db: WorldDb, ids: readonly string[]) {
   const { rows } = await sql<{ readonly id: string; readonly account_id: string; readonly opened_at: Date }>`
     select distinct on (id) id, account_id, opened_at from (

@@ -27,7 +27,7 @@ export async function findPurchase(db: WorldDb, transactionId: string): Promise<
   return { purchase, esim };
 }
 
-/** What happened to a purchase, oldest first; without what a newer version wrote that this one has no word for. */
+/** What happened to a purchase, oldest first. Leaves out what only a newer version has a word for. */
 export function findTimeline(
   db: WorldDb,
   transactionId: string,
