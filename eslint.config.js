@@ -82,6 +82,19 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': 'off',
     },
   },
+  {
+    files: ['dashboard/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name=/^replace/][arguments.0.regex.pattern=/^\\[[-_]+\\]$/]',
+          message: 'No text is made from a code: give it a word in ui/words.ts.',
+        },
+      ],
+    },
+  },
   { files: ['docs/examples/**'], rules: { 'no-console': 'off' } },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

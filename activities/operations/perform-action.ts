@@ -10,9 +10,10 @@ import {
   closeAction,
   findBegunAction,
   findOutcome,
+  mayDeliver,
   type ActionOutcomeOnRecord,
 } from '../../src/operations/store/actions.ts';
-import { REFUSAL_MESSAGES, type Ended } from '../../src/operations/rules.ts';
+import type { Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { judgeReplacement } from '../../src/operations/store/replacement.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
@@ -103,10 +104,7 @@ async function takeBack(
     case 'withdrawn':
       return undefined;
     case 'uncertain':
-      return {
-        refusal: 'SUPPLIER_MAY_DELIVER',
-        detail: `${REFUSAL_MESSAGES.SUPPLIER_MAY_DELIVER} (${withdrawal.detail})`,
-      };
+      return { refusal: 'SUPPLIER_MAY_DELIVER', detail: mayDeliver(withdrawal.detail) };
     case 'delivered':
       return { refusal: 'ALREADY_DELIVERED', detail: withdrawal.detail };
   }

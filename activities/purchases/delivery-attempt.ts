@@ -10,6 +10,7 @@ import type { AttentionReason } from '../../src/domain/states.ts';
 import type { EsimSupplier, SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
 import { isPassing } from '../../src/platform/database/errors.ts';
+import { searchOrder } from '../../src/purchases/order-judgement.ts';
 import { failRefused, profileItem, refuseOrder, topUpItem } from '../../src/purchases/store/purchases.ts';
 import {
   beginAttempt,
@@ -33,9 +34,6 @@ import {
   type Ended,
   type Ordered,
 } from './settle.ts';
-
-/** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
-const LISTED_WITHIN_MS = 600_000;
 
 /** `accepted`: by an earlier attempt of this step, so that only its profile is asked for. */
 export async function attemptDelivery(
@@ -333,20 +331,9 @@ export async function findOrder(
   { db, supplier }: { readonly db: ActivityDeps['db']; readonly supplier: Pick<EsimSupplier, 'findOrder'> },
   order: SupplierOrder,
 ): Promise<string | null | undefined> {
-  const firstSentAt = order.firstSentAt ?? order.plannedAt;
-  const until = order.lastSentAt ?? order.now;
-  const held = await supplier.findOrder({
-    transactionId: order.id,
-    from: order.searchedUntil ?? firstSentAt,
-    until,
-  });
-  if (held.outcome !== 'done') return undefined;
-  if (held.value.state === 'found') return held.value.orderNo;
-  const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
-  // The list shows an order under the time it was made, but only once it is allocated.
-  const safelyUntilMs = Math.min(searchedUntil.getTime(), order.now.getTime() - LISTED_WITHIN_MS);
-  if (safelyUntilMs > firstSentAt.getTime()) await recordSearched(db, order, new Date(safelyUntilMs));
-  return held.value.state === 'searching' ? undefined : null;
+  const { orderNo, searchedUntil } = await searchOrder(supplier, order);
+  if (searchedUntil) await recordSearched(db, order, searchedUntil);
+  return orderNo;
 }
 
 /** The vendor's word for "so much in all": other plans count their volume by the day. */

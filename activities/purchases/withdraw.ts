@@ -5,6 +5,7 @@
  */
 import { sleep } from '@temporalio/activity';
 import { createFence } from '../../src/platform/fence.ts';
+import { judgeOrder, type JudgeOptions } from '../../src/purchases/order-judgement.ts';
 import {
   beginCancelling,
   beginWithdrawal,
@@ -31,19 +32,11 @@ const TIMERS_DIFFER_MS = 50;
 
 const uncertain = (detail: string): Withdrawal => ({ outcome: 'uncertain', detail });
 
-interface WithdrawOptions {
-  /**
-   * The operator has the supplier's word that nothing is delivered. Used only where the supplier's API does
-   * not say.
-   */
-  readonly supplierConfirmedUndelivered: boolean;
-}
-
 /** Withdraws the order at the supplier. Repeatable. Only a recorded withdrawal allows a refund. */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
-  options: WithdrawOptions,
+  options: JudgeOptions,
 ): Promise<Withdrawal> {
   const {
     state,
@@ -70,42 +63,26 @@ async function reopen({ db }: ActivityDeps, transactionId: string): Promise<void
   }
 }
 
-/**
- * By our order number where it is known. An order that is not listed may still be allocating, so only the
- * supplier's word to an operator rules it out. An order that is there and cannot be cancelled counts as
- * deliverable in any case.
- */
+/** As the supplier says now; an eSIM that is there is cancelled. */
 async function cancelOrder(
   deps: ActivityDeps,
   order: SupplierOrder,
-  { supplierConfirmedUndelivered }: WithdrawOptions,
+  options: JudgeOptions,
 ): Promise<Withdrawal> {
-  const unlessConfirmed = (detail: string): Withdrawal =>
-    supplierConfirmedUndelivered ? WITHDRAWN : uncertain(detail);
   if (!isOfSupplier(deps, order)) return uncertain(NOT_CONNECTED);
-  if (order.kind === 'TOPUP') {
-    const held = await deps.supplier.findTopUp({ transactionId: order.id, esimTranNo: order.esimTranNo });
-    if (held.outcome !== 'done')
-      return unlessConfirmed('the supplier does not say whether it has the top-up');
-    return held.value.found ? uncertain('the top-up is there, and cannot be taken back') : WITHDRAWN;
+  const judged = await judgeOrder(deps.supplier, order, options, async () => {
+    const orderNo = await findOrder(deps, order);
+    if (orderNo) await recordAccepted(deps.db, order, orderNo);
+    return { orderNo };
+  });
+  switch (judged.outcome) {
+    case 'withdrawn':
+      return WITHDRAWN;
+    case 'uncertain':
+      return uncertain(judged.detail);
+    case 'cancellable':
+      return cancelEsim(deps, order, judged.esimTranNo);
   }
-  const orderNo = order.orderNo ?? (await findOrderNo(deps, order));
-  if (orderNo === undefined) return unlessConfirmed('the supplier does not say whether it has the order');
-  if (orderNo === null)
-    return unlessConfirmed('the supplier lists nothing of it, and may still be allocating it');
-  const answer = await deps.supplier.profile({ orderNo });
-  if (answer.outcome !== 'done')
-    return unlessConfirmed(`the supplier does not say how order ${orderNo} stands`);
-  if (answer.value.state === 'allocating')
-    return unlessConfirmed(`order ${orderNo} is still being allocated`);
-  if (answer.value.profile.status === 'CANCELLED') return WITHDRAWN;
-  return cancelEsim(deps, order, answer.value.profile.esimTranNo);
-}
-
-async function findOrderNo(deps: ActivityDeps, order: SupplierOrder): Promise<string | null | undefined> {
-  const orderNo = await findOrder(deps, order);
-  if (orderNo) await recordAccepted(deps.db, order, orderNo);
-  return orderNo;
 }
 
 /** Only during this withdrawal: a purchase that was opened again may be delivered by now. */

@@ -99,3 +99,85 @@ export function canChangeStatus(from: EsimStatus, to: EsimStatus): boolean {
 
 export const PAYMENT_PURPOSES = ['purchase', 'funding'] as const;
 export type PaymentPurpose = (typeof PAYMENT_PURPOSES)[number];
+
+/** Of money on hold for a purchase. */
+export const HOLD_STATES = ['HELD', 'POSTED', 'VOIDED'] as const;
+
+/** What money that came, or that was taken back, was for an order. */
+const PAYMENT_EVENTS = [
+  'payment-received',
+  'payment-received-over',
+  'payment-received-short',
+  'payment-received-late',
+  'payment-received-again',
+  'payment-received-in-other-currency',
+  'payment-confirmed',
+  'payment-reversed',
+] as const;
+export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
+
+/** What happens to a purchase. */
+export const PURCHASE_EVENTS = [
+  'opened',
+  'wallet-held',
+  'refused',
+  'ordered-at-supplier',
+  'needs-attention',
+  'delivered',
+  'other-package-delivered',
+  'package-replaced',
+  'failed',
+  'hold-released',
+  ...PAYMENT_EVENTS,
+  'payment-vouched-for',
+  'payment-disputed',
+  'transfer-returned-by-the-bank',
+  'refunded',
+  'refund-credited-to-wallet',
+  'refund-blocked',
+  'goodwill-refund',
+  'goodwill-credit',
+  'installed',
+  'profile-deleted',
+  'install-link-revoked',
+] as const;
+export type PurchaseEvent = (typeof PURCHASE_EVENTS)[number];
+
+/** What happens to a funding. */
+export type FundingEvent = (typeof FUNDING_EVENTS)[number];
+const FUNDING_EVENTS = [
+  'opened',
+  'failed',
+  'payment-reversed',
+  'payment-disputed',
+  'wallet-credited',
+  'owed-paid',
+  'dispute-won',
+  'dispute-lost',
+  'dispute-ended',
+] as const;
+
+/** What the timeline of a purchase or of a funding names. */
+export const TRANSACTION_EVENTS = [...new Set([...PURCHASE_EVENTS, ...FUNDING_EVENTS])] as [
+  PurchaseEvent | FundingEvent,
+  ...(PurchaseEvent | FundingEvent)[],
+];
+
+/** What a transfer of the ledger was for. Its column is a text: a person reads OTHER for what is not here. */
+export const LEDGER_OPERATIONS = [
+  'hold',
+  'post',
+  'void',
+  'fund',
+  'payment',
+  ...PAYMENT_EVENTS,
+  'marked-paid',
+  'refund',
+  'refund-credited',
+  'refund-by-hand',
+  'refund-to-source',
+  'credit-wallet',
+  'disputed',
+  'dispute-settled',
+  'reversal-settled',
+] as const;

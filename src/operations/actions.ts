@@ -12,6 +12,7 @@ import { findMarkOf } from '../platform/idempotency/store.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
 import type { ReplayStep } from './batch-repair-rules.ts';
 import type { OperatorEngine, WorkflowStart } from './engine.ts';
+import { askVendors, needsVendor, type PreviewVendors } from './preview-vendors.ts';
 import {
   availableActions,
   situationOf,
@@ -57,6 +58,8 @@ interface OperatorActionDeps {
   readonly timings: PurchaseTimings;
   /** Amounts above which a second person must approve. */
   readonly limits: ApprovalLimits;
+  /** Asked by previews, which change nothing there. Workers preview nothing. */
+  readonly vendors?: PreviewVendors | undefined;
 }
 
 /** Longer actions answer `unknown`; the same command again returns the outcome. */
@@ -64,6 +67,12 @@ const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {
   const { db, clock } = deps;
+  const preview = async (request: ActionRequest, isToAsk: () => boolean = () => true) => {
+    const at = { limits: deps.limits, now: clock.now() };
+    const seen = await previewEffect(db, request, at);
+    if (!deps.vendors || !needsVendor(request, seen) || !isToAsk()) return seen;
+    return previewEffect(db, request, at, await askVendors(db, deps.vendors, request));
+  };
   const decide = async (actionId: string, decision: ApprovalDecision): Promise<ActionOutcome> => {
     const decided = await decideApproval(db, actionId, { ...decision, tryId: newActionId() }, clock.now());
     if (decided.outcome !== 'go') return decided;
@@ -76,16 +85,19 @@ export function createOperatorActions(deps: OperatorActionDeps) {
       return subject && previewOf(subject);
     },
     perform: async (input: ActionInput) => make(deps, await requestFor(db, input)),
-    /** What `make` would do now: the same step, rolled back. Nothing is written. */
-    previewEffect: async (input: ActionInput) =>
-      previewEffect(db, await requestFor(db, input), { limits: deps.limits, now: clock.now() }),
+    /**
+     * What `make` would do now: the same step, rolled back, after the vendors that it would ask. Nothing is
+     * written. `isToAsk`: whether a vendor may be asked for this one.
+     */
+    previewEffect: async (input: ActionInput, isToAsk?: () => boolean) =>
+      preview(await requestFor(db, input), isToAsk),
     /** What `approve` would do now. */
     previewApproval: async (actionId: string): Promise<EffectPreview | undefined> => {
       const waiting = await findApprovable(db, actionId, clock.now());
       if (!waiting) return undefined;
       // Under its own key the answer would be that it waits; as a new request it is judged by the rows.
       const asNew = { ...requestOf(waiting), actionId: newActionId(), actionKey: newActionId() };
-      const seen = await previewEffect(db, asNew, { limits: deps.limits, now: clock.now() });
+      const seen = await preview(asNew);
       return seen.outcome === 'would-do' ? { ...seen, needsSecondPerson: false } : seen;
     },
     /** For the second person. Takes the action. Refuses the person who requested it, and records that. */

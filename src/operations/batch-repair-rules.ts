@@ -18,7 +18,7 @@ export const BATCH_REPAIR_ACTIONS = [
 export type BatchRepairAction = (typeof BATCH_REPAIR_ACTIONS)[number];
 
 /** Which part of the stuck list is meant. */
-export type BatchRepairFilter = Pick<StuckFilter, 'olderThanSeconds' | 'currency'> & {
+export type BatchRepairFilter = Pick<StuckFilter, 'olderThanSeconds' | 'currency' | 'transactionIds'> & {
   readonly class?: StuckClass | undefined;
 };
 

@@ -52,11 +52,18 @@ interface BatchRepairRequest extends Pick<NewBatchRepair, 'action' | 'filter' | 
   readonly repairKey?: string | undefined;
 }
 
-/** What an action would do with one item; `isPossible`: it becomes a row. `isSure`: nobody else decides. */
+/** What an action would do with one item; `isPossible`: it becomes a row. `isSure`: no vendor decides. */
 type PreviewedRow = PlannedRow & { readonly isPossible: boolean; readonly isSure: boolean };
 
 /** Each is a transaction that is rolled back, on connections that other operators use as well. */
 const TRIED_AT_ONCE = 4;
+
+/**
+ * A preview asks vendors about this many items, within this time: operators' checks have an eighth of the
+ * supplier's allowance, and a person waits. The other items say that nobody was asked.
+ */
+const MAX_ASKED = 40;
+const ASK_WITHIN_MS = 15_000;
 
 const toRepair = (action: BatchRepairAction): Requirement => ({
   roles: rolesForRepair(action),
@@ -157,13 +164,9 @@ export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Mo
 
 /** Tries the action out on each item that the filter finds. Says of the others why it is not possible. */
 async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {
-  const { class: stuckClass, olderThanSeconds, currency } = request.filter;
+  const { class: stuckClass, ...filter } = request.filter;
   const classes = stuckClass === undefined ? undefined : [stuckClass];
-  const { items, isCut, temporalAsked } = await findStuck(deps.stuck, {
-    classes,
-    olderThanSeconds,
-    currency,
-  });
+  const { items, isCut, temporalAsked } = await findStuck(deps.stuck, { classes, ...filter });
   // An item may be on the list under several classes.
   const found = [
     ...new Map(items.toReversed().map((item) => [item.transactionId, item])).values(),
@@ -175,8 +178,10 @@ async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairReques
   );
   const rows: PreviewedRow[] = [];
   const left = wanted.entries();
+  const [askUntilMs, toAsk] = [performance.now() + ASK_WITHIN_MS, wanted.slice(0, MAX_ASKED).values()];
+  const isToAsk = () => performance.now() < askUntilMs && toAsk.next().done !== true;
   const tryNext = async (): Promise<void> => {
-    for (const [index, item] of left) rows[index] = await previewRow(deps, request, item, taken);
+    for (const [index, item] of left) rows[index] = await previewRow(deps, request, item, { taken, isToAsk });
   };
   await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
   const totals = totalsOf(rows.filter((row) => row.isPossible).map((row) => row.amount));
@@ -187,7 +192,7 @@ async function previewRow(
   { actions, replayDeps }: BatchRepairDeps,
   { action, by, reason, evidence }: BatchRepairRequest,
   { transactionId, class: stuckClass }: StuckItem,
-  taken: ReadonlyMap<string, string>,
+  { taken, isToAsk }: { readonly taken: ReadonlyMap<string, string>; readonly isToAsk: () => boolean },
 ): Promise<PreviewedRow> {
   const row = { transactionId, class: stuckClass, amount: null, isPossible: false, isSure: false };
   const other = taken.get(transactionId);
@@ -206,7 +211,7 @@ async function previewRow(
           : outcomeOfReplay(replayed).detail || 'no step can be retried',
     };
   }
-  const seen = await actions.previewEffect({ transactionId, action: action, by, reason, evidence });
+  const seen = await actions.previewEffect({ transactionId, action, by, reason, evidence }, isToAsk);
   if (seen.outcome === 'would-do')
     return { ...row, isPossible: true, isSure: seen.isSure, amount: seen.amount, preview: seen.did };
   return { ...row, preview: `${PREVIEWED[seen.outcome]}${detailOf(seen)}` };

@@ -1,5 +1,6 @@
 /** What people who have signed in do with purchases and accounts. Each refusal is a DomainError. */
 import { mayPerform, rolesFor } from '../accounts/operators/action-table.ts';
+import { readAccountNames } from '../accounts/store/find-accounts.ts';
 import type { Session } from '../domain/callers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { pageOf, type PageQuery } from '../domain/page.ts';
@@ -31,6 +32,7 @@ import { requireAsker, requireRole } from './permissions.ts';
 import { dismissEvent, replay } from './replay.ts';
 import { search } from './search.ts';
 import type { StuckFilter } from './stuck-rules.ts';
+import { findOwners } from './store/stuck.ts';
 import { findStuck } from './stuck.ts';
 import { purchaseTimeline } from './timeline.ts';
 
@@ -70,17 +72,38 @@ export const operatorUseCases = {
 
 export type OperatorCases = Bound<typeof operatorUseCases>;
 
+/** One page, each item with its account and its beginning. */
 async function listStuck(
-  { stuck }: OperatorDeps,
-  { page, limit, ...filter }: PageQuery & Omit<StuckFilter, 'transactionId'>,
+  { stuck, accounts }: OperatorDeps,
+  { page, limit, ...filter }: PageQuery & Omit<StuckFilter, 'transactionIds'>,
 ) {
   const { items, ...known } = await findStuck(stuck, filter);
-  return { ...pageOf(items, { page, limit }), ...known };
+  const shown = pageOf(items, { page, limit });
+  const owners = await findOwners(
+    stuck.db,
+    shown.items.map((item) => item.transactionId),
+  );
+  const names = await readAccountNames(
+    accounts,
+    [...owners.values()].map((owner) => owner.account_id),
+  );
+  return {
+    ...shown,
+    ...known,
+    items: shown.items.map((item) => {
+      const { account_id: accountId, opened_at: openedAt = null } = owners.get(item.transactionId) ?? {};
+      const account = accountId === undefined ? null : { accountId, name: names.get(accountId) ?? accountId };
+      return { ...item, account, openedAt };
+    }),
+  };
 }
 
 /** By our id or anything that leads to it. TRANSACTION_NOT_FOUND. */
-async function readTimeline({ stuck, actions }: OperatorDeps, id: string) {
-  return (await purchaseTimeline({ ...stuck, actions }, id)) ?? notFound();
+async function readTimeline({ stuck, actions, accounts }: OperatorDeps, id: string) {
+  const timeline = (await purchaseTimeline({ ...stuck, actions }, id)) ?? notFound();
+  const { accountId } = timeline;
+  const names = await readAccountNames(accounts, accountId === null ? [] : [accountId]);
+  return { ...timeline, accountName: names.get(accountId ?? '') ?? null };
 }
 
 /** TRANSACTION_NOT_FOUND. */

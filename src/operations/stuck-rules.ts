@@ -107,7 +107,7 @@ export interface StuckFilter {
   readonly classes?: readonly StuckClass[] | undefined;
   readonly olderThanSeconds?: number | undefined;
   readonly currency?: string | undefined;
-  readonly transactionId?: string | undefined;
+  readonly transactionIds?: readonly string[] | undefined;
 }
 
 /** One for each transaction and class. */

@@ -136,11 +136,14 @@ function mergeItems(one: StuckItem, other: StuckItem): StuckItem {
   return isSum ? { ...oldest, amountMinor: (oldest.amountMinor ?? 0n) + (newer.amountMinor ?? 0n) } : oldest;
 }
 
-function fits(item: StuckItem, { classes, olderThanSeconds, currency, transactionId }: StuckFilter): boolean {
+function fits(
+  item: StuckItem,
+  { classes, olderThanSeconds, currency, transactionIds }: StuckFilter,
+): boolean {
   return (
     (classes === undefined || classes.includes(item.class)) &&
     (olderThanSeconds === undefined || item.ageSeconds >= olderThanSeconds) &&
     (currency === undefined || item.currency === currency) &&
-    (transactionId === undefined || item.transactionId === transactionId)
+    (transactionIds === undefined || transactionIds.includes(item.transactionId))
   );
 }

@@ -10,9 +10,13 @@ interface TimelineDeps extends StuckDeps {
   readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
+export const TIMELINE_SOURCES = [
+  ...(['purchase', 'payment', 'ledger', 'gateway', 'webhook', 'action', 'workflow'] as const),
+] as const;
+
 interface TimelineLine {
   readonly at: Date;
-  readonly source: 'purchase' | 'payment' | 'ledger' | 'gateway' | 'webhook' | 'action' | 'workflow';
+  readonly source: (typeof TIMELINE_SOURCES)[number];
   readonly what: string;
   readonly detail: string;
 }
@@ -28,7 +32,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string) {
     deps.actions.listFor(transactionId),
     deps.actions.preview(transactionId),
     findWorkflows(deps, transactionId),
-    findStuck(deps, { transactionId }),
+    findStuck(deps, { transactionIds: [transactionId] }),
   ]);
   const { purchase, funding, hold } = rows;
   const row = purchase ?? funding;
@@ -113,7 +117,7 @@ function timelineOf(
       line(
         at,
         'webhook',
-        `attempt ${attempt}`,
+        `Attempt ${attempt}`,
         `${messageId}: ${[outcome, status].join(' ').trim()}, ${ms} ms`,
       ),
     ),
@@ -135,7 +139,7 @@ function workflowLines(state: WorkflowState): TimelineLine[] {
   const { workflowId, type, status, startedAt, closedAt, historyEvents } = state;
   const closed = `${type} ${workflowId}, ${historyEvents} events of history`;
   return [
-    ...line(startedAt, 'workflow', 'started', `${type} ${workflowId}`),
+    ...line(startedAt, 'workflow', 'Started', `${type} ${workflowId}`),
     ...line(closedAt, 'workflow', status.toLowerCase(), closed),
   ];
 }
@@ -143,8 +147,8 @@ function workflowLines(state: WorkflowState): TimelineLine[] {
 function paymentLines(payment: Row<'payments'>): TimelineLine[] {
   const { reference, method, created_at, checked_at, gateway_status } = payment;
   return [
-    ...line(created_at, 'payment', 'asked-for', `${reference}, ${method}`),
-    ...line(checked_at, 'gateway', 'last-check', `${reference}: ${gateway_status ?? 'nothing new'}`),
+    ...line(created_at, 'payment', 'Asked for', `${reference}, ${method}`),
+    ...line(checked_at, 'gateway', 'Last check', `${reference}: ${gateway_status ?? 'nothing new'}`),
   ];
 }
 
@@ -170,8 +174,8 @@ function refundLines(refund: Row<'refunds'>): TimelineLine[] {
   const { refund_key: key, created_at, sent_at, status, gateway_status, currency } = refund;
   const amount = `${currency} ${formatAmount({ amountMinor: refund.amount_minor, currency })}`;
   return [
-    ...line(created_at, 'payment', 'refund-due', `${key}: ${amount}`),
-    ...line(sent_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
+    ...line(created_at, 'payment', 'Refund due', `${key}: ${amount}`),
+    ...line(sent_at, 'gateway', 'Refund asked for', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Where money from a gateway goes when it is less, more, other or late. docs/API.md states it for people. */
+import type { PaymentEvent } from '../domain/states.ts';
 import { divideHalfUp, larger, smaller, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
@@ -58,15 +59,7 @@ export interface BookingDecision {
   /** Ends a purchase that still waits. */
   readonly ends?: FailureReason;
   /** For the public timeline. */
-  readonly what?:
-    | 'payment-received'
-    | 'payment-received-over'
-    | 'payment-received-short'
-    | 'payment-received-late'
-    | 'payment-received-again'
-    | 'payment-received-in-other-currency'
-    | 'payment-confirmed'
-    | 'payment-reversed';
+  readonly what?: PaymentEvent;
 }
 
 export const NO_CHANGE: BookingDecision = {

@@ -65,7 +65,10 @@ export async function fundingView(deps: Pick<PaymentDeps, 'db'>, row: FundingRow
       { at: row.created_at, what: 'opened' },
       ...(row.closed_at
         ? [
-            { at: row.closed_at, what: row.status === 'SUCCESS' ? 'wallet-credited' : 'failed' },
+            {
+              at: row.closed_at,
+              what: row.status === 'SUCCESS' ? ('wallet-credited' as const) : ('failed' as const),
+            },
             ...(await findMoneyAfterwards(deps.db, row)),
           ]
         : []),

@@ -1,4 +1,5 @@
 /** Payments as callers see them. */
+import type { FundingEvent } from '../domain/states.ts';
 import type { PaymentInstructions } from './port.ts';
 import type { Money } from '../domain/money.ts';
 import type { PaymentMethod, PaymentPurpose, PurchaseStatus } from '../domain/states.ts';
@@ -24,7 +25,7 @@ export interface FundingView {
   readonly amount: Money;
   /** Null once we no longer wait for it. */
   readonly payment: PaymentView | null;
-  readonly timeline: readonly { readonly at: Date; readonly what: string }[];
+  readonly timeline: readonly { readonly at: Date; readonly what: FundingEvent }[];
 }
 
 /**

@@ -2,7 +2,7 @@
 import { visibleEsim, withoutInstallData, type EsimView, type InstallData } from '../esims/install-data.ts';
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
 import type { Money } from '../domain/money.ts';
-import type { PackageType, PaymentMethod } from '../domain/states.ts';
+import type { PackageType, PaymentMethod, PurchaseEvent } from '../domain/states.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseRecord, PurchaseRow } from './store/reads.ts';
@@ -35,7 +35,7 @@ export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
   readonly esim: EsimView | undefined;
   /** Gateway only: how to pay. null once money was received or the purchase is closed. */
   readonly payment: PaymentView | null;
-  readonly timeline: readonly { readonly at: Date; readonly what: string }[];
+  readonly timeline: readonly { readonly at: Date; readonly what: PurchaseEvent }[];
 }
 
 /** A purchase as it now stands, from its rows. */

@@ -2,70 +2,108 @@
 import { formatAmount } from '../domain/money.ts';
 import type { Difference, DifferenceKind, Facts } from './payment-rules.ts';
 
-/** The same words in docs/RECONCILIATION.md. */
-export const DIFFERENCE_WORDS: Record<DifferenceKind, { readonly title: string; readonly next: string }> = {
+interface DifferenceWords {
+  readonly title: string;
+  /** For docs/RECONCILIATION.md, whose table is written from these. */
+  readonly meaning: string;
+  readonly next: string;
+}
+
+/** Of every kind, for pages, the command line and docs/RECONCILIATION.md. */
+export const DIFFERENCE_WORDS: Record<DifferenceKind, DifferenceWords> = {
   'missing-in-ledger': {
     title: 'Received at the gateway, not booked',
+    meaning: 'the gateway received money under a reference, and nothing is booked for it',
     next: 'Our reference: check the gateway for it. An unknown reference: find out who else uses the gateway account.',
   },
   'missing-at-gateway': {
     title: 'Booked as received, not at the gateway',
+    meaning: 'booked as received, but the gateway does not hold it when asked',
     next: 'Ask the gateway, giving its reference. The package may already be delivered.',
   },
   'amount-differs': {
     title: 'Another amount at the gateway',
+    meaning: 'the booked amount is not the gateway’s',
     next: 'Check the gateway for it. If the difference stays, ask the gateway.',
   },
   'currency-differs': {
     title: 'Another currency at the gateway',
+    meaning: 'the booked currency is not the gateway’s',
     next: 'Check the gateway for it. If the difference stays, ask the gateway.',
   },
   'double-at-gateway': {
     title: 'Received twice at the gateway',
+    meaning: 'the gateway received it twice, or a multiple of what is booked',
     next: 'Check the gateway for it: the extra money is credited to the wallet.',
   },
   'status-differs': {
     title: 'Taken back on one side only',
+    meaning: 'taken back at the gateway but not in our books, or the reverse',
     next: 'Check the gateway for it: it becomes a reversal.',
   },
   'refund-missing-in-ledger': {
     title: 'Sent back by the gateway, not booked',
+    meaning: 'the gateway sent money back that is not booked as sent: by hand, or twice',
     next: 'If it was sent by hand, recover it from the recipient, then close the difference with the reason.',
   },
   'refund-missing-at-gateway': {
     title: 'Booked as sent back, not sent by the gateway',
+    meaning: 'booked as sent back, but the gateway has not sent it',
     next: 'Ask the gateway: the buyer is waiting.',
   },
-  'refund-differs': { title: 'Refunded with another amount or currency', next: 'Ask the gateway.' },
-  'dispute-missing-in-ledger': { title: 'Dispute that we do not have', next: 'Check the gateway for it.' },
-  'dispute-missing-at-gateway': { title: 'Dispute that the gateway does not list', next: 'Ask the gateway.' },
+  'refund-differs': {
+    title: 'Refunded with another amount or currency',
+    meaning: 'sent back with another amount or in another currency',
+    next: 'Ask the gateway.',
+  },
+  'dispute-missing-in-ledger': {
+    title: 'Dispute that we do not have',
+    meaning: 'the gateway has a dispute of our payment that we do not have',
+    next: 'Check the gateway for it.',
+  },
+  'dispute-missing-at-gateway': {
+    title: 'Dispute that the gateway does not list',
+    meaning: 'we have a dispute that the gateway does not list',
+    next: 'Ask the gateway.',
+  },
   'dispute-differs': {
     title: 'Dispute with another result',
+    meaning: 'we settled it with another result than the gateway, or it is open on one side only',
     next: 'Settle it as the gateway did. If a person overrode the gateway, ask the gateway.',
   },
   'fee-differs': {
     title: 'Fee of no agreed tariff',
+    meaning: 'the fee matches none of the agreed tariffs',
     next: 'Ask the gateway, or update the setting of its fees.',
   },
   'supplier-order-unknown': {
     title: 'Order at the supplier that is not ours',
+    meaning: 'charged for an order whose id is not ours',
     next: 'Find out who ordered it. Cancel it while it is unused.',
   },
   'supplier-order-unbooked': {
     title: 'Charged by the supplier for a failed purchase',
+    meaning: 'charged for a purchase that ended as FAILED: the buyer was refunded, but we still pay the cost',
     next: 'Cancel it at the supplier while it is unused.',
   },
   'supplier-order-missing': {
     title: 'Delivered, but not listed by the supplier',
+    meaning: 'delivered in our books, but the supplier does not list it',
     next: 'Ask the supplier. Check whether the eSIM works.',
   },
   'supplier-order-double': {
     title: 'Charged twice by the supplier',
+    meaning: 'charged twice for one purchase',
     next: 'Cancel the order that the buyer does not have.',
   },
-  'supplier-cost-differs': { title: 'Another cost at the supplier', next: 'Ask the supplier.' },
+  'supplier-cost-differs': {
+    title: 'Another cost at the supplier',
+    meaning: 'the booked cost is not what the supplier took, or the supplier refunded it',
+    next: 'Ask the supplier.',
+  },
   'supplier-balance-differs': {
     title: 'Balance at the supplier changed without a purchase',
+    meaning: 'the balance changed, but not through a purchase; at the first run: all that was ever paid in',
     next: 'If you paid this amount in, close the difference and say so. Otherwise ask the supplier.',
   },
 };

@@ -291,35 +291,48 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     expect(await stuckIds()).toEqual([]);
   });
 
-  it('that the supplier does not let happen is foreseen, ends as not done, and offers what is left', async () => {
+  it('that the supplier does not let happen is refused by its preview, and offers what is left', async () => {
     const ids = await makeStuck(2);
     const cancel = { ...REPAIR_BODY, action: 'cancel' };
     const { items } = await preview(cancel);
     for (const id of ids)
       expect(items).toContainEqual(
         expect.objectContaining({
-          ...{ transactionId: id, isPossible: true, isSure: false },
-          preview: expect.stringContaining('needs evidence while the supplier may deliver') as string,
+          ...{ transactionId: id, isPossible: false, isSure: false },
+          preview: expect.stringMatching(
+            /^SUPPLIER_MAY_DELIVER: .*evidence.*still being allocated/,
+          ) as string,
         }),
       );
-    const { repairId } = await askFor(cancel);
-    await decide(bayo, repairId, 'approve');
-    expect(await untilEnded(repairId)).toMatchObject({
-      ...{ status: 'COMPLETED', result: 'not-done', counts: { done: 0, refused: 2 } },
-      items: [{ detail: expect.stringContaining('SUPPLIER_MAY_DELIVER') as string }, {}],
-    });
+    const refusedAll = await ada.call('POST', REPAIRS, cancel);
+    expect([refusedAll.status, refusedAll.text]).toEqual([400, expect.stringContaining('nothing matches')]);
+    const one = `/ops/purchases/${ids[0] ?? ''}/actions`;
     const body = { action: 'cancel', reason: 'a test' };
-    const waits = dataOf(await ada.call('POST', `/ops/purchases/${ids[0] ?? ''}/actions`, body));
+    expect(dataOf(await ada.call('POST', `${one}/preview`, body))).toMatchObject({
+      ...{ outcome: 'refused', refusal: 'SUPPLIER_MAY_DELIVER' },
+      what: expect.stringContaining('evidence that it will not makes this possible') as string,
+    });
+    const waits = dataOf(await ada.call('POST', one, body));
     const refused = await bayo.call('POST', `/ops/actions/${String(waits['actionId'])}/approve`, WHY);
     expect(refused.status).toBe(409);
     const { error } = JSON.parse(refused.text) as { error: { refusal: string; fits: string[] } };
     expect(error).toMatchObject({ refusal: 'SUPPLIER_MAY_DELIVER' });
     expect(error.fits).toContain('check-supplier');
     expect(error.fits).not.toContain('cancel');
+    const proven = { ...cancel, evidence: 'mail of the supplier, ticket 4711' };
+    expect((await preview(proven))['items']).toContainEqual(
+      expect.objectContaining({ transactionId: ids[1], isPossible: true, isSure: true }),
+    );
+    const { repairId } = await askFor(proven);
     await stack.clearFaults();
-    const checked = await askFor({ ...REPAIR_BODY, action: 'retry-delivery' });
-    await decide(bayo, checked.repairId, 'approve');
-    expect(await untilEnded(checked.repairId)).toMatchObject({ result: 'done' });
+    const retry = { action: 'retry-delivery', reason: 'the supplier has eSIMs again' };
+    for (const id of ids) await olu.call('POST', `/ops/purchases/${id}/actions`, retry);
+    expect(await stuckIds()).toEqual([]);
+    await decide(bayo, repairId, 'approve');
+    expect(await untilEnded(repairId)).toMatchObject({
+      ...{ status: 'COMPLETED', result: 'not-done', counts: { done: 0, refused: 2 } },
+      items: [{ detail: expect.stringContaining('ALREADY_DELIVERED') as string }, {}],
+    });
   });
 
   it('is not approved for a person who may no longer request it', async () => {

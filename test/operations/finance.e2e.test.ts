@@ -161,9 +161,9 @@ describe('stuck, show, replay', () => {
     const shown = jsonOf(asJson) as { timeline: { source: string; what: string }[]; payments: object[] };
     const lines = shown.timeline.map(({ source, what }) => `${source} ${what}`);
     for (const line of [
-      'workflow started',
+      'workflow Started',
       'purchase opened',
-      'payment asked-for',
+      'payment Asked for',
       'gateway charge.success',
       'ledger payment-received',
       'ledger post',

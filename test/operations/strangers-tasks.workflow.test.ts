@@ -233,7 +233,7 @@ async function stuckAs(transactionId: string): Promise<string[]> {
   const clock = { now: () => new Date(Date.now() + 120_000) };
   const { items } = await findStuck(
     { db: stack.world, workflows, clock, limits: stuckLimits(EARLY_ATTENTION_TIMINGS) },
-    { transactionId },
+    { transactionIds: [transactionId] },
   );
   return items.map((item) => `${item.class}: ${item.reason}`);
 }

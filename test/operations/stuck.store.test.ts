@@ -33,7 +33,7 @@ const list = (filter?: StuckFilter): Promise<StuckList> => findStuck(deps, filte
 
 /** The classes that a transaction is listed under, each with its reason. */
 async function listed(transactionId: string): Promise<string[]> {
-  const { items } = await list({ transactionId });
+  const { items } = await list({ transactionIds: [transactionId] });
   return items.map((item) => `${item.class}: ${item.reason}`);
 }
 
@@ -236,7 +236,7 @@ describe('a closed purchase', () => {
     const stuck = await refunding('STUCK', 1);
     expect(await listed(stuck)).toEqual(['refund-stuck: REFUND_STUCK']);
     await rows.refund(stuck, { status: 'STUCK', amount_minor: 100n, created_at: ago(30) });
-    expect((await list({ transactionId: stuck })).items).toMatchObject([
+    expect((await list({ transactionIds: [stuck] })).items).toMatchObject([
       { amountMinor: 368_100n, currency: 'NGN', ageSeconds: 1_800 },
     ]);
   });
@@ -266,7 +266,7 @@ describe('an event of the gateway', () => {
     expect(await listed(id)).toEqual([]);
     await rows.event({ reference: id, received_at: ago(6) });
     await rows.event({ reference: id, received_at: ago(7), about: 'dispute' });
-    expect((await list({ transactionId: id })).items).toMatchObject([
+    expect((await list({ transactionIds: [id] })).items).toMatchObject([
       {
         class: 'inbox-unapplied',
         reason: 'DISPUTE',

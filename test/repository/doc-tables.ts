@@ -37,6 +37,7 @@ import { MAX_SPENDING_DAYS } from '../../src/purchases/figures/statistics.ts';
 import { MAX_COUNTED } from '../../src/purchases/transactions.ts';
 import { MAX_OPEN_QUOTES, QUOTE_LIFE_MS } from '../../src/purchases/terms.ts';
 import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/statistics.ts';
+import { DIFFERENCE_WORDS } from '../../src/reconciliation/difference-words.ts';
 import { EVENTS, fieldsOf, WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
 import { projectFiles, textOf } from './source-files.ts';
@@ -68,6 +69,13 @@ export const TABLES: Readonly<Record<string, () => string>> = {
         code(event),
         `${EVENTS[event].summary}. ${EVENTS[event].when}`,
         fieldsOf(event).map(code).join(', '),
+      ]),
+    ),
+  differences: () =>
+    table(
+      ['kind', 'title', 'meaning', 'what to do'],
+      Object.entries(DIFFERENCE_WORDS).map(([kind, { title, meaning, next }]) => [
+        ...[code(kind), title, meaning, next],
       ]),
     ),
   'success-shapes': () => table(['success answers', 'body', 'of'], successShapes()),

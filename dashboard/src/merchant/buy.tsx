@@ -9,6 +9,7 @@ import { formatAmount, formatBytes } from '../ui/format.ts';
 import {
   LinkButton,
   Amount,
+  Id,
   QueryView,
   Failed,
   PageHead,
@@ -18,7 +19,8 @@ import {
   QuerySection,
 } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { METHOD_CHOICES, PAYMENT_METHODS, type PaymentMethod } from './filters.ts';
+import { METHOD_CHOICES } from './filters.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../ui/words.ts';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRead } from './place.ts';
 import { esimIn, PayHere, useTransaction } from './purchases.tsx';
@@ -32,10 +34,11 @@ export function BuyPage() {
       <QueryView query={query}>
         {(one) => (
           <>
-            <PageHead title={one.name} about={one.description} />
+            <PageHead title={one.name} about={one.description === one.name ? undefined : one.description} />
             <Section title="Package">
               <Facts
                 of={{
+                  Code: <Id>{packageCode}</Id>,
                   Price: <Amount of={one.price} currency={one.currencyCode} />,
                   Data: formatBytes(one.volume),
                   'Valid for': `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`,

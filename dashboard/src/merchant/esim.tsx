@@ -208,13 +208,23 @@ function Usage({ esim }: { readonly esim: Esim }) {
   );
 }
 
+/** The API speaks to the traveller: what it tells them to ask for, the merchant does. */
+const FOR_MERCHANT: Readonly<Partial<Record<ApiSchemas['EsimDiagnosis']['code'], string>>> = {
+  DELIVERY_FAILED: 'The payment is given back. Buy another one for the traveller.',
+  USED_UP: 'Top it up here, or buy a new one.',
+  SUSPENDED: 'Ask us why: the traveller cannot use it until it is resumed.',
+  DELETED: 'Buy a new one for the traveller.',
+  EXPIRED: 'Buy a new one for the traveller.',
+  CANCELLED: 'Buy a new one if the traveller still needs it.',
+};
+
 function Diagnosis({ esimId }: { readonly esimId: string }) {
   const query = useRead('/api/esim/{esimId}/diagnosis', { path: { esimId } });
   return (
     <QuerySection title="Diagnosis" query={query} rows={2}>
       {({ code, summary, nextStep }) => (
         <Alert color={code === 'WORKING' ? 'green' : 'blue'} title={summary}>
-          {nextStep}
+          {FOR_MERCHANT[code] ?? nextStep}
         </Alert>
       )}
     </QuerySection>

@@ -9,11 +9,12 @@ import {
 } from 'simway-client/generated/api-lists.ts';
 import { isFoundIn } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../ui/words.ts';
 import { oneOf, textIn, searchOf, DAYS, amountIn } from '../ui/address.ts';
 
 export const ENTRY_KINDS: Readonly<Record<(typeof listWalletEntriesKind)[number], string>> = {
-  HOLD: 'Hold for a purchase',
-  RELEASE: 'Released',
+  HOLD: 'Hold',
+  RELEASE: 'Given back',
   FUNDING: 'Funding',
   REFUND: 'Refund',
   CREDIT: 'Credit',
@@ -26,14 +27,6 @@ export const TRANSACTION_TYPES: Readonly<Record<(typeof listTransactionsType)[nu
   BASE: 'eSIM',
   TOPUP: 'Top-up',
   FUNDING: 'Funding',
-};
-export type PaymentMethod = ApiSchemas['BuyRequest']['paymentMethod'];
-export const PAYMENT_METHODS: Readonly<Record<PaymentMethod, string>> = {
-  WALLET: 'Wallet',
-  CARD: 'Card',
-  BANK_TRANSFER: 'Bank transfer',
-  MOBILE_MONEY: 'Mobile money',
-  APPLE_PAY: 'Apple Pay',
 };
 export const METHOD_CHOICES = Object.entries(PAYMENT_METHODS) as [PaymentMethod, string][];
 

@@ -4,10 +4,10 @@ import { listTransactionsStatus } from 'simway-client/generated/api-lists.ts';
 import { readApi, type ApiSchemas } from '../api/client.ts';
 import { timesOf, type Search } from '../ui/address.ts';
 import { DayRange, SearchField, ChoiceField } from '../ui/filters.tsx';
-import { plain } from '../ui/format.ts';
 import { Amount, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, type Columns, CursorList } from '../ui/rows.tsx';
-import { PAYMENT_METHODS, TRANSACTION_TYPES, transactionFilters } from './filters.ts';
+import { EVENTS, PAYMENT_METHODS } from '../ui/words.ts';
+import { TRANSACTION_TYPES, transactionFilters } from './filters.ts';
 import { ItemLink } from './item-link.tsx';
 import { usePages, useRead } from './place.ts';
 
@@ -112,7 +112,7 @@ export function PurchasePage() {
             <Section title="Timeline">
               <Timeline bulletSize={14} lineWidth={2}>
                 {found.timeline.map(({ at, what }) => (
-                  <Timeline.Item key={`${at} ${what}`} title={plain(what)}>
+                  <Timeline.Item key={`${at} ${what}`} title={EVENTS[what]}>
                     <Moment at={at} />
                   </Timeline.Item>
                 ))}

@@ -11,16 +11,17 @@ import { ConfirmDialog, ConfirmButton } from '../ui/dialogs.tsx';
 import { QueryView, Failed, Moment, Section, Page, QuerySection, Id, Facts } from '../ui/parts.tsx';
 import { Rows, WholeRows } from '../ui/rows.tsx';
 import { useSending, SendForm } from '../ui/send-form.tsx';
+import { MEMBER_ROLES, PLANS } from '../ui/words.ts';
 import { useMembership, useRead } from './place.ts';
 
 type Role = ApiSchemas['Member']['role'];
 type Member = ApiSchemas['Member'];
 
 const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
-  OWNER: { label: 'Owner', may: 'everything, including the team' },
-  DEVELOPER: { label: 'Developer', may: 'keys, webhooks, purchases' },
-  FINANCE: { label: 'Finance', may: 'the wallet' },
-  SUPPORT: { label: 'Support', may: 'reads, and resends webhooks' },
+  OWNER: { label: MEMBER_ROLES.OWNER, may: 'everything, including the team' },
+  DEVELOPER: { label: MEMBER_ROLES.DEVELOPER, may: 'keys, webhooks, purchases' },
+  FINANCE: { label: MEMBER_ROLES.FINANCE, may: 'the wallet' },
+  SUPPORT: { label: MEMBER_ROLES.SUPPORT, may: 'reads, and resends webhooks' },
 };
 
 /** A role in the list says what it may; the field has no room for that. */
@@ -195,7 +196,7 @@ export function SettingsPage() {
                   Account: <Id>{account.accountId}</Id>,
                   'E-mail': account.email,
                   Currency: account.currency,
-                  Plan: `${account.plan}: ${account.requestsPerMinute.toLocaleString()} requests a minute`,
+                  Plan: `${PLANS[account.plan]}: ${account.requestsPerMinute.toLocaleString()} requests a minute`,
                   Since: <Moment at={account.createdAt} />,
                 }}
               />

@@ -14,14 +14,9 @@ import { DayRange, ChoiceField } from '../ui/filters.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { amount, CursorList } from '../ui/rows.tsx';
+import { HOLDS, type PaymentMethod } from '../ui/words.ts';
 import { readWallet, Balance } from './balance.tsx';
-import {
-  METHOD_CHOICES,
-  type PaymentMethod,
-  ENTRY_KINDS,
-  entryFilters,
-  type EntryFilters,
-} from './filters.ts';
+import { METHOD_CHOICES, ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { useMembership, useRefresh, useReads, useRead, usePages } from './place.ts';
 import { PayHere, useTransaction } from './purchases.tsx';
 import { ItemLink } from './item-link.tsx';
@@ -173,15 +168,13 @@ function LowBalanceForm({ amount, currency }: { readonly amount: number | null; 
   );
 }
 
-const HOLD_STATUSES = { HELD: 'Hold, open', CHARGED: 'Hold, charged', RELEASED: 'Hold, given back' } as const;
-
 /** A CSV answer has at most this many rows; the next one begins after its last. */
 const ROWS_OF_AN_ANSWER = 10_000;
 /** A spreadsheet opens a million rows. */
 const MAX_ANSWERS = 100;
 
 const kindOf = ({ kind, holdStatus }: ApiSchemas['WalletEntry']): string =>
-  holdStatus === null ? ENTRY_KINDS[kind] : HOLD_STATUSES[holdStatus];
+  holdStatus === null ? ENTRY_KINDS[kind] : HOLDS[holdStatus];
 
 const FROM = '/m/$accountId/$environment/wallet';
 

@@ -2,6 +2,7 @@ import { Accordion, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { ATTEMPT_OUTCOMES, wordOf } from '../ui/words.ts';
 import { api, type ApiSchemas } from '../api/client.ts';
 import {
   QueryView,
@@ -108,7 +109,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
 }
 
 const outcomeOf = ({ status, outcome }: Attempt): string =>
-  status === null ? outcome : `HTTP ${String(status)}`;
+  status === null ? wordOf(ATTEMPT_OUTCOMES, outcome) : `HTTP ${String(status)}`;
 
 /** A request or a response: `children` is its first line. */
 function Side({

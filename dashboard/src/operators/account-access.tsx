@@ -1,9 +1,9 @@
 import { Code, Group, List, Stack, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { readOps } from '../api/client.ts';
-import { plain } from '../ui/format.ts';
 import { PageLink, Id, Moment, Section, Status, ShortCode } from '../ui/parts.tsx';
 import { type Columns, WholeRows, CursorList } from '../ui/rows.tsx';
+import { ATTEMPT_OUTCOMES, MEMBER_ROLES, wordOf } from '../ui/words.ts';
 import {
   type AccountEndpoint,
   type AccountKey,
@@ -21,7 +21,7 @@ interface OfAccount {
 const MEMBERS: Columns<AccountMember> = {
   Name: ({ name }) => name,
   'E-mail': ({ email }) => email,
-  Role: ({ role }) => plain(role),
+  Role: ({ role }) => MEMBER_ROLES[role],
   'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
   'Last sign-in': ({ lastSignInAt, lockedUntil }) => (
     <>
@@ -126,13 +126,18 @@ export const Endpoints = ({ accountId }: OfAccount) => (
 /** Without bodies and answers: these are the merchant's. */
 const MESSAGES: Columns<AccountMessage> = {
   Created: ({ createdAt }) => <Moment at={createdAt} />,
-  Event: ({ event }) => event,
+  Message: ({ event, messageId }) => (
+    <>
+      {event}
+      <br />
+      <Id>{messageId}</Id>
+    </>
+  ),
   To: ({ host }) => <Code>{host}</Code>,
   Status: ({ status }) => <Status>{status}</Status>,
   Attempts: (message) => <Attempts of={message} />,
   'Next attempt': ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,
   About: ({ transactionId }) => (transactionId === null ? '–' : <SubjectLink id={transactionId} />),
-  Message: ({ messageId }) => <Id>{messageId}</Id>,
 };
 
 function Attempts({ of: { attempts, latestAttempts } }: { readonly of: AccountMessage }) {
@@ -144,7 +149,7 @@ function Attempts({ of: { attempts, latestAttempts } }: { readonly of: AccountMe
       <List size="sm" listStyleType="none">
         {latestAttempts.map(({ attempt, at, outcome, status }) => (
           <List.Item key={attempt}>
-            {attempt}. {status ?? plain(outcome)}, <Moment at={at} />
+            {attempt}. {status ?? wordOf(ATTEMPT_OUTCOMES, outcome)}, <Moment at={at} />
           </List.Item>
         ))}
       </List>

@@ -5,10 +5,11 @@ import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changeAccountTermsRequestPlan } from 'simway-client/generated/ops-lists.ts';
 import { ops, readOps, dataOf } from '../api/client.ts';
-import { formatAmount, plain } from '../ui/format.ts';
+import { formatAmount } from '../ui/format.ts';
 import { PageLink, QueryView, Id, Moment, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { CursorList, amount, PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
+import { ACCOUNT_TYPES, PLANS } from '../ui/words.ts';
 import { Endpoints, Keys, Members, UndeliveredMessages } from './account-access.tsx';
 import {
   inPath,
@@ -79,8 +80,8 @@ function WhoItIs({ of }: { readonly of: AccountOverview }) {
           Id: <Id>{of.accountId}</Id>,
           'E-mail': of.email,
           Website: of.websiteUrl,
-          Type: plain(of.type),
-          Plan: `${plain(of.plan)}, ${of.requestsPerMinute.toLocaleString()} requests a minute`,
+          Type: ACCOUNT_TYPES[of.type],
+          Plan: `${PLANS[of.plan]}, ${of.requestsPerMinute.toLocaleString()} requests a minute`,
           Members: of.members.toLocaleString(),
           Since: <Moment at={of.createdAt} />,
         }}
@@ -214,7 +215,7 @@ function ChangeDialog({
       {change === 'plan' && (
         <NativeSelect
           label="Plan"
-          data={changeAccountTermsRequestPlan.map((value) => ({ value, label: plain(value) }))}
+          data={changeAccountTermsRequestPlan.map((value) => ({ value, label: PLANS[value] }))}
           {...form.getInputProps('plan')}
         />
       )}
@@ -249,7 +250,7 @@ export function AccountsPage() {
         columns={{
           Account: ({ accountId, name }) => <SubjectLink id={accountId}>{name}</SubjectLink>,
           'E-mail': ({ email }) => <span className="breakable">{email}</span>,
-          Plan: ({ plan }) => plain(plan),
+          Plan: ({ plan }) => PLANS[plan],
           Status: (account) => <AccountState {...account} />,
           Balance: amount('balance'),
           Since: ({ createdAt }) => <Moment at={createdAt} />,

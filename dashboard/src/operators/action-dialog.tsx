@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ops, type OpsSchemas, dataOf, Refusal } from '../api/client.ts';
 import { formatAmount, formatMoment } from '../ui/format.ts';
@@ -59,6 +59,7 @@ export function ActionDialog({
   const { label, does } = ACTIONS[action];
   const { form, sending, first, isKnown } = useAction(action, timeline);
   const [checked, setChecked] = useState<ActionRequest | null>(null);
+  const effect = useEffectOf(timeline.transactionId, checked);
   const back = () => {
     sending.reset();
     setChecked(null);
@@ -89,7 +90,7 @@ export function ActionDialog({
                 : formatAmount(checked.amount, checked.currency)}
             </Text>
           )}
-          <Effect request={checked} transactionId={timeline.transactionId} />
+          <EffectSection query={effect} />
           {first && <WasFirst of={first} />}
           {sending.error && <Failed error={sending.error} />}
           <Group justify="flex-end">
@@ -99,6 +100,7 @@ export function ActionDialog({
             <Button
               color={action === 'cancel' ? 'red' : 'blue'}
               loading={sending.isPending}
+              disabled={effect.data?.outcome === 'refused'}
               onClick={() => sending.mutate(checked)}
               data-autofocus
             >
@@ -296,27 +298,24 @@ function FieldsOf({
   );
 }
 
-function Effect({
-  request,
-  transactionId,
-}: {
-  readonly request: ActionRequest;
-  readonly transactionId: string;
-}) {
+/** What the request would do now; asked for once it is complete. */
+function useEffectOf(transactionId: string, request: ActionRequest | null) {
   const environment = useEnvironment();
-  const effect = useQuery({
+  return useQuery({
     queryKey: ['ops', environment, 'effect', transactionId, request],
-    queryFn: () =>
-      dataOf(
-        ops.POST('/ops/purchases/{transactionId}/actions/preview', {
-          ...inPath(environment, { transactionId }),
-          body: request,
-        }),
-      ),
+    queryFn:
+      request === null
+        ? skipToken
+        : () =>
+            dataOf(
+              ops.POST('/ops/purchases/{transactionId}/actions/preview', {
+                ...inPath(environment, { transactionId }),
+                body: request,
+              }),
+            ),
     staleTime: 0,
     gcTime: 0,
   });
-  return <EffectSection query={effect} />;
 }
 
 function ResultShown({

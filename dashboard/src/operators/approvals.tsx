@@ -201,7 +201,7 @@ function DecisionDialog({
     (result) => {
       notifications.show({
         message: result.outcome === 'done' ? result.did : 'It still awaits approval',
-        color: 'green',
+        color: result.outcome === 'done' ? 'green' : 'yellow',
       });
       onClose();
     },

@@ -2,8 +2,9 @@ import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
-import { formatAmount, plain } from '../ui/format.ts';
+import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
+import { ITEM_RESULTS } from '../ui/words.ts';
 import {
   QueryView,
   Id,
@@ -58,7 +59,12 @@ export function BatchRepairPage() {
   );
 }
 
-function filterWords({ class: kind, olderThanSeconds, currency }: BatchRepairDetails['filter']): string {
+function filterWords({
+  class: kind,
+  olderThanSeconds,
+  currency,
+  transactionIds,
+}: BatchRepairDetails['filter']): string {
   const age = AGES.find(({ value }) => value === String(olderThanSeconds));
   return [
     kind === undefined ? 'All kinds' : STUCK_CLASSES[kind],
@@ -66,6 +72,7 @@ function filterWords({ class: kind, olderThanSeconds, currency }: BatchRepairDet
       ? []
       : [`no progress for ${age?.label ?? `${olderThanSeconds.toLocaleString()} s`}`]),
     ...(currency === undefined ? [] : [currency]),
+    ...(transactionIds === undefined ? [] : [`${String(transactionIds.length)} chosen items`]),
   ].join(', ');
 }
 
@@ -195,6 +202,13 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
 }
 
 const PER_PAGE = 50;
+const RESULT_COLORS: Record<keyof typeof ITEM_RESULTS, string> = {
+  WAITING: 'blue',
+  DONE: 'green',
+  REFUSED: 'red',
+  UNKNOWN: 'yellow',
+  SKIPPED: 'gray',
+};
 
 function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
   const [status, setStatus] = useState('');
@@ -210,7 +224,7 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
           aria-label="Result"
           data={[
             { value: '', label: 'All results' },
-            ...statuses.map((value) => ({ value, label: plain(value) })),
+            ...statuses.map((value) => ({ value, label: ITEM_RESULTS[value] })),
           ]}
           value={status}
           onChange={({ currentTarget: { value } }) => {
@@ -228,7 +242,9 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
           Item: ({ transactionId }) => <SubjectLink id={transactionId} />,
           Kind: (item) => STUCK_CLASSES[item.class],
           Amount: amount('amount'),
-          Result: (item) => <Status>{item.status}</Status>,
+          Result: ({ status: result }) => (
+            <Status color={RESULT_COLORS[result]}>{ITEM_RESULTS[result]}</Status>
+          ),
           'What happened': ({ detail, preview }) => detail ?? preview,
         }}
       />

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Tabs, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -10,7 +10,7 @@ import { QueryView, Empty, Moment, Status, ShortId, Page } from '../ui/parts.tsx
 import { Rows, type Columns, amount } from '../ui/rows.tsx';
 import { useEnvironment, useOps } from './place.ts';
 import { BOOKS, type Book } from './search.ts';
-import { LEDGER_CLASSES, WAITS_FOR } from './words.ts';
+import { currencyName, LEDGER_ACCOUNTS, LEDGER_CLASSES, WAITS_FOR } from './words.ts';
 
 const FROM = '/operators/$environment/books';
 const SHOWN_DAYS = 30;
@@ -106,7 +106,14 @@ function TrialBalance() {
               label="Trial balance"
               rows={lines}
               columns={{
-                Account: ({ account }) => <ShortId>{account}</ShortId>,
+                Account: ({ account, kind, currency }) => (
+                  <>
+                    {`${LEDGER_ACCOUNTS[kind].label}, ${currencyName(currency)}`}
+                    <Text size="xs" c="dimmed">
+                      {account}: {LEDGER_ACCOUNTS[kind].is}
+                    </Text>
+                  </>
+                ),
                 Class: ({ class: kind }) => LEDGER_CLASSES[kind],
                 Accounts: { number: ({ accounts }) => accounts.toLocaleString() },
                 Debit: amount('debit'),
@@ -135,7 +142,13 @@ function Totals<T extends { readonly currency: string }>({
   readonly of: readonly T[];
   readonly columns: Columns<T>;
 }) {
-  return <Rows label="Totals" rows={of} columns={{ 'Total of': ({ currency }) => currency, ...columns }} />;
+  return (
+    <Rows
+      label="Totals"
+      rows={of}
+      columns={{ 'Total of': ({ currency }) => currencyName(currency), ...columns }}
+    />
+  );
 }
 
 type Schemas = OpsSchemas;

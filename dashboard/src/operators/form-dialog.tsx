@@ -1,4 +1,4 @@
-import { Textarea, type TextareaProps, Modal, Stack, Text, Button, Group, List } from '@mantine/core';
+import { Alert, Textarea, type TextareaProps, Modal, Stack, Text, Button, Group, List } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
@@ -92,7 +92,13 @@ export function EffectSection({
     <QuerySection title="Effect" query={query} rows={2}>
       {({ outcome, what, amount, currency, entries, refunds, needsSecondPerson }) => (
         <Stack gap="xs">
-          <Text size="sm">{outcome === 'refused' ? `Would be refused: ${what}` : what}</Text>
+          {outcome === 'refused' ? (
+            <Alert color="red" title="Not possible now">
+              {what}
+            </Alert>
+          ) : (
+            <Text size="sm">{what}</Text>
+          )}
           {amount !== null && (
             <Text size="sm">
               Amount: <Amount of={amount} currency={currency} />

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -33,6 +33,8 @@ interface RepairRequest {
   readonly currency: string;
   readonly maxRows: string;
   readonly evidence: string;
+  /** Rows that were chosen on the stuck list, with commas between them; empty: what the filter finds. */
+  readonly ids: string;
 }
 
 const bodyOf = (request: RepairRequest) => ({
@@ -41,6 +43,7 @@ const bodyOf = (request: RepairRequest) => ({
     class: request.class || undefined,
     olderThanSeconds: Number(request.olderThanSeconds) || undefined,
     currency: request.currency || undefined,
+    transactionIds: request.ids === '' ? undefined : request.ids.split(','),
   },
   maxRows: readNumber(request.maxRows, ROWS).value ?? MAX_ROWS,
   evidence: request.evidence.trim() || undefined,
@@ -64,11 +67,12 @@ export function NewBatchRepairPage() {
       currency: search.currency ?? '',
       maxRows: '100',
       evidence: '',
+      ids: search.ids ?? '',
     },
     validate: {
       maxRows: (typed) => readNumber(typed, ROWS).fault,
-      class: (_value, { class: kind, olderThanSeconds, currency }) =>
-        kind === '' && olderThanSeconds === '0' && currency === ''
+      class: (_value, { class: kind, olderThanSeconds, currency, ids }) =>
+        ids === '' && kind === '' && olderThanSeconds === '0' && currency === ''
           ? 'Choose a kind, an age or a currency'
           : null,
     },
@@ -97,6 +101,19 @@ export function NewBatchRepairPage() {
             data={actions.map((value) => ({ value, label: BATCH_ACTIONS[value].label }))}
             {...form.getInputProps('action')}
           />
+          {form.values.ids !== '' && (
+            <Alert>
+              {`Only the ${String(form.values.ids.split(',').length)} chosen on the stuck list. `}
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                onClick={() => form.setFieldValue('ids', '')}
+              >
+                Use the filter alone
+              </Anchor>
+            </Alert>
+          )}
           <Group align="flex-start">
             <NativeSelect label="Kind" data={CLASS_CHOICES} {...form.getInputProps('class')} />
             <NativeSelect
@@ -162,9 +179,7 @@ function Plan({ request, plan }: { readonly request: RepairRequest; readonly pla
             </Text>
             {unsure > 0 && (
               <Alert color="yellow">
-                {unsure.toLocaleString()} {unsure === 1 ? 'item has' : 'items have'} an order that the
-                supplier may still deliver.{' '}
-                {request.evidence.trim() === '' && 'Without evidence that it will not, they are refused.'}
+                {`${unsure.toLocaleString()} ${unsure === 1 ? 'item is' : 'items are'} not sure: the effect says why.`}
               </Alert>
             )}
             <Rows

@@ -13,6 +13,7 @@ import type { Environment } from '../ui/address.ts';
 import { type HowToRead, useReading, usePaging } from '../ui/use-reading.ts';
 
 export type StuckItem = Schemas['StuckItem'];
+export type ListedStuckItem = Schemas['ListedStuckItem'];
 export type PurchaseTimeline = Schemas['PurchaseTimeline']['data'];
 export type ActionRecord = Schemas['ActionRecord'];
 export type PurchaseActions = Schemas['Actions']['data'];
@@ -38,6 +39,7 @@ export type Found = Schemas['Found'];
 export type Overview = Schemas['Overview']['data'];
 export type WaitsFor = NonNullable<Overview['waiting']>['lines'][number]['waitsFor'];
 export type LedgerClass = Schemas['TrialBalance']['data']['lines'][number]['class'];
+export type LedgerKind = Schemas['TrialBalance']['data']['lines'][number]['kind'];
 export type AccountMember = Schemas['AccountMember'];
 export type AccountKey = Schemas['AccountKey'];
 export type AccountEndpoint = Schemas['AccountEndpoint'];

@@ -2,9 +2,18 @@ import { Alert, Badge, Button, Group, MultiSelect, SimpleGrid, Stack, Text, Time
 import { usePrefetchQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { formatAge, formatAmount, plain } from '../ui/format.ts';
+import { formatAge, formatAmount } from '../ui/format.ts';
 import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
 import { amount, RowsSection, type Columns } from '../ui/rows.tsx';
+import {
+  ATTENTION,
+  EVENTS,
+  FAILURES,
+  LEDGER_HOLDS,
+  OPERATIONS,
+  PAYMENT_METHODS,
+  wordOf,
+} from '../ui/words.ts';
 import { ActionsSection } from './actions-section.tsx';
 import {
   operatorQuery,
@@ -81,17 +90,20 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
       <Facts
         of={{
           Status: <Status>{of.status}</Status>,
-          Reason: of.reason === null ? null : plain(of.reason),
+          Reason: of.reason === null ? null : FAILURES[of.reason],
           'Needs attention': of.attention && (
             <>
-              {plain(of.attention.reason)}, since <Moment at={of.attention.since} />
+              {ATTENTION[of.attention.reason]}, since <Moment at={of.attention.since} />
             </>
           ),
           Amount: <Amount of={of.amount} currency={of.currency} />,
-          'Paid by': of.paymentMethod === null ? null : plain(of.paymentMethod),
+          'Paid by': of.paymentMethod === null ? null : PAYMENT_METHODS[of.paymentMethod],
           Package: of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`,
-          'On hold': of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${plain(of.hold.status)}`,
-          Account: of.accountId !== null && <SubjectLink id={of.accountId} />,
+          'On hold':
+            of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${LEDGER_HOLDS[of.hold.status]}`,
+          Merchant: of.accountId !== null && (
+            <SubjectLink id={of.accountId}>{of.accountName ?? of.accountId}</SubjectLink>
+          ),
           Batch: of.batchId !== null && <WorkflowLink workflowId={of.batchId} />,
         }}
       />
@@ -109,7 +121,7 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
             key={payment.reference}
             of={{
               Reference: <Id>{payment.reference}</Id>,
-              'Payment method': plain(payment.method),
+              'Payment method': PAYMENT_METHODS[payment.method],
               'Amount due': <Amount of={payment.amount} currency={payment.currency} />,
               'Our status': <Status>{payment.status}</Status>,
               Booked: <Amount of={payment.bookedAmount} currency={payment.bookedCurrency} />,
@@ -175,7 +187,7 @@ const side = (amount: number, currency: string) => (amount === 0 ? '' : formatAm
 
 const ENTRIES: Columns<PurchaseTimeline['entries'][number]> = {
   When: ({ at }) => <Moment at={at} />,
-  Operation: ({ operation }) => plain(operation),
+  Operation: ({ operation }) => OPERATIONS[operation],
   Account: ({ account }) => <ShortId>{account}</ShortId>,
   Debit: { number: ({ debit, currency }) => side(debit, currency) },
   Credit: { number: ({ credit, currency }) => side(credit, currency) },
@@ -199,18 +211,28 @@ const WORKFLOWS: Columns<NonNullable<PurchaseTimeline['workflows']>[number]> = {
   Ended: ({ closedAt }) => <Moment at={closedAt} />,
 };
 
-const SOURCES: Readonly<Record<string, { readonly label: string; readonly color: string }>> = {
-  purchase: { label: 'Purchase', color: 'blue' },
-  payment: { label: 'Payment', color: 'teal' },
-  gateway: { label: 'Gateway', color: 'teal' },
-  ledger: { label: 'Ledger', color: 'grape' },
-  supplier: { label: 'Supplier', color: 'orange' },
-  webhook: { label: 'Webhook', color: 'cyan' },
-  action: { label: 'Operator', color: 'red' },
-  workflow: { label: 'Workflow', color: 'gray' },
-};
+type TimelineLine = PurchaseTimeline['timeline'][number];
 
-const lookOf = (source: string) => SOURCES[source] ?? { label: plain(source), color: 'gray' };
+interface Source {
+  readonly label: string;
+  readonly color: string;
+  /** What a line names: a code of ours. Without it, the words of the vendor, of the event or of Temporal. */
+  readonly words: Readonly<Record<string, string>>;
+}
+
+const SOURCES: Record<TimelineLine['source'], Source> = {
+  purchase: { label: 'Purchase', color: 'blue', words: EVENTS },
+  payment: { label: 'Payment', color: 'teal', words: {} },
+  gateway: { label: 'Gateway', color: 'teal', words: {} },
+  ledger: { label: 'Ledger', color: 'grape', words: OPERATIONS },
+  webhook: { label: 'Webhook', color: 'cyan', words: {} },
+  action: {
+    label: 'Operator',
+    color: 'red',
+    words: Object.fromEntries(Object.entries(ACTIONS).map(([action, { label }]) => [action, label])),
+  },
+  workflow: { label: 'Workflow', color: 'gray', words: {} },
+};
 
 function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTimeline }) {
   const [sources, setSources] = useState<string[]>([]);
@@ -241,13 +263,13 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
         {ordered.map(({ at, source, what, detail }, index) => (
           <Timeline.Item
             key={`${at} ${source} ${what} ${String(index)}`}
-            color={lookOf(source).color}
+            color={SOURCES[source].color}
             title={
               <Group gap="xs">
-                <Badge size="sm" variant="light" color={lookOf(source).color} className="status">
-                  {lookOf(source).label}
+                <Badge size="sm" variant="light" color={SOURCES[source].color} className="status">
+                  {SOURCES[source].label}
                 </Badge>
-                <Text component="span">{plain(what)}</Text>
+                <Text component="span">{wordOf(SOURCES[source].words, what)}</Text>
               </Group>
             }
           >

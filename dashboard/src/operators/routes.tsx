@@ -23,6 +23,7 @@ import {
   differenceSearch,
   pageSearch,
   ratesSearch,
+  repairSearch,
   stuckSearch,
 } from './search.ts';
 
@@ -65,7 +66,7 @@ export const operatorRoutes = [
       validateSearch: pageSearch,
     }),
     page('/repairs/new', () => import('./new-batch-repair.tsx'), 'NewBatchRepairPage', {
-      validateSearch: stuckSearch,
+      validateSearch: repairSearch,
     }),
     page('/repairs/$repairId', () => import('./batch-repair.tsx'), 'BatchRepairPage'),
     page('/purchases/$id', () => import('./purchase.tsx'), 'PurchasePage'),

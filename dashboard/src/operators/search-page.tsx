@@ -1,9 +1,9 @@
 import { Alert } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
-import { plain } from '../ui/format.ts';
 import { GoTo } from '../ui/go-to.tsx';
 import { NothingFound, PageLink, type Target, QueryView, Empty, Id, Page } from '../ui/parts.tsx';
 import { Rows } from '../ui/rows.tsx';
+import { FOUND_BY, FOUND_KINDS } from '../ui/words.ts';
 import { type Found, useEnvironment, useOps } from './place.ts';
 import { WorkflowLink, SubjectLink } from './links.tsx';
 
@@ -78,13 +78,13 @@ function List({ items }: { readonly items: readonly Found[] }) {
       label="Found"
       rows={items}
       columns={{
-        Kind: ({ kind }) => plain(kind),
+        Kind: ({ kind }) => FOUND_KINDS[kind],
         What: (item) => <PageLink {...pageOf(item)}>{item.title}</PageLink>,
         // A batch has no page. Its workflow has its id.
         Id: ({ kind, id }) => (kind === 'batch' ? <WorkflowLink workflowId={id} /> : <Id>{id}</Id>),
         Account: ({ account }) =>
           account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
-        'Found by': ({ foundBy }) => plain(foundBy),
+        'Found by': ({ foundBy }) => FOUND_BY[foundBy],
       }}
     />
   );

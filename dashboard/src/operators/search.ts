@@ -24,6 +24,10 @@ const digitsIn = (value: unknown): string | undefined =>
 
 const PAGE = { page: countIn };
 
+/** Ids with commas between them: rows that were chosen on the stuck list. */
+const idsIn = (value: unknown): string | undefined =>
+  /^[\w-]{1,100}(?:,[\w-]{1,100}){0,499}$/.test(textIn(value) ?? '') ? textIn(value) : undefined;
+
 export const stuckSearch = searchOf({
   ...PAGE,
   class: oneOf(listStuckClass),
@@ -31,6 +35,12 @@ export const stuckSearch = searchOf({
   currency: oneOf(listedAccountCurrency),
 });
 export type StuckSearch = ReturnType<typeof stuckSearch>;
+export const repairSearch = searchOf({
+  class: oneOf(listStuckClass),
+  olderThanSeconds: countIn,
+  currency: oneOf(listedAccountCurrency),
+  ids: idsIn,
+});
 
 export const differenceSearch = searchOf({ ...PAGE, id: digitsIn, kind: oneOf(listDifferencesKind) });
 

@@ -1,13 +1,13 @@
-import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
 import { ops } from '../api/client.ts';
 import type { Search } from '../ui/address.ts';
-import { formatAge } from '../ui/format.ts';
+import { formatAge, formatMoment } from '../ui/format.ts';
 import { LinkButton, QueryView, Id, Pages, Page } from '../ui/parts.tsx';
 import { Rows, amount } from '../ui/rows.tsx';
-import { inPath, type StuckItem, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
+import { inPath, type ListedStuckItem, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
 import { ReasonDialog, ReplayDialog, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
 import { AGES, type StuckSearch, stuckSearch } from './search.ts';
@@ -25,20 +25,29 @@ export function StuckPage() {
   const navigate = useNavigate({ from: FROM });
   const stuck = useOps('/ops/stuck', { query: search }, { ...LIVE, keepsOld: true });
   // Not in the row, which goes once the item is repaired: the dialog keeps what was typed, or the result.
-  const [chosen, setChosen] = useState<StuckItem | null>(null);
+  const [chosen, setChosen] = useState<ListedStuckItem | null>(null);
+  const [picked, setPicked] = useState<readonly string[]>([]);
+  const pick = (id: string, isPicked: boolean) =>
+    setPicked((old) => [...old.filter((one) => one !== id), ...(isPicked ? [id] : [])]);
   const RepairDialog = chosen && isUnmatched(chosen) ? IgnoreDialog : ReplayDialog;
   return (
     <Page
       title="Stuck"
       about="Stuck purchases and payments, oldest first."
       extra={
-        <LinkButton
-          variant="light"
-          to="/operators/$environment/repairs/new"
-          search={{ ...search, page: undefined }}
-        >
-          Repair many at once
-        </LinkButton>
+        picked.length === 0 ? (
+          <LinkButton
+            variant="light"
+            to="/operators/$environment/repairs/new"
+            search={{ ...search, page: undefined }}
+          >
+            Repair many at once
+          </LinkButton>
+        ) : (
+          <LinkButton to="/operators/$environment/repairs/new" search={{ ids: picked.join(',') }}>
+            {`Repair ${String(picked.length)} chosen`}
+          </LinkButton>
+        )
       }
     >
       <Filters search={search} />
@@ -57,9 +66,19 @@ export function StuckPage() {
               rows={items}
               keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
               columns={{
+                Choose: ({ transactionId }) => (
+                  <Checkbox
+                    aria-label={`Choose ${transactionId}`}
+                    checked={picked.includes(transactionId)}
+                    onChange={({ currentTarget }) => pick(transactionId, currentTarget.checked)}
+                  />
+                ),
                 Purchase: (item) => <ItemLink item={item} onChoose={setChosen} />,
                 Kind: (item) => STUCK_CLASSES[item.class],
-                Age: { number: (item) => formatAge(item.ageSeconds) },
+                Merchant: ({ account }) =>
+                  account ? <SubjectLink id={account.accountId}>{account.name}</SubjectLink> : '–',
+                Opened: { number: ({ openedAt }) => <Since at={openedAt} /> },
+                Stuck: { number: (item) => formatAge(item.ageSeconds) },
                 Amount: amount('amount'),
                 Next: (item) => <Text size="sm">{nextStep(item.nextAction)}</Text>,
               }}
@@ -73,6 +92,17 @@ export function StuckPage() {
       </QueryView>
       {chosen && <RepairDialog of={chosen.transactionId} onClose={() => setChosen(null)} />}
     </Page>
+  );
+}
+
+/** How long ago, with the time itself behind it. */
+function Since({ at }: { readonly at: string | null }) {
+  if (at === null) return '–';
+  const seconds = Math.max(0, (Date.now() - new Date(at).getTime()) / 1_000);
+  return (
+    <time dateTime={at} title={formatMoment(at)}>
+      {formatAge(seconds)} ago
+    </time>
   );
 }
 
@@ -104,10 +134,10 @@ function Filters({ search }: { readonly search: StuckSearch }) {
   );
 }
 
-type OnChoose = (item: StuckItem) => void;
+type OnChoose = (item: ListedStuckItem) => void;
 
 /** Purchases have a page. Events and messages without a purchase are repaired here. */
-function ItemLink({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {
+function ItemLink({ item, onChoose }: { readonly item: ListedStuckItem; readonly onChoose: OnChoose }) {
   const { transactionId } = item;
   if (transactionId.startsWith('txn-')) return <SubjectLink id={transactionId} />;
   return (
@@ -118,9 +148,10 @@ function ItemLink({ item, onChoose }: { readonly item: StuckItem; readonly onCho
   );
 }
 
-const isUnmatched = ({ class: stuckClass }: StuckItem): boolean => stuckClass === 'inbox-without-purchase';
+const isUnmatched = ({ class: stuckClass }: ListedStuckItem): boolean =>
+  stuckClass === 'inbox-without-purchase';
 
-function LooseItem({ item, onChoose }: { readonly item: StuckItem; readonly onChoose: OnChoose }) {
+function LooseItem({ item, onChoose }: { readonly item: ListedStuckItem; readonly onChoose: OnChoose }) {
   const { may } = useOperator();
   if (!may(isUnmatched(item) ? 'reconcile' : 'replay')) return null;
   return (

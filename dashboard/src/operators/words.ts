@@ -1,4 +1,12 @@
-import type { Action, BatchRepairAction, LedgerClass, Role, StuckClass, WaitsFor } from './place.ts';
+import type {
+  Action,
+  BatchRepairAction,
+  LedgerClass,
+  LedgerKind,
+  Role,
+  StuckClass,
+  WaitsFor,
+} from './place.ts';
 
 export const REPLAY = {
   label: 'Retry',
@@ -152,6 +160,28 @@ export const WAITS_FOR: Record<WaitsFor, string> = {
   'payout-by-gateway': 'Payout by the gateway',
   'gateway-to-confirm': 'Confirmation by the gateway',
 };
+
+/** Accounts of the ledger, each with what its balance is. */
+export const LEDGER_ACCOUNTS: Record<LedgerKind, { readonly label: string; readonly is: string }> = {
+  wallet: { label: 'Wallets', is: 'what merchants can spend' },
+  owed: { label: 'Owed by a merchant', is: 'taken back by a bank after the wallet had spent it' },
+  held: { label: 'On hold', is: 'paid for what is not delivered yet' },
+  suspense: { label: 'Put aside', is: 'refunds that are not sent yet, and disputed money' },
+  'gateway-clearing': { label: 'At the gateway', is: 'received there and not paid out to us yet' },
+  'supplier-prepaid': { label: 'Prepaid at the supplier', is: 'used there since the first order' },
+  funding: { label: 'Funded by hand', is: 'reached us outside the gateway' },
+  evidence: {
+    label: 'Paid on evidence',
+    is: 'marked as paid by a person, until the gateway reports it; refunds sent by hand',
+  },
+  revenue: { label: 'Revenue', is: 'earned by what was delivered' },
+  'supplier-cost': { label: 'Cost of deliveries', is: 'what the supplier took for them' },
+  exchange: { label: 'Currency exchange', is: 'our position in the currency, by the locked rates' },
+};
+
+/** How the supplier counts: its own unit beside the currency. */
+export const currencyName = (code: string): string =>
+  code === 'USD4' ? 'USD at the supplier, to four decimals' : code;
 
 /** Classes of ledger accounts. */
 export const LEDGER_CLASSES: Record<LedgerClass, string> = {

@@ -37,12 +37,6 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `missing-in-ledger` → `Missing in ledger`. For words that only a person reads. */
-export function plain(word: string): string {
-  const text = word.replaceAll(/[-_]/g, ' ').toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** With at most two units: `3 days 4 h`, `12 min`. */
 export function formatAge(seconds: number): string {
   if (seconds < MINUTE) return `${String(Math.trunc(seconds))} s`;

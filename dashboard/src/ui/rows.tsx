@@ -1,11 +1,15 @@
 /** On a narrow screen a list of cards (pages.css). Where its columns need more room, the table scrolls. */
-import { Button, Group, Stack, Table } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, Table } from '@mantine/core';
 import { useMergedRef, useResizeObserver } from '@mantine/hooks';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Amount, Empty, Pages, QueryView, Section, type PageOf } from './parts.tsx';
 
 type Cell<T> = (row: T) => ReactNode;
+
+/** On a phone a row of more columns is two lines, with the rest behind a button (pages.css). */
+const SHORT_COLUMNS = 3;
 
 /** What a table shows of each row, by the titles of its columns. Numbers stand at the right. */
 export type Columns<T> = Readonly<Record<string, Cell<T> | { readonly number: Cell<T> }>>;
@@ -34,6 +38,8 @@ export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
       : { title, cell: column.number, className: 'number' },
   );
   const [frame, isCut] = useIsCut();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const hasMore = shown.length > SHORT_COLUMNS;
   if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (
     <div
@@ -53,15 +59,45 @@ export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody role="rowgroup">
-          {rows.map((row, index) => (
-            <Table.Tr key={keyOf?.(row) ?? index} role="row">
-              {shown.map(({ title, cell, className }) => (
-                <Table.Td key={title} role="cell" data-label={title} className={className}>
-                  <div>{cell(row)}</div>
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
+          {rows.map((row, index) => {
+            const key = keyOf?.(row) ?? String(index);
+            const isOpen = open.has(key);
+            return (
+              <Table.Tr
+                key={key}
+                role="row"
+                data-short={(hasMore && !isOpen) || undefined}
+                data-more={hasMore || undefined}
+              >
+                {shown.map(({ title, cell, className }, at) => (
+                  <Table.Td key={title} role="cell" data-label={title} className={className}>
+                    <div>{cell(row)}</div>
+                    {hasMore && at === 0 && (
+                      <ActionIcon
+                        className="rows-more"
+                        size="sm"
+                        variant="subtle"
+                        color="gray"
+                        aria-expanded={isOpen}
+                        aria-label={isOpen ? 'Show less of this row' : 'Show all of this row'}
+                        onClick={() =>
+                          setOpen(
+                            (old) => new Set(isOpen ? [...old].filter((one) => one !== key) : [...old, key]),
+                          )
+                        }
+                      >
+                        {isOpen ? (
+                          <IconChevronUp size={16} aria-hidden />
+                        ) : (
+                          <IconChevronDown size={16} aria-hidden />
+                        )}
+                      </ActionIcon>
+                    )}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            );
+          })}
         </Table.Tbody>
       </Table>
     </div>

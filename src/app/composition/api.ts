@@ -48,7 +48,11 @@ export function composeApi(context: ProcessContext) {
     passwords,
     worlds: new Map(worlds.map(({ useCases: { environment }, forKeys }) => [environment, forKeys])),
   });
-  const ops = composeOps(context, { ...users.deps, passwords, events });
+  const ops = composeOps(context, { ...users.deps, passwords, events }, (environment) => {
+    const world = worlds.find(({ useCases: { environment: name } }) => name === environment);
+    if (!world) throw new Error(`${environment} is not switched on`);
+    return world.forPreviews;
+  });
   const requestLog = createRequestLog({
     db: accountsDb,
     onError: (error) => events.requestsNotKept({ detail: String(error) }),
@@ -138,6 +142,8 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
     useCases,
     /** For making keys, with an endpoint for their messages. */
     forKeys: { ...webhooks, db },
+    /** What previews of operators ask. */
+    forPreviews: { supplier: ports.supplier.forChecks, gateway: ports.gateway },
     /** Reads the catalogue and starts polling. */
     start: () => catalogue.start(),
     checks: () => [

@@ -1,6 +1,7 @@
-/** What operators need of one environment: its rows, and Temporal; no vendor. */
+/** What operators need of one environment: its rows, Temporal, and its vendors' word for previews. */
 import type { Clock } from '../../domain/clock.ts';
 import { createOperatorActions } from '../../operations/actions.ts';
+import type { PreviewVendors } from '../../operations/preview-vendors.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { keepRequest } from '../../reconciliation/store/reconciliation.ts';
@@ -31,6 +32,7 @@ export function openOpsDeps(
   servers: { readonly databaseUrl: string; readonly temporal: TemporalServer },
   config: WorldConfig,
   events: Events,
+  vendors: PreviewVendors,
 ) {
   const { environment, schema, namespace, timings, approvalLimits, priceLimits } = config;
   const db = openDatabase<WorldDatabase>({
@@ -44,7 +46,9 @@ export function openOpsDeps(
   const temporal = connectClient({ ...servers.temporal, namespace });
   const engines = enginesOn(temporal, db, config, events);
   return {
-    ...createOpsDeps({ environment, db, clock: systemClock, timings, approvalLimits, priceLimits, engines }),
+    ...createOpsDeps({
+      ...{ environment, db, clock: systemClock, timings, approvalLimits, priceLimits, engines, vendors },
+    }),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal.close()]);
     },
@@ -60,16 +64,19 @@ export function createOpsDeps({
   approvalLimits,
   priceLimits,
   engines,
+  vendors,
 }: Pick<WorldConfig, 'environment' | 'timings' | 'approvalLimits' | 'priceLimits'> & {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly engines: ReturnType<typeof enginesOn>;
+  readonly vendors?: PreviewVendors;
 }) {
   const limits = stuckLimits(timings);
   const actions = createOperatorActions({
     ...{ db, clock, timings },
     engine: engines.operator,
     limits: approvalLimits,
+    vendors,
   });
   const stuck = { db, workflows: engines.workflows, clock, limits };
   const replayDeps = {

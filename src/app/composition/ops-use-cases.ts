@@ -4,12 +4,14 @@ import { peopleUseCases, type PeopleDeps } from '../../accounts/operators/people
 import type { OperatorAccessCases, TemporalUi } from '../../accounts/operators/use-cases.ts';
 import { sessionUseCases } from '../../accounts/operators/sessions.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
+import type { Environment } from '../../domain/account.ts';
 import { pricingUseCases } from '../../catalogue/operator-pricing.ts';
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { RateDeps } from '../../catalogue/agreed-prices.ts';
+import type { PreviewVendors } from '../../operations/preview-vendors.ts';
 import { operatorUseCases } from '../../operations/operator-use-cases.ts';
 import { overviewUseCases, reconciliationUseCases } from '../../reconciliation/operator-use-cases.ts';
-import type { Config, Secrets } from '../config/config.ts';
+import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, guardAll } from '../../platform/bind.ts';
@@ -32,10 +34,12 @@ export function composeOps(
     metrics,
   }: { readonly config: Config; readonly secrets: Secrets; readonly metrics?: Metrics },
   deps: UserDeps & PeopleDeps & { readonly events: Events },
+  vendorsOf: (environment: Environment) => PreviewVendors,
 ) {
   const { db: accounts } = deps;
-  const test = openOpsDeps(secrets, config.worlds.test, deps.events);
-  const live = config.worlds.live && openOpsDeps(secrets, config.worlds.live, deps.events);
+  const open = (world: WorldConfig) => openOpsDeps(secrets, world, deps.events, vendorsOf(world.environment));
+  const test = open(config.worlds.test);
+  const live = config.worlds.live && open(config.worlds.live);
   const events = { accessRemoved: metrics?.accessRemoved ?? (() => undefined) };
   const shared = { accounts, configuredRates: config.rates.fixed, events };
   const useCases: OpsUseCases = {

@@ -92,9 +92,6 @@ function toResult(transactionId: string, made: Made): Result & { readonly action
   return { transactionId, outcome, actionId, detail };
 }
 
-/** Before these refusals the gateway is asked again, since its last answer may be old. */
-const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
-
 async function toPreview(
   ops: Ops,
   transactionId: string,
@@ -109,14 +106,7 @@ async function toPreview(
     const detail = outcome === 'done' ? `done before: ${what}` : `awaits approval: ${what}`;
     return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
   }
-  const detail = `${refusal ?? ''}: ${what}`;
-  if (!GATEWAY_IS_ASKED_AGAIN.includes(refusal ?? ''))
-    return { transactionId, outcome, detail, lines: [], preview };
-  const lines = [
-    `By the gateway's last answer it would be refused: ${detail}.`,
-    'The gateway is asked again first.',
-  ];
-  return { transactionId, outcome: 'would-do', detail: 'asks the gateway again', lines, preview };
+  return { transactionId, outcome, detail: `${refusal ?? ''}: ${what}`, lines: [], preview };
 }
 
 /** Nothing where the action's id alone is known. */

@@ -105,7 +105,7 @@ const actionEffectSchema = dataObject('ActionEffect', {
   outcome: z
     .enum(['would-do', 'refused', 'done', 'waits-for-approval'])
     .describe('`done`, `waits-for-approval`: requested before'),
-  what: text('What would be done, or why not'),
+  what: text('What would be done, or why not').min(1),
   refusal: z.enum(ACTION_REFUSALS).nullable(),
   amount: money('Null where no money moves').nullable(),
   currency: currency.nullable(),
@@ -310,8 +310,8 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
     operationId: 'previewAction',
     summary: 'Preview an action',
     description:
-      'The same request as for the action itself. Runs the effect in a transaction and rolls it back. No vendor is asked, so the real ' +
-      'outcome may differ.',
+      'The same request as for the action itself. Asks the vendors as the action would, runs the effect in a transaction and rolls it ' +
+      'back. The supplier cancels nothing for it: where it would have to, `what` says so.',
     async handle({ cases, session, params, body, context }) {
       const request = requestedAction(params.transactionId, body);
       return presentEffect(await cases.previewAction(session, request, context));

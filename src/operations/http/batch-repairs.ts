@@ -45,6 +45,12 @@ const filterFields = {
     example: 3_600,
   }).optional(),
   currency: currencyCode('Only money of this currency'),
+  transactionIds: z
+    .array(textField({ max: MAX_ACTION_KEY_CHARACTERS, description: 'As the stuck list names it' }))
+    .min(1)
+    .max(MAX_JOB_ROWS)
+    .describe('Only these items')
+    .optional(),
 };
 
 const asked = {
@@ -104,7 +110,7 @@ const planSchema = dataObject('BatchRepairPreview', {
     z.object({
       ...rowFields,
       isPossible: yesNo('false: it would not be part of the batch repair'),
-      isSure: yesNo('false: refused if the supplier may still deliver; evidence that it will not helps'),
+      isSure: yesNo('false: the supplier was not asked, or has yet to cancel the eSIM; `preview` says which'),
     }),
   ),
   totals: z.array(total).describe('What would move, for each currency'),
@@ -128,6 +134,7 @@ const batchRepair = {
     class: z.enum(CLASSES).optional(),
     olderThanSeconds: z.number().int().optional(),
     currency: z.string().optional(),
+    transactionIds: z.array(z.string()).optional(),
   }),
   status: z.enum(JOB_STATUSES),
   isStopping: yesNo('What is not begun is skipped'),
@@ -200,7 +207,9 @@ export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
     answer: [200, 'What would be done with each item', planSchema],
     operationId: 'previewBatchRepair',
     summary: 'Try a batch repair out',
-    description: 'Tries the action out on each item that the filter finds. Nothing is changed.',
+    description:
+      'Tries the action out on each item that the filter finds, and asks the vendors as the action would, about at most 40 items. Nothing ' +
+      'is changed.',
     async handle({ cases, session, body, context }) {
       const plan = await cases.previewBatchRepair(session, body, context);
       return { ...plan, items: plan.rows.map((row) => ({ ...row, ...moneyFields(row.amount) })) };

@@ -1,9 +1,18 @@
 /** The stuck list, everything that happened to a purchase or a funding, and finding what an id leads to. */
 import { z } from 'zod';
-import { PAYMENT_PURPOSES } from '../../domain/states.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../domain/refusals.ts';
+import {
+  ATTENTION_REASONS,
+  GATEWAY_METHODS,
+  HOLD_STATES,
+  LEDGER_OPERATIONS,
+  PAYMENT_METHODS,
+  PAYMENT_PURPOSES,
+} from '../../domain/states.ts';
 import { sidesOf } from '../../ledger/chart-of-accounts.ts';
 import {
   type Data,
+  isoTime,
   money,
   text,
   usd,
@@ -21,7 +30,7 @@ import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import { FOUND_KINDS, MAX_FOUND } from '../search.ts';
 import { FOUND_BY } from '../store/search.ts';
-import type { Timeline } from '../timeline.ts';
+import { TIMELINE_SOURCES, type Timeline } from '../timeline.ts';
 import {
   amountOf,
   currency,
@@ -52,30 +61,49 @@ const stuckQuery = z.object({
   currency: currencyCode('Only money of this currency'),
 });
 
+const listedStuckItem = stuckItem
+  .extend({
+    account: z
+      .object({ accountId: z.string(), name: z.string() })
+      .nullable()
+      .describe('Whose it is; null: an event that belongs to no account'),
+    openedAt: isoTime('When the purchase, the funding or the message was made').nullable(),
+  })
+  .meta({ id: 'ListedStuckItem' });
+
 const stuckPageSchema = dataObject('StuckPage', {
-  items: z.array(stuckItem),
+  items: z.array(listedStuckItem),
   pagination: paginationSchema,
   isCut: yesNo('true: the list is truncated'),
   temporalAsked: yesNo('false: Temporal did not answer; `workflow-gone` items are missing'),
 });
 
+const FAILURES = Object.keys(FAILURE_REASONS) as [FailureReason, ...FailureReason[]];
+/** A newer version may have written what this one has no word for. */
+const OTHER = 'OTHER';
+const knownOr =
+  <Member extends string>(list: readonly Member[]) =>
+  (word: string): Member | typeof OTHER =>
+    list.find((member) => member === word) ?? OTHER;
+
 const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
   transactionId: z.string(),
   purpose: z.enum(PAYMENT_PURPOSES).nullable(),
   status: word,
-  reason: word,
+  reason: z.enum([...FAILURES, OTHER]).nullable(),
   accountId: word,
+  accountName: word,
   batchId: word.describe('The batch that it belongs to; also the id of its workflow'),
-  paymentMethod: word,
+  paymentMethod: z.enum(PAYMENT_METHODS).nullable(),
   amount: money('The price, or what a wallet is funded with').nullable(),
   currency: currency.nullable(),
-  attention: z.object({ reason: z.string(), since: time }).nullable(),
+  attention: z.object({ reason: z.enum([...ATTENTION_REASONS, OTHER]), since: time }).nullable(),
   package: z.object({ packageCode: z.string(), name: z.string(), type: z.string() }).nullable(),
-  hold: z.object({ status: z.string(), ...amountOf }).nullable(),
+  hold: z.object({ status: z.enum(HOLD_STATES), ...amountOf }).nullable(),
   payments: z.array(
     z.object({
       reference: z.string(),
-      method: z.string(),
+      method: z.enum(GATEWAY_METHODS),
       status: z.string(),
       gatewayStatus: word,
       gatewayId: word,
@@ -101,7 +129,7 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
     .array(
       z.object({
         at: time,
-        operation: z.string().meta({ example: 'hold' }),
+        operation: z.enum([...LEDGER_OPERATIONS, OTHER]).meta({ example: 'hold' }),
         operationKey: z.string(),
         account: z.string(),
         debit: side('Debit'),
@@ -162,11 +190,20 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
     .describe('null: Temporal did not answer'),
   stuck: z.array(stuckItem),
   fits: z.array(z.string()).describe('Available actions'),
-  timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
+  timeline: z.array(
+    z.object({ at: time, source: z.enum(TIMELINE_SOURCES), what: z.string(), detail: z.string() }),
+  ),
 });
 
-const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema> => ({
+const presentTimeline = (
+  timeline: Timeline & { readonly accountName: string | null },
+): Data<typeof purchaseTimelineSchema> => ({
   ...timeline,
+  reason: timeline.reason === null ? null : knownOr(FAILURES)(timeline.reason),
+  attention: timeline.attention && {
+    ...timeline.attention,
+    reason: knownOr(ATTENTION_REASONS)(timeline.attention.reason),
+  },
   payments: timeline.payments.map((payment) => ({
     ...fromRow(payment),
     amountMinor: payment.charge_minor,
@@ -178,7 +215,7 @@ const presentTimeline = (timeline: Timeline): Data<typeof purchaseTimelineSchema
   entries: timeline.entries.map(({ amount_minor, ...entry }) => ({
     ...fromRow(entry),
     ...sidesOf(amount_minor),
-    operation: entry.kind,
+    operation: knownOr(LEDGER_OPERATIONS)(entry.kind),
   })),
   disputes: timeline.disputes.map(fromRow),
   messages: timeline.messages.map((message) => ({ ...fromRow(message), messageId: message.id })),

@@ -6,9 +6,11 @@ import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { lockPurchase } from '../../payments/store/lock-order.ts';
+import { saveDisputesIn, type SeenDisputes } from '../../payments/store/disputes.ts';
 import { findEmail } from '../../payments/store/payments.ts';
 import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
+import type { OrderJudgement } from '../../purchases/order-judgement.ts';
 import { findUnsent } from '../../purchases/store/purchases.ts';
 import { assumeWithdrawn, countOrders, planNextOrder } from '../../purchases/store/supplier-orders.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -282,7 +284,8 @@ function refusedAs(
 ): Refused {
   const refused = code === 'EVIDENCE_NEEDED' ? undefined : action;
   const fits = subject ? availableActions(subject.facts).filter((one) => one !== refused) : [];
-  return { outcome: 'refused', code, detail, fits };
+  // A refusal without a reason would tell a person nothing.
+  return { outcome: 'refused', code, detail: detail || REFUSAL_MESSAGES[code], fits };
 }
 
 /** Effect and record in one transaction. Idempotent: the first outcome stays. Adds the webhooks it wrote. */
@@ -364,7 +367,7 @@ export function closeAction(
 /** One that waits for a second person, or has not been begun, is not carried out. */
 const isBegun = ({ status }: ActionRow): boolean => status === 'BEGUN' || status === 'APPROVED';
 
-const notAsked = (): Refused => refusedAs('NOT_ASKED', REFUSAL_MESSAGES.NOT_ASKED, undefined);
+const notAsked = (): Refused => refusedAs('NOT_ASKED', '', undefined);
 
 function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain = true): Outcome {
   const { id: actionId, detail } = row;
@@ -463,23 +466,36 @@ export const summarisePendingApprovals = (db: WorldDb, now: Date) =>
 /** The effect; or that it is refused, was done before, or awaits a second person. */
 export type EffectPreview = WouldDo | Outcome;
 
+/** What vendors say now about a previewed action. Absent: that vendor was not asked, or is silent. */
+export interface VendorAnswers {
+  readonly order?: OrderJudgement & { readonly isSettled: boolean };
+  readonly disputes?: readonly SeenDisputes[];
+}
+
 /** Runs the real effect and rolls it back, so that a preview cannot differ from the action. */
 export async function previewEffect(
   db: WorldDb,
   request: ActionRequest,
   at: Judging,
+  answers: VendorAnswers = {},
 ): Promise<EffectPreview> {
   const trx = await db.startTransaction().execute();
   try {
-    return await tryEffect(trx, request, at);
+    return await tryEffect(trx, request, at, answers);
   } finally {
     await trx.rollback().execute();
   }
 }
 
-async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Promise<EffectPreview> {
+async function tryEffect(
+  trx: WorldDb,
+  request: ActionRequest,
+  at: Judging,
+  { order, disputes = [] }: VendorAnswers,
+): Promise<EffectPreview> {
   const { now } = at;
   await forgetAsked(trx, request, now);
+  for (const seen of disputes) await saveDisputesIn(trx, seen);
   const judged = await judgeRequest(trx, request, now);
   if (judged.outcome === 'go')
     return { outcome: 'done', actionId: judged.actionId, did: 'started before', again: true };
@@ -492,10 +508,13 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
     .selectFrom('ledger_transactions')
     .select(({ fn }) => fn.max('id').as('last'))
     .executeTakeFirst();
-  // Before its effect, the action withdraws the order: whether the supplier lets it is not known yet.
-  const isUncertain = actionSpec(action).takesBack && (await assumeWithdrawn(trx, transactionId));
+  // Before its effect, the action withdraws the order.
+  const hasOrder = actionSpec(action).takesBack && (await assumeWithdrawn(trx, transactionId));
   const subject = await findActionSubject(trx, transactionId, true);
   if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
+  if (hasOrder && order?.outcome === 'uncertain')
+    return refusedAs('SUPPLIER_MAY_DELIVER', mayDeliver(order.detail), subject, action);
+  const doubt = hasOrder ? doubtOf(request, order) : undefined;
   const row = await lockAction(trx, actionId);
   if (!row) return notAsked();
   const { isCheck } = actionSpec(action);
@@ -507,8 +526,8 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
   const known = subject.refunds.map((refund) => refund.refund_key);
   return {
     outcome: 'would-do',
-    did: isUncertain ? `${ended.did}; ${ifSupplier(request)}` : ended.did,
-    isSure: !isUncertain,
+    did: doubt === undefined ? ended.did : `${ended.did}; ${doubt}`,
+    isSure: doubt === undefined,
     amount,
     accountId: subject.accountId,
     email: await findEmail(trx, subject.accountId),
@@ -518,11 +537,17 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, at: Judging): Pro
   };
 }
 
-/** An order that may still be delivered: only the supplier knows. It is asked when the action is taken. */
-const ifSupplier = ({ evidence }: ActionRequest): string =>
-  evidence === undefined
-    ? 'needs evidence while the supplier may deliver, and is refused without it'
-    : 'if the supplier has not delivered by then';
+/** Why it may be refused though it fits: only the action shows what the supplier has of the order. */
+function doubtOf({ evidence }: ActionRequest, order: VendorAnswers['order']): string | undefined {
+  if (order?.outcome === 'cancellable') return 'the supplier has the eSIM, and must first cancel it';
+  if (order?.outcome === 'withdrawn')
+    return order.isSettled ? undefined : 'unless what was sent to the supplier still arrives there';
+  const unless = evidence === undefined ? ' and there is no evidence that it will not' : '';
+  return `the supplier was not asked; refused if it may still deliver${unless}`;
+}
+
+/** The refusal where the supplier's word leaves it open. */
+export const mayDeliver = (detail: string): string => `${REFUSAL_MESSAGES.SUPPLIER_MAY_DELIVER} (${detail})`;
 
 /** What was asked for and never begun is previewed like new. The caller rolls this back. */
 async function forgetAsked(trx: WorldDb, request: ActionRequest, now: Date): Promise<void> {

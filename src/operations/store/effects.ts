@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { OperatorAction } from '../../accounts/operators/action-table.ts';
 import type { Money } from '../../domain/money.ts';
+import type { PurchaseEvent } from '../../domain/states.ts';
 import { postHold, placePaidHold } from '../../ledger/store/holds.ts';
 import {
   exchangeEntries,
@@ -217,7 +218,12 @@ async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly Led
   });
 }
 
-async function recordEvent(trx: WorldDb, transactionId: string, what: string, detail: string): Promise<void> {
+async function recordEvent(
+  trx: WorldDb,
+  transactionId: string,
+  what: PurchaseEvent,
+  detail: string,
+): Promise<void> {
   await trx.insertInto('purchase_events').values({ transaction_id: transactionId, what, detail }).execute();
 }
 

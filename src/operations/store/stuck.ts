@@ -54,6 +54,21 @@ export async function findOpenRows(db: WorldDb, query: StuckQuery): Promise<Stuc
   return rows;
 }
 
+/** Whose these are and since when, by id of a purchase, a funding, a hold or a message. */
+export async function findOwners(db: WorldDb, ids: readonly string[]) {
+  const { rows } = await sql<{ readonly id: string; readonly account_id: string; readonly opened_at: Date }>`
+    select distinct on (id) id, account_id, opened_at from (
+      select transaction_id as id, account_id, created_at as opened_at from purchases where transaction_id = any(${[...ids]})
+      union all
+      select transaction_id, account_id, created_at from fundings where transaction_id = any(${[...ids]})
+      union all
+      select id, account_id, created_at from holds where id = any(${[...ids]})
+      union all
+      select id, account_id, created_at from webhook_messages where id = any(${[...ids]})
+    ) found order by id, opened_at`.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** Those of these purchases and fundings that are still open. */
 export async function findStillOpen(db: WorldDb, transactionIds: readonly string[]): Promise<Set<string>> {
   const ids = [...transactionIds];

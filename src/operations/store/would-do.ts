@@ -8,7 +8,7 @@ export interface WouldDo {
   readonly outcome: 'would-do';
   /** In a sentence. */
   readonly did: string;
-  /** false: the supplier has an order that it may still deliver, and is asked when the action is taken. */
+  /** false: it has an order, and its supplier was not asked, or has yet to cancel it. `did` says which. */
   readonly isSure: boolean;
   readonly amount: Money | null;
   /** Whose purchase or funding it is. */

@@ -48,11 +48,24 @@ export async function saveDisputes(
   found: readonly Omit<GatewayDispute, 'openedAt'>[],
   checkNumber: bigint,
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const { payment } = await lockPayment(trx, reference);
-    for (const dispute of found) await saveDispute(trx, payment, dispute, checkNumber);
-    await eventsCheckedBefore(payment, checkNumber, ['dispute']).execute(trx);
-  });
+  await db.transaction().execute((trx) => saveDisputesIn(trx, { reference, found, checkNumber }));
+}
+
+/** The disputes of one payment, as the gateway has them. */
+export interface SeenDisputes {
+  readonly reference: string;
+  readonly found: readonly Omit<GatewayDispute, 'openedAt'>[];
+  readonly checkNumber: bigint;
+}
+
+/** The same in a transaction of the caller's. */
+export async function saveDisputesIn(
+  trx: WorldDb,
+  { reference, found, checkNumber }: SeenDisputes,
+): Promise<void> {
+  const { payment } = await lockPayment(trx, reference);
+  for (const dispute of found) await saveDispute(trx, payment, dispute, checkNumber);
+  await eventsCheckedBefore(payment, checkNumber, ['dispute']).execute(trx);
 }
 
 async function saveDispute(
@@ -163,7 +176,7 @@ export async function bookTaken(trx: WorldDb, dispute: DisputeRow): Promise<void
     entries: withoutZeros(entries),
   });
   if (payment.purpose === 'funding') return;
-  const event = { transaction_id: transactionId, what: 'payment-reversed', detail: reference };
+  const event = { transaction_id: transactionId, what: 'payment-reversed', detail: reference } as const;
   await trx.insertInto('purchase_events').values(event).execute();
 }
 

@@ -2,6 +2,7 @@
  * A payment row is written before the gateway is asked, so every reference that may hold money is known
  * whatever happens to the answer.
  */
+import type { FundingEvent } from '../../domain/states.ts';
 import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
@@ -414,8 +415,8 @@ export function findFunding(db: WorldDb, transactionId: string): Promise<Funding
 export async function findMoneyAfterwards(
   db: WorldDb,
   { transaction_id: transactionId, account_id: accountId }: FundingRow,
-): Promise<{ readonly at: Date; readonly what: string }[]> {
-  const { rows } = await sql<{ at: Date; what: string }>`
+): Promise<readonly { readonly at: Date; readonly what: FundingEvent }[]> {
+  const { rows } = await sql<{ readonly at: Date; readonly what: FundingEvent }>`
     select t.created_at as at, 'owed-paid' as what
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
      where t.transaction_id = ${transactionId} and e.ledger_account_id = ${owedAccount(accountId)} and e.amount_minor > 0

@@ -1,4 +1,5 @@
 /** What many answers share: the envelope, fields with their schemas, and how they are written. */
+import { TRANSACTION_EVENTS } from '../../domain/states.ts';
 import { z } from 'zod';
 import type { Answer } from './errors.ts';
 import { toJson } from './json.ts';
@@ -35,7 +36,7 @@ export const oldestUsage = z.string().meta({
 });
 
 export const timeline = z
-  .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
+  .array(z.object({ at: isoTime('ISO 8601'), what: z.enum(TRANSACTION_EVENTS) }))
   .describe('What happened when');
 
 /** An object that the reference shows under a name of its own. */

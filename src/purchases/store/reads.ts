@@ -1,6 +1,7 @@
 /**
  * Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked.
  */
+import { PURCHASE_EVENTS, type PurchaseEvent } from '../../domain/states.ts';
 import { sql, type Selectable } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
 import type { Vendors } from '../../payments/opened.ts';
@@ -26,12 +27,16 @@ export async function findPurchase(db: WorldDb, transactionId: string): Promise<
   return { purchase, esim };
 }
 
-/** What happened to a purchase, oldest first. */
-export function findTimeline(db: WorldDb, transactionId: string): Promise<{ at: Date; what: string }[]> {
+/** What happened to a purchase, oldest first. Leaves out what only a newer version has a word for. */
+export function findTimeline(
+  db: WorldDb,
+  transactionId: string,
+): Promise<{ at: Date; what: PurchaseEvent }[]> {
   return db
     .selectFrom('purchase_events')
     .select(['at', 'what'])
     .where('transaction_id', '=', transactionId)
+    .where('what', 'in', PURCHASE_EVENTS)
     .orderBy('id')
     .execute();
 }

@@ -1,3 +1,4 @@
+import type { PurchaseEvent } from '../../domain/states.ts';
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus, SupplierOrderState } from '../../domain/states.ts';
@@ -108,7 +109,7 @@ export interface PurchaseEventsTable {
   id: Generated<bigint>;
   transaction_id: string;
   at: Generated<Date>;
-  what: string;
+  what: PurchaseEvent;
   detail: string | null;
 }
 

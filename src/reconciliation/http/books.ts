@@ -1,6 +1,7 @@
 /** The reports for finance, and entries of the ledger. USD4 has four decimals. */
 import { z } from 'zod';
 import { DAY_MS } from '../../domain/clock.ts';
+import { LEDGER_KINDS, type LedgerKind } from '../../ledger/chart-of-accounts.ts';
 import {
   answer,
   count,
@@ -29,11 +30,13 @@ const int = z.number().int();
 const routes = operatorRoutes<ReconciliationCases>('Books');
 const sides = { currency, debit: money('In `currency`'), credit: money('In `currency`') };
 
+const KINDS = LEDGER_KINDS as [LedgerKind, ...LedgerKind[]];
+
 const trialBalanceSchema = dataObject('TrialBalance', {
   lines: z.array(
     z.object({
       account: z.string(),
-      kind: z.string(),
+      kind: z.enum(KINDS),
       class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
       ...sides,
       accounts: count('How many ledger accounts the line sums'),

@@ -124,7 +124,8 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
         ...listed,
         items: listed.items.map((difference) => ({
           ...difference,
-          ...DIFFERENCE_WORDS[difference.kind],
+          title: DIFFERENCE_WORDS[difference.kind].title,
+          next: DIFFERENCE_WORDS[difference.kind].next,
           facts: factsInWords(difference),
           id: String(difference.id),
         })),
