@@ -41,13 +41,18 @@ export async function createCheckedKey(
   if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
   // In the endpoint's transaction: no endpoint stays behind when the key cannot be made.
   return db.transaction().execute(async (trx) => {
-    const webhook = await endpointAt(deps, trx, accountId, webhookUrl);
+    const webhook = await endpointAt(deps, trx, { accountId, createdBy: actor }, webhookUrl);
     return { ...(await createKey(accounts, request, actor)), webhook };
   });
 }
 
-async function endpointAt(deps: CheckedKeyDeps, trx: WorldDb, accountId: string, url: string) {
-  const { row, secret } = prepareEndpoint(deps, accountId, url);
+async function endpointAt(
+  deps: CheckedKeyDeps,
+  trx: WorldDb,
+  whose: { readonly accountId: string; readonly createdBy: string },
+  url: string,
+) {
+  const { row, secret } = prepareEndpoint(deps, whose, url);
   const found = await findOrCreateEndpoint(trx, row);
   if (found === 'created') return { endpointId: row.id, url, secret };
   if (found === 'too-many') throw tooManyEndpoints();

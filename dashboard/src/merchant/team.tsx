@@ -97,7 +97,9 @@ function Remove({ member: { userId, name, email } }: { readonly member: Member }
   const { data } = useCurrentUser();
   const keys = useRead('/account/keys', {});
   const [revokes, setRevokes] = useState(true);
+  const endpoints = useRead('/api/webhooks/endpoints', { query: { limit: 50 } });
   const theirs = keys.data?.items.filter((key) => key.createdBy === email && key.revokedAt === null) ?? [];
+  const called = endpoints.data?.items.filter((endpoint) => endpoint.createdBy === email) ?? [];
   if (data?.user.userId === userId) return 'You';
   return (
     <ConfirmButton
@@ -111,14 +113,19 @@ function Remove({ member: { userId, name, email } }: { readonly member: Member }
         })
       }
     >
-      <Text size="sm">{name} loses access to this account. Webhook endpoints stay.</Text>
+      <Text size="sm">{name} loses access to this account.</Text>
       {theirs.length > 0 && (
         <Text size="sm">
           Keys that {name} made in this environment: {theirs.map(({ key }) => key).join(', ')}
         </Text>
       )}
+      {called.length > 0 && (
+        <Text size="sm" className="breakable">
+          Webhook endpoints that {name} made in this environment: {called.map(({ url }) => url).join(', ')}
+        </Text>
+      )}
       <Checkbox
-        label="Revoke the API keys that they made, in both environments"
+        label="End the API keys and webhook endpoints that they made, in both environments"
         checked={revokes}
         onChange={({ currentTarget }) => setRevokes(currentTarget.checked)}
       />

@@ -218,7 +218,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     query: z.object({
       keepKeys: choiceField(['true', 'false'], {
         description:
-          '`true`: the API keys that the member made go on working. Otherwise they are revoked, in both environments',
+          '`true`: the API keys and webhook endpoints that the member made stay. Otherwise they end, in both environments',
         example: 'true',
       }).optional(),
     }),
@@ -226,8 +226,8 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'At once; the user and their other accounts stay. The last owner cannot be removed. API keys that the member made are revoked too, ' +
-      'unless `keepKeys` is `true`; webhook endpoints stay.',
+      'At once; the user and their other accounts stay. The last owner cannot be removed. API keys and webhook endpoints that the member ' +
+      'made end too, unless `keepKeys` is `true`.',
     handle: ({ cases, member, params, query }) =>
       cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
   }),

@@ -69,6 +69,8 @@ export interface ApiKeysTable {
   website_url: string;
   /** An e-mail address, or a name that was given on the command line. */
   created_by: string;
+  /** The last role of the member who made it. Where they are a member still, the role there counts. */
+  maker_role: Generated<MemberRole | null>;
   expires_at: Date | null;
   revoked_at: Date | null;
   /** Accurate to some minutes (src/accounts/keys/authenticate.ts). */
