@@ -168,6 +168,7 @@ describe('signing in', () => {
         name: 'FINANCE',
         role: 'FINANCE',
         mustChangePassword: false,
+        mustAddSecondFactor: false,
         expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     });

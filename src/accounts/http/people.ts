@@ -7,6 +7,7 @@ import {
   isoTime,
   namedObject,
   text,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { changesBody, choiceField, idParameter, textField } from '../../platform/http/fields.ts';
@@ -79,6 +80,7 @@ const meSchema = dataObject('Me', {
 
 const person = namedObject('Person', {
   ...who,
+  hasSecondFactor: yesNo('The person has set up a second factor'),
   awaitsConfirmation: z
     .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
     .nullable()

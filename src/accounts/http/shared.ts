@@ -103,8 +103,13 @@ export const who = {
   ),
 };
 
+export const mustAddSecondFactor = yesNo(
+  'The role takes a second factor and there is none: until it is set up, everything else is refused with `SECOND_FACTOR_REQUIRED`',
+);
+
 export const signedIn = {
   ...who,
+  mustAddSecondFactor,
   expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
 };
 
@@ -113,8 +118,7 @@ export const sessionSchema = dataObject('NewSession', {
   ...signedIn,
 });
 
-export const presentSession = ({ person: who, mustChangePassword, expiresAt }: Session) => ({
+export const presentSession = ({ person: who, ...session }: Session) => ({
   ...who,
-  mustChangePassword,
-  expiresAt,
+  ...session,
 });

@@ -243,6 +243,7 @@ function toView(row: PersonRow, clock: Clock) {
     name: row.name,
     role: row.role,
     mustChangePassword: row.one_time_until !== null,
+    hasSecondFactor: row.has_second_factor,
     /** Access that another administrator than `askedBy` must confirm before the person can sign in. */
     awaitsConfirmation: askedBy === null || askedAt === null ? null : { askedBy, askedAt },
     /** What one administrator asked for; another one must ask for the same within 24 hours. */

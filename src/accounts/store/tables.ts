@@ -10,6 +10,8 @@ export interface OperatorsTable {
   /** The user's password is a one-time password that expires then. */
   one_time_until: Date | null;
   disabled_at: Date | null;
+  /** A login of the sandbox, whose role would take one. */
+  second_factor_waived: Generated<boolean>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }

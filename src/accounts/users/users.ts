@@ -19,6 +19,7 @@ import {
 } from '../../domain/member-roles.ts';
 import { writeAudit, writeAuditOnce } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
+import { takesSecondFactor } from '../../domain/operator-roles.ts';
 import { insertMailStop } from '../store/mail-turns.ts';
 import * as store from '../store/users.ts';
 import type { InvitationRow } from '../store/users.ts';
@@ -270,7 +271,10 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
 function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
   if (isOverForOperators(person, now)) throw expired();
   const { id: personId, email, name, role, one_time_until: oneTimeUntil } = person;
-  return { person: { personId, email, name, role }, mustChangePassword: oneTimeUntil !== null, expiresAt };
+  const mustAddSecondFactor =
+    takesSecondFactor(role) && !person.has_second_factor && !person.second_factor_waived;
+  const must = { mustChangePassword: oneTimeUntil !== null, mustAddSecondFactor };
+  return { person: { personId, email, name, role }, ...must, expiresAt };
 }
 
 const expired = (): DomainError =>
