@@ -8,6 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
+import { recoverMember } from './operators/recovery.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
 import { noAccount } from './manage-accounts.ts';
 import { findAccountRow, listKeys, revokeKeys, updateAccount } from './store/accounts.ts';
@@ -39,6 +40,7 @@ export const memberUseCases = {
   listMembers: ({ db }: MemberDeps, { account }: Member) => store.memberRows(db, account.id).execute(),
   changeMember,
   removeMember,
+  recoverMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
     (await store.listInvitationRows(db, account.id, clock.now())).map(toInvitation),
   invite,

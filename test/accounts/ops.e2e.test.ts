@@ -140,6 +140,7 @@ describe('the first administrator', () => {
     expect((await auditOf('first@operator.example')).map(({ action }) => action)).toEqual([
       'session.open',
       'user.change-password',
+      ...['session.open', 'user.add-second-factor', 'session.open'],
       'session.refuse',
       'person.create',
       'person.change',

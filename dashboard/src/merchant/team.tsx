@@ -46,7 +46,12 @@ export function TeamPage() {
             columns={{
               Name: ({ name }) => name,
               'E-mail': ({ email }) => email,
-              'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+              'Second factor': (member) => (
+                <>
+                  {member.hasSecondFactor ? 'On' : 'Off'}{' '}
+                  {member.hasSecondFactor && may('members') && <RemoveFactor member={member} />}
+                </>
+              ),
               Since: ({ joinedAt }) => <Moment at={joinedAt} />,
               Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
               ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
@@ -90,6 +95,33 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
         </Text>
       </ConfirmDialog>
     </>
+  );
+}
+
+function RemoveFactor({ member: { userId, name } }: { readonly member: Member }) {
+  const { data } = useCurrentUser();
+  if (data?.user.userId === userId) return null;
+  return (
+    <ConfirmButton
+      label="Remove"
+      buttonProps={{ 'aria-label': `Remove the second factor of ${name}` }}
+      title={`Remove the second factor of ${name}`}
+      confirmLabel="Remove the second factor"
+      act={async () => {
+        const { outcome } = await dataOf(
+          api.POST('/account/members/{userId}/remove-second-factor', { params: { path: { userId } } }),
+        );
+        notifications.show({
+          message:
+            outcome === 'waits' ? 'Another owner must ask for the same.' : 'The second factor is removed.',
+        });
+      }}
+    >
+      <Text size="sm">
+        For a colleague who has lost the app and the recovery codes. Another owner must ask for the same
+        within 24 hours. Then every session of {name} ends, and the password alone signs in.
+      </Text>
+    </ConfirmButton>
   );
 }
 

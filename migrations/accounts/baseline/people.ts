@@ -54,9 +54,10 @@ export const people = () => sql`
   create unique index access_grants_waiting on access_grants (user_id) where second_half is not null;
   create index access_grants_by_email on access_grants (email, given_at);
 
-  -- The first of two requests to reset, disable or demote an administrator.
+  -- The first of two requests: to reset, disable or demote an administrator, or to remove a user's second
+  -- factor.
   create table admin_removals (
-    user_id text primary key references operators (user_id),
+    user_id text primary key references users (id),
     change text not null,
     asked_by text not null check (length(asked_by) between 1 and 254),
     asked_at timestamptz not null

@@ -31,7 +31,15 @@ import {
 import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
-import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
+import {
+  companyNameField,
+  emailField,
+  keyItem,
+  mailSentSchema,
+  maskedKey,
+  memberItem,
+  recoveryOutcome,
+} from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 
@@ -230,6 +238,16 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       'made end too, unless `keepKeys` is `true`.',
     handle: ({ cases, member, params, query }) =>
       cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
+  }),
+  forMember.post(`${MEMBERS}/{userId}/remove-second-factor`, {
+    memberPermission: 'members',
+    answer: [200, 'Whether it is removed', dataObject('MemberRecovery', { outcome: recoveryOutcome })],
+    operationId: 'recoverMember',
+    summary: 'Remove a colleague’s lost second factor',
+    description:
+      'For a member who has lost the app and the recovery codes. Two other owners, members for a day, ask for it within 24 hours; then every ' +
+      'session of the member ends, and the password alone signs in. With fewer owners, or for a member of several accounts, ask us.',
+    handle: ({ cases, member, params }) => cases.recoverMember(member, params.userId),
   }),
   forMember.get(INVITATIONS, {
     memberPermission: 'read',

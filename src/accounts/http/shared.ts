@@ -75,6 +75,10 @@ export const memberItem = namedObject('Member', {
   joinedAt: isoTime('ISO 8601'),
 });
 
+export const recoveryOutcome = z
+  .enum(['done', 'waits'])
+  .describe('`waits`: nothing changed yet, another person must ask for the same within 24 hours');
+
 export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 
 export const keyItem = namedObject('ApiKey', {

@@ -204,7 +204,7 @@ export interface MailsToTable {
   count: number;
 }
 
-/** The first of two requests to reset, disable or demote an administrator. */
+/** The first of two requests: to reset, disable or demote an administrator, or to remove a second factor. */
 export interface AdminRemovalsTable {
   user_id: string;
   change: string;

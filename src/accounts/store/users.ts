@@ -151,15 +151,21 @@ export async function beginUserAnew(trx: AccountsDb, user: NewUser): Promise<str
   const { email, name, passwordHash } = user;
   const { id } = await trx
     .updateTable('users')
-    .set({ name, two_factor_enabled: false })
+    .set({ name })
     .where('email', '=', email)
     .returning('id')
     .executeTakeFirstOrThrow();
   await setFirstPassword(trx, id, passwordHash);
   await setPassword(trx, id, passwordHash);
   await endSessions(trx, id);
-  await trx.deleteFrom('user_second_factors').where('user_id', '=', id).execute();
+  await deleteSecondFactor(trx, id);
   return id;
+}
+
+/** With the recovery codes, which are in its row. */
+export async function deleteSecondFactor(trx: AccountsDb, userId: string): Promise<void> {
+  await trx.deleteFrom('user_second_factors').where('user_id', '=', userId).execute();
+  await trx.updateTable('users').set({ two_factor_enabled: false }).where('id', '=', userId).execute();
 }
 
 /** Ends a lock and all links; the caller ends sessions after it. False: `replaces` is no longer stored. */
@@ -198,7 +204,7 @@ export async function holdSession(trx: AccountsDb, userId: string, token: string
   return (await session.where('user_id', '=', userId).executeTakeFirst()) !== undefined;
 }
 
-const lockUser = (trx: AccountsDb, userId: string) =>
+export const lockUser = (trx: AccountsDb, userId: string) =>
   trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
 
 /** All of a user, or all but the one with this token; and the device logins that the user has approved. */
