@@ -344,7 +344,7 @@ test('every route that works in an environment accepts its name, and requires it
   try {
     for (const ask of SIGNED_IN_ASKS) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
-      const isAboutPeople = /^\/ops\/(me|people|device-logins|openapi)/.test(ask.target);
+      const isAboutPeople = /^\/ops\/(me|people|users|device-logins|openapi)/.test(ask.target);
       expect(route?.queryNames.includes('environment'), ask.route).toBe(!isAboutPeople);
       const reply = await askFor(ask, other);
       expect(reply.status, ask.route).toBe(isAboutPeople ? ask.status : 400);

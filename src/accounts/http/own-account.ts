@@ -95,8 +95,15 @@ const allowedAddress = z
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
-  companyName: companyNameField('The name of the company'),
-  websiteUrl: websiteField,
+  companyName: companyNameField(
+    'The name of the company. Required for a live key; default for a test key: that of the account',
+  ).optional(),
+  websiteUrl: textField({
+    max: MAX_WEBHOOK_URL_CHARACTERS,
+    description:
+      'The website of the company. Required for a live key: a web server must answer there. Not checked for a test key',
+    example: 'https://merchant.example',
+  }).optional(),
   allowedAddresses: z
     .array(allowedAddress, { error: missingOr('must be a list') })
     .min(1, 'must have at least one')
@@ -292,7 +299,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     operationId: 'createKey',
     summary: 'Create an API key',
     description:
-      'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
+      'In the environment that `Simway-Environment` names. For a live key a web server must answer at the website, outside private networks. The key ' +
       'works at once, and only from the addresses that you name.',
     handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
   }),

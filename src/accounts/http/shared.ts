@@ -88,7 +88,7 @@ export const keyItem = namedObject('ApiKey', {
   scopes: z.array(z.enum(SCOPES)),
   allowedAddresses: z.array(z.string()),
   companyName: z.string(),
-  websiteUrl: z.string(),
+  websiteUrl: text('Empty where none was given', 'https://merchant.example'),
   createdBy: text('Who made it: a member, or an operator', 'ada@merchant.example'),
   createdAt: isoTime('ISO 8601'),
   expiresAt: isoTime('Null: it does not expire').nullable(),
