@@ -8,6 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { revoke } from './keys/manage-keys.ts';
+import { recoverMember } from './operators/recovery.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
 import { noAccount } from './manage-accounts.ts';
 import { findAccountRow, listKeys, revokeKeys, updateAccount } from './store/accounts.ts';
@@ -23,6 +24,8 @@ export interface MemberDeps {
   readonly clock: Clock;
   /** Throws VALIDATION_ERROR if no web server answers there, outside private networks. */
   readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
+  /** Ends the webhook endpoints that this person or keys of theirs made, in every environment; how many. */
+  readonly endEndpoints: (accountId: string, createdBy: string) => Promise<number>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
 
@@ -37,6 +40,7 @@ export const memberUseCases = {
   listMembers: ({ db }: MemberDeps, { account }: Member) => store.memberRows(db, account.id).execute(),
   changeMember,
   removeMember,
+  recoverMember,
   listInvitations: async ({ db, clock }: MemberDeps, { account }: Member) =>
     (await store.listInvitationRows(db, account.id, clock.now())).map(toInvitation),
   invite,
@@ -90,9 +94,12 @@ async function changeMember(
   return requireMember(db, account.id, userId);
 }
 
-/** At once, since every request looks the membership up, and with their keys. Otherwise as changeMember. */
+/**
+ * At once, since every request looks the membership up, and with their keys and endpoints. Otherwise as
+ * changeMember.
+ */
 async function removeMember(
-  { db }: MemberDeps,
+  { db, endEndpoints }: MemberDeps,
   { account, email }: Member,
   userId: string,
   { keepKeys }: { readonly keepKeys: boolean },
@@ -104,7 +111,8 @@ async function removeMember(
     await store.deleteInvitationsBy(trx, account.id, member.email);
     const whose = { accountId: account.id, createdBy: member.email };
     const revoked = keepKeys ? 0 : await revokeKeys(trx, whose);
-    const detail = { accountId: account.id, revokedKeys: revoked };
+    const ended = keepKeys ? 0 : await endEndpoints(account.id, member.email);
+    const detail = { accountId: account.id, revokedKeys: revoked, endedEndpoints: ended };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
 }

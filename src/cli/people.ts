@@ -14,7 +14,7 @@ import {
   resetPassword,
   type PersonView,
 } from '../accounts/operators/people.ts';
-import { ROLES } from '../domain/operator-roles.ts';
+import { ROLES, takesSecondFactor } from '../domain/operator-roles.ts';
 import { systemClock } from '../app/composition/context.ts';
 import { addCommand, option } from '../platform/command.ts';
 import { answerJson } from './accounts.ts';
@@ -38,7 +38,7 @@ export function addPersonCommands(cli: Cli, program: Command): void {
     syntax: 'create',
     summary: 'Creates a person; prints the first half of a one-time password',
     help: `Creates a person, and prints the first half of a one-time password. Another administrator confirms it, and gets the second
-half. The first ADMIN of an installation needs no confirmation: the whole password is printed.`,
+half. Every role but SUPPORT takes a second factor: the person sets one up at the first sign-in, before anything else. The first ADMIN of an installation needs no confirmation: the whole password is printed.`,
     options: z.object({
       email: EMAIL,
       name: option(text(200), "the person's name", 'name'),
@@ -48,7 +48,8 @@ half. The first ADMIN of an installation needs no confirmation: the whole passwo
     run: ({ by, ...created }) =>
       answer(async (deps) => {
         const first = created.role === 'ADMIN' ? await createFirstAdmin(deps, created, by) : undefined;
-        return flat(first ?? (await createPerson(deps, created, by)));
+        const made = first ?? (await createPerson(deps, created, by));
+        return { ...flat(made), takesSecondFactor: takesSecondFactor(created.role) };
       }),
   });
   addCommand(person, {

@@ -43,10 +43,31 @@ export interface Account {
   readonly requestsPerMinute: number;
 }
 
+/** A caller, as far as install data is concerned: PIN, PUK, activation codes, QR codes and install links. */
+export interface InstallReader {
+  /** Without it, install data is left out of every answer. */
+  readonly mayInstall: boolean;
+  /**
+   * Of a person: the eSIMs whose install data this request has read, for the audit log. People read it of one
+   * eSIM at a time, so that the log says which; lists leave it out.
+   */
+  readonly installsRead?: Set<string> | undefined;
+}
+
+/** The traveller with the link, the merchant's server that gets webhooks, and our own work. */
+export const READS_ALL: InstallReader = { mayInstall: true };
+
+/** The same caller, in a list. */
+export const inList = ({ mayInstall, installsRead }: InstallReader): InstallReader => ({
+  mayInstall: mayInstall && installsRead === undefined,
+});
+
 /** Who is calling: the account behind a checked key, and what the key may do. */
-export interface Principal {
+export interface Principal extends InstallReader {
   readonly account: Account;
   readonly keyId: string;
+  /** The member, or who made the key: an e-mail address, or a name given on the command line. */
+  readonly maker: string;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
   /** Single addresses or CIDR ranges, IPv4 or IPv6, 1 to 10. */

@@ -17,6 +17,8 @@ export interface Session {
   };
   /** The person signed in with a one-time password and can do nothing but choose another. */
   readonly mustChangePassword: boolean;
+  /** The role takes a second factor, which the person has not set up: nothing else is allowed until then. */
+  readonly mustAddSecondFactor: boolean;
   readonly expiresAt: Date;
 }
 

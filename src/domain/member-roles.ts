@@ -11,6 +11,7 @@ export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** What routes require; `words` are for refusals and the documentation. */
 const PERMISSION_TABLE = {
   read: { roles: MEMBER_ROLES, words: 'see everything of the account' },
+  install: { roles: ['OWNER', 'DEVELOPER'], words: 'read what installs an eSIM' },
   purchase: { roles: ['OWNER', 'DEVELOPER'], words: 'buy and top up' },
   fund: { roles: ['OWNER', 'FINANCE'], words: 'fund the wallet and set its warning' },
   webhooks: { roles: ['OWNER', 'DEVELOPER'], words: 'change webhook endpoints' },

@@ -28,4 +28,11 @@ export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 export const describePermission = (permission: Permission): string => PERMISSION_TABLE[permission].words;
 export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
 
+/** Whoever has one of these has money, prices or people in hand: a stolen password alone must not be enough. */
+const WITH_SECOND_FACTOR: readonly Permission[] = ['replay', 'approve', 'pricing', 'people', 'accounts'];
+
+/** Whether the role takes a second factor. */
+export const takesSecondFactor = (role: Role): boolean =>
+  WITH_SECOND_FACTOR.some((permission) => may(role, permission));
+
 export const may = (role: Role, permission: Permission): boolean => rolesWith(permission).includes(role);

@@ -3,6 +3,7 @@
  * the eSIM, so Postgres gets it sealed (decision 0052), as one secret about the eSIM, and only what is shown
  * is opened. Never logged.
  */
+import type { InstallReader } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { SecretBox } from '../platform/secret-box.ts';
 import { parseLpa, type ProfileFacts } from './rules.ts';
@@ -67,8 +68,13 @@ export function createInstallData({
   const columns = (esimId: string, facts: InstallFacts) => ({ install_sealed: seal(esimId, facts) });
 
   return {
-    /** Throws SERVICE_UNAVAILABLE while the key is missing. */
-    open,
+    /** Empty for a caller who may not read it. Throws SERVICE_UNAVAILABLE while the key is missing. */
+    open: (row: InstallRow, reader: InstallReader): OpenInstallData => {
+      if (!reader.mayInstall) return NO_INSTALL_DATA;
+      const data = open(row);
+      if (data !== NO_INSTALL_DATA) reader.installsRead?.add(row.id);
+      return data;
+    },
     columns,
     /** What to write where the supplier says something else than the row, or the row cannot be read. */
     changes: (row: InstallRow, facts: InstallFacts): Partial<ReturnType<typeof columns>> => {
@@ -109,12 +115,17 @@ export type EsimView = Omit<EsimRow, 'install_sealed'> &
   OpenInstallData & { readonly install_sealed?: undefined };
 
 /**
- * Install data stays hidden until the purchase has settled. Throws SERVICE_UNAVAILABLE if it cannot be read.
+ * Install data stays hidden until the purchase has settled, and from callers who may not read it. Throws
+ * SERVICE_UNAVAILABLE if it cannot be read.
  */
-export function visibleEsim(installData: Pick<InstallData, 'open'>, row: EsimRow): EsimView {
+export function visibleEsim(
+  installData: Pick<InstallData, 'open'>,
+  row: EsimRow,
+  reader: InstallReader,
+): EsimView {
   const isSettled = row.status !== 'PENDING' && row.status !== 'FAILED';
   return isSettled
-    ? { ...row, ...installData.open(row), install_sealed: undefined }
+    ? { ...row, ...installData.open(row, reader), install_sealed: undefined }
     : { ...withoutInstallData(row), iccid: '' };
 }
 

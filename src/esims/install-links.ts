@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { InstallReader } from '../domain/account.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { hashOfToken, type InstallTokens } from './install-tokens.ts';
 import { deleteUnusableLink, findInstallLink, insertInstallLink } from './store/install-links.ts';
@@ -14,9 +15,15 @@ const MAX_TRIES = 5;
 
 /**
  * The public link of an eSIM that exists, made on first use and the same until it is revoked. Secret: never
- * logged.
+ * logged. Empty, and not made, for a caller who may not read it.
  */
-export async function installUrl({ db, installTokens }: InstallLinkDeps, esimId: string): Promise<string> {
+export async function installUrl(
+  { db, installTokens }: InstallLinkDeps,
+  esimId: string,
+  reader: InstallReader,
+): Promise<string> {
+  if (!reader.mayInstall) return '';
+  reader.installsRead?.add(esimId);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const link = await findInstallLink(db, esimId);
     if (link) {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Principal } from '../domain/account.ts';
+import { READS_ALL, type InstallReader, type Principal } from '../domain/account.ts';
 import { diagnose, installStateOf } from './diagnosis.ts';
 import {
   remainingUnits,
@@ -25,7 +25,8 @@ export interface InstallView extends EsimCondition {
 }
 
 /**
- * Everything that installs an account's own eSIM, with its public link. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM
+ * Everything that installs an account's own eSIM, with its public link; empty for a caller who may not read
+ * it. Throws ESIM_NOT_FOUND, NOT_YOUR_ESIM
  * and SERVICE_UNAVAILABLE.
  */
 export async function getInstall(
@@ -35,8 +36,8 @@ export async function getInstall(
 ): Promise<InstallView & { readonly installUrl: string }> {
   const row = await readOwnEsim(deps, principal, esimId);
   // A link that never leads to an eSIM would only be sent on.
-  const url = row.status === 'FAILED' ? '' : await installUrl(deps, row.id);
-  return { ...installViewOf(deps, row), installUrl: url };
+  const url = row.status === 'FAILED' ? '' : await installUrl(deps, row.id, principal);
+  return { ...installViewOf(deps, row, principal), installUrl: url };
 }
 
 /** Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
@@ -65,7 +66,7 @@ export async function findInstallPage(
   const row = await findEsimByTokenHash(deps.db, hashOfToken(token));
   if (!row) return undefined;
   const isRefreshed = isOld(deps, row) && deps.pageRefreshes.lease(row.id);
-  return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row);
+  return installViewOf(deps, isRefreshed ? await refreshInTime(deps, row) : row, READS_ALL);
 }
 
 /** Each entry is an id of 37 characters. One that is forgotten early costs one request to the supplier. */
@@ -86,10 +87,14 @@ export function createPageRefreshes(everyMs: number) {
   };
 }
 
-function installViewOf(deps: Pick<ReadDeps, 'clock' | 'installData'>, row: EsimRow): InstallView {
+function installViewOf(
+  deps: Pick<ReadDeps, 'clock' | 'installData'>,
+  row: EsimRow,
+  reader: InstallReader,
+): InstallView {
   const condition = conditionOf(deps, row);
   const { ac, smdp_address, matching_id }: OpenInstallData =
-    condition.installState === 'READY' ? deps.installData.open(row) : NO_INSTALL_DATA;
+    condition.installState === 'READY' ? deps.installData.open(row, reader) : NO_INSTALL_DATA;
   return { ...condition, ac, smdpAddress: smdp_address, matchingId: matching_id };
 }
 

@@ -1,3 +1,4 @@
+import { READS_ALL, type InstallReader } from '../domain/account.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { fillQrCodeUrl, sealedEsimOf } from '../webhooks/event-rules.ts';
 import type { InstallData } from './install-data.ts';
@@ -13,14 +14,15 @@ interface Deps {
  * Throws SERVICE_UNAVAILABLE as `open`.
  */
 export async function completeBody(deps: Deps, body: string): Promise<string> {
-  const [complete = body] = await completeBodies(deps, [body]);
+  const [complete = body] = await completeBodies(deps, [body], READS_ALL);
   return complete;
 }
 
-/** The same for several, with one statement at most. */
+/** The same for several, as this caller may read them, with one statement at most. */
 export async function completeBodies(
   { db, installData }: Deps,
   bodies: readonly string[],
+  reader: InstallReader,
 ): Promise<string[]> {
   const named = bodies.flatMap((body) => sealedEsimOf(body) ?? []);
   if (named.length === 0) return [...bodies];
@@ -29,6 +31,6 @@ export async function completeBodies(
     const esimId = sealedEsimOf(body);
     if (esimId === undefined) return body;
     const row = rows.get(esimId);
-    return fillQrCodeUrl(body, row ? installData.open(row).qr_code_url : '');
+    return fillQrCodeUrl(body, row ? installData.open(row, reader).qr_code_url : '');
   });
 }

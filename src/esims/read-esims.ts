@@ -1,4 +1,4 @@
-import type { Principal } from '../domain/account.ts';
+import { inList, type InstallReader, type Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Page } from '../domain/page.ts';
 import { MOVING_ESIM_STATUSES } from '../domain/states.ts';
@@ -30,7 +30,7 @@ const MAX_REFRESHES_PER_LIST = 5;
 const REFRESH_BEFORE_TOP_UP_MS = 1_500;
 
 export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
-  return visibleEsim(deps.installData, await readOwnEsim(deps, principal, esimId));
+  return visibleEsim(deps.installData, await readOwnEsim(deps, principal, esimId), principal);
 }
 
 /** An account's own eSIM, refreshed where what we know is old. Throws ESIM_NOT_FOUND and NOT_YOUR_ESIM. */
@@ -82,16 +82,20 @@ export async function listEsims(
   const { rows, ...rest } = listed;
   return {
     ...rest,
-    items: rows.map((row) => listedEsim(deps, row)),
+    items: rows.map((row) => listedEsim(deps, row, inList(principal))),
     page: query.page,
     limit: query.limit,
   };
 }
 
 /** One eSIM whose install data cannot be read must not hide the others: it is listed without. */
-function listedEsim({ installData }: Pick<ReadDeps, 'installData'>, row: EsimRow): EsimView {
+function listedEsim(
+  { installData }: Pick<ReadDeps, 'installData'>,
+  row: EsimRow,
+  reader: InstallReader,
+): EsimView {
   try {
-    return visibleEsim(installData, row);
+    return visibleEsim(installData, row, reader);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return withoutInstallData(row);

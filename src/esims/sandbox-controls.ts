@@ -44,7 +44,7 @@ export async function controlSandboxEsim(
       'The sandbox does not answer: read the eSIM to see whether it happened',
     );
   }
-  return visibleEsim(deps.installData, await refreshFromSupplier(deps, row));
+  return visibleEsim(deps.installData, await refreshFromSupplier(deps, row), principal);
 }
 
 /**

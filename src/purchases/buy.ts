@@ -61,8 +61,8 @@ export function buy(
         ...(answer.status === 'REFUSED' ? { reason: answer.refusal.reason } : {}),
         ms: clock.now().getTime() - startedAtMs,
       }),
-    read: (transactionId) => readPurchase(deps, transactionId),
-    show: (input, status) => readBack(deps, input, status),
+    read: (transactionId) => readPurchase(deps, principal, transactionId),
+    show: (input, status) => readBack(deps, principal, input, status),
   });
 }
 
@@ -96,11 +96,15 @@ function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: 
 }
 
 /** The purchase as its rows say, whatever has changed since; undefined: nothing is written. */
-async function readPurchase(deps: ChooseDeps, transactionId: string): Promise<PurchaseView | undefined> {
+async function readPurchase(
+  deps: ChooseDeps,
+  principal: Principal,
+  transactionId: string,
+): Promise<PurchaseView | undefined> {
   const record = await findPurchase(deps.db, transactionId);
   const reason = record?.purchase.reason;
   if (reason) throw refused({ reason: asFailureReason(reason), detail: '' }, transactionId);
-  return record && purchaseView(deps, record);
+  return record && purchaseView(deps, principal, record);
 }
 
 /** Checking the eSIM is part of the buyer's wait; the purchase itself gets at least this much. */
@@ -141,13 +145,21 @@ export function buildInput(
  * The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only
  * lacks its eSIM here.
  */
-async function readBack(deps: ChooseDeps, input: Purchase, status: FirstStatus): Promise<PurchaseView> {
+async function readBack(
+  deps: ChooseDeps,
+  principal: Principal,
+  input: Purchase,
+  status: FirstStatus,
+): Promise<PurchaseView> {
   if (status === 'SUCCESS' && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
     // Absent for a retry that joined its first request: that one made the eSIM's id.
-    if (esim) return { ...frozenView(input), status: 'SUCCESS', esim: visibleEsim(deps.installData, esim) };
+    if (esim) {
+      const shown = visibleEsim(deps.installData, esim, principal);
+      return { ...frozenView(input), status: 'SUCCESS', esim: shown };
+    }
   }
-  const written = await ifReachable(() => readPurchase(deps, input.transactionId));
+  const written = await ifReachable(() => readPurchase(deps, principal, input.transactionId));
   return written ?? frozenView(input);
 }
 

@@ -58,17 +58,19 @@ export async function storeAnswer(
 
 async function withSecrets(
   deps: AnswerDeps,
-  { account }: Principal,
+  principal: Principal,
   { transactionId }: IdempotencyRecord,
   answer: StoredAnswer,
 ): Promise<StoredAnswer> {
   if (!answer.body.includes('\u0001')) return answer;
   if (isId('endpoint', transactionId)) {
-    const body = await withEndpointSecrets(deps, account.id, transactionId, answer.body);
+    const body = await withEndpointSecrets(deps, principal.account.id, transactionId, answer.body);
     return { ...answer, body };
   }
   const esim = (await findPurchase(deps.db, transactionId))?.esim;
-  return esim ? { ...answer, body: fillPlaceholders(answer.body, deps.installData.open(esim)) } : answer;
+  return esim
+    ? { ...answer, body: fillPlaceholders(answer.body, deps.installData.open(esim, principal)) }
+    : answer;
 }
 
 /**

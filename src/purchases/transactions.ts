@@ -118,7 +118,9 @@ export async function getTransaction(
   noteTransaction(transactionId);
   if (funding) return { funding: await fundingView(deps, funding) };
   if (!record) throw new Error(`${transactionId} has an owner and no row`);
-  return { purchase: await purchaseView(deps, record, await findTimeline(deps.db, transactionId)) };
+  return {
+    purchase: await purchaseView(deps, principal, record, await findTimeline(deps.db, transactionId)),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Purchases as their buyers see them, and what buyers ask for. */
 import { visibleEsim, withoutInstallData, type EsimView, type InstallData } from '../esims/install-data.ts';
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
+import type { InstallReader } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import type { PackageType, PaymentMethod, PurchaseEvent } from '../domain/states.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
@@ -38,16 +39,17 @@ export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
   readonly timeline: readonly { readonly at: Date; readonly what: PurchaseEvent }[];
 }
 
-/** A purchase as it now stands, from its rows. */
+/** A purchase as it now stands, from its rows, with what this caller may read. */
 export async function purchaseView(
   { db, installData }: { readonly db: WorldDb; readonly installData: InstallData },
+  reader: InstallReader,
   { purchase, esim }: PurchaseRecord,
   timeline: PurchaseView['timeline'] = [],
 ): Promise<PurchaseView> {
   const payment = purchase.status === 'PENDING' ? await findPaymentView(db, purchase.transaction_id) : null;
   // A top-up says nothing of how its eSIM is installed, so it does not depend on that.
   const isBase = purchase.package_type === 'BASE';
-  const shown = esim && (isBase ? visibleEsim(installData, esim) : withoutInstallData(esim));
+  const shown = esim && (isBase ? visibleEsim(installData, esim, reader) : withoutInstallData(esim));
   return { ...purchase, esim: shown, payment, timeline };
 }
 

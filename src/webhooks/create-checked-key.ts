@@ -32,22 +32,37 @@ export async function createCheckedKey(
   request: CreateKey & { readonly webhookUrl?: string | undefined },
   actor: string,
 ): Promise<KeyAndEndpoint> {
-  const { accounts, db, urlGuard } = deps;
-  const { accountId, webhookUrl } = request;
+  const { accounts, urlGuard } = deps;
+  const { accountId } = request;
   if (!(await findAccount(accounts, accountId))) throw noAccount(accountId);
   requireAllowed('websiteUrl', 'the website', await urlGuard.reach(request.websiteUrl));
+  return createKeyAndEndpoint(deps, request, actor);
+}
+
+async function createKeyAndEndpoint(
+  deps: CheckedKeyDeps,
+  request: CreateKey & { readonly webhookUrl?: string | undefined },
+  actor: string,
+): Promise<KeyAndEndpoint> {
+  const { accounts, db, urlGuard } = deps;
+  const { accountId, webhookUrl } = request;
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
   requireAllowed('webhookUrl', 'the webhook URL', await urlGuard.check(webhookUrl));
   if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
   // In the endpoint's transaction: no endpoint stays behind when the key cannot be made.
   return db.transaction().execute(async (trx) => {
-    const webhook = await endpointAt(deps, trx, accountId, webhookUrl);
+    const webhook = await endpointAt(deps, trx, { accountId, createdBy: actor }, webhookUrl);
     return { ...(await createKey(accounts, request, actor)), webhook };
   });
 }
 
-async function endpointAt(deps: CheckedKeyDeps, trx: WorldDb, accountId: string, url: string) {
-  const { row, secret } = prepareEndpoint(deps, accountId, url);
+async function endpointAt(
+  deps: CheckedKeyDeps,
+  trx: WorldDb,
+  whose: { readonly accountId: string; readonly createdBy: string },
+  url: string,
+) {
+  const { row, secret } = prepareEndpoint(deps, whose, url);
   const found = await findOrCreateEndpoint(trx, row);
   if (found === 'created') return { endpointId: row.id, url, secret };
   if (found === 'too-many') throw tooManyEndpoints();
@@ -73,18 +88,31 @@ interface MemberKeyDeps {
   readonly worldOf: (environment: Environment) => Pick<CheckedKeyDeps, 'db' | 'urlGuard' | 'secretBox'>;
 }
 
-type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 'expiresAt'> & {
+type MemberKeyRequest = Omit<
+  CreateKey,
+  'accountId' | 'environment' | 'brand' | 'expiresAt' | 'companyName' | 'websiteUrl'
+> & {
+  readonly companyName?: string | undefined;
+  readonly websiteUrl?: string | undefined;
   readonly webhookUrl?: string | undefined;
   readonly expiresAt?: Date | undefined;
 };
 
-/** A key for a member's account, which may do no more than its maker. */
+/**
+ * A key for a member's account, which may do no more than its maker. A test key needs no company and no
+ * website, which is not checked either: many a developer begins before there is one.
+ */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
   { account, email, role }: Member,
   environment: Environment,
-  { expiresAt: wanted, webhookUrl, ...key }: MemberKeyRequest,
+  { expiresAt: wanted, webhookUrl, companyName, websiteUrl, ...key }: MemberKeyRequest,
 ) {
+  const missing = Object.entries({ companyName, websiteUrl }).filter(([, given]) => given === undefined);
+  if (environment === 'live' && missing.length > 0)
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+      details: missing.map(([field]) => `${field}: is required for a live key`),
+    });
   const beyond = key.scopes.find((scope) => !memberMay(role, scope));
   if (beyond !== undefined)
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
@@ -96,7 +124,9 @@ export async function createMemberKey(
       details: 'expiresAt: must be in the future',
     });
   const expiresAt = wanted ?? (lifeDays === undefined ? null : new Date(now.getTime() + lifeDays * DAY_MS));
-  const request = { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt };
-  const made = await createCheckedKey({ ...worldOf(environment), accounts, clock }, request, email);
+  const company = { companyName: companyName ?? account.name, websiteUrl: websiteUrl ?? '' };
+  const request = { ...key, ...company, webhookUrl, accountId: account.id, environment, brand, expiresAt };
+  const create = environment === 'live' ? createCheckedKey : createKeyAndEndpoint;
+  const made = await create({ ...worldOf(environment), accounts, clock }, request, email);
   return { ...made, expiresAt, webhook: made.webhook ?? null };
 }

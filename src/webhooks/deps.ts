@@ -1,3 +1,4 @@
+import type { InstallReader } from '../domain/account.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { UrlGuard } from '../platform/outbound/url-guard.ts';
@@ -11,8 +12,8 @@ export interface WebhookDeps {
   /** For endpoints' secrets. */
   readonly secretBox: SecretBox;
   readonly urlGuard: UrlGuard;
-  /** Stored bodies as they are sent: what is sealed elsewhere is filled in. */
-  readonly completeBodies: (bodies: readonly string[]) => Promise<readonly string[]>;
+  /** Stored bodies as they are sent: what is sealed is filled in, as far as the caller may read it. */
+  readonly completeBodies: (bodies: readonly string[], reader: InstallReader) => Promise<readonly string[]>;
 }
 
 /** For reads, also inside a transaction. */

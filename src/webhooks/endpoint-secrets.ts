@@ -22,14 +22,14 @@ export function newEndpointSecret(): string {
 /** A new endpoint as it is stored, with its secret in clear. */
 export function prepareEndpoint(
   { secretBox, clock }: Pick<WebhookDeps, 'secretBox' | 'clock'>,
-  accountId: string,
+  { accountId, createdBy }: { readonly accountId: string; readonly createdBy: string },
   url: string,
   events = DEFAULT_EVENTS,
 ) {
   const id = makeId('endpoint', randomBytes(16).toString('hex'));
   const secret = newEndpointSecret();
   const sealed = { secretSealed: secretBox.seal(secret, id), now: clock.now() };
-  return { row: { id, accountId, url, events, ...sealed, maxPerAccount: MAX_ENDPOINTS }, secret };
+  return { row: { id, accountId, createdBy, url, events, ...sealed, maxPerAccount: MAX_ENDPOINTS }, secret };
 }
 
 export const tooManyEndpoints = (): DomainError =>

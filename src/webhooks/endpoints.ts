@@ -26,7 +26,8 @@ export async function createEndpoint(
   { url, events, idempotency }: CreateEndpointCommand,
 ): Promise<EndpointWithSecret> {
   await requireCallable(deps, url);
-  const { row, secret } = prepareEndpoint(deps, principal.account.id, url, events);
+  const whose = { accountId: principal.account.id, createdBy: principal.maker };
+  const { row, secret } = prepareEndpoint(deps, whose, url, events);
   return writeOnce(deps, principal, idempotency, {
     write: async (trx) => {
       if ((await store.createEndpoint(trx, row)) === 'too-many') throw tooManyEndpoints();

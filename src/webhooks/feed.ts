@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Principal } from '../domain/account.ts';
+import { inList, type Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { WebhookDeps } from './deps.ts';
 import { readFeed, type FeedPosition, type FeedQuery } from './store/feed.ts';
@@ -15,14 +15,18 @@ interface FeedCommand extends Pick<FeedQuery, 'limit' | 'event'> {
  */
 export async function listEvents(
   deps: Pick<WebhookDeps, 'db' | 'completeBodies'>,
-  { account, environment }: Principal,
+  principal: Principal,
   { after, limit, event }: FeedCommand,
 ) {
+  const { account, environment } = principal;
   const owner = `${environment}:${account.id}`;
   const position = after === undefined ? FEED_START : requireCursor(after, owner);
   const page = await readFeed(deps.db, { accountId: account.id, after: position, limit, event });
   if (page === 'expired') throw new DomainError('CURSOR_EXPIRED', EXPIRED);
-  const bodies = await deps.completeBodies(page.events.map(({ body }) => body));
+  const bodies = await deps.completeBodies(
+    page.events.map(({ body }) => body),
+    inList(principal),
+  );
   return {
     events: page.events.map(({ id }, index) => ({ id, body: bodies[index] ?? '' })),
     nextCursor: writeCursor(page.next, owner),

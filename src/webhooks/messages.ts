@@ -49,10 +49,10 @@ export async function listMessages(
 
 type ReadDeps = Pick<WebhookDeps, 'db' | 'completeBodies'>;
 
-/** With its body as it is sent. */
+/** With its body as it is sent, as far as the caller may read it. */
 export async function getMessage(deps: ReadDeps, principal: Principal, messageId: string): Promise<Message> {
   const message = await findMessage(deps, principal, messageId);
-  const [body = message.body] = await deps.completeBodies([message.body]);
+  const [body = message.body] = await deps.completeBodies([message.body], principal);
   return { ...message, body };
 }
 

@@ -109,6 +109,8 @@ describe('keys', () => {
       sha256Hex: key.sha256.toString('hex'),
       environment: 'test',
       scopes: ['read'],
+      mayInstall: true,
+      maker: 'a test',
       allowedAddresses: ['203.0.113.7', '2001:db8::/32'],
       expiresAt: new Date('2030-01-01T00:00:00.000Z'),
       revokedAt: null,

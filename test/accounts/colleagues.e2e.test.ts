@@ -149,7 +149,7 @@ describe('colleagues', () => {
   });
 
   it.each([
-    ['with the keys that they made', '', 401],
+    ['with the keys and endpoints that they made', '', 401],
     ['without them where the owner says so', '?keepKeys=true', 200],
   ])('are removed %s', async (_what, query, status) => {
     const owner = await signedUp(stack);
@@ -161,11 +161,20 @@ describe('colleagues', () => {
     const keyOf = async (maker: User) =>
       data<{ apiKey: string }>(await maker.ask('POST', '/account/keys', { body })).apiKey;
     const [own, theirs] = [await keyOf(owner), await keyOf(developer)];
+    const endpoints = '/api/webhooks/endpoints';
+    const makers = async () =>
+      data<{ items: { createdBy: string }[] }>(await owner.ask('GET', endpoints)).items.map(
+        ({ createdBy }) => createdBy,
+      );
+    for (const maker of [owner, developer])
+      await maker.ask('POST', endpoints, { body: { url: `${inbox.url}/of-${maker.email}` } });
+    expect(await makers()).toEqual([owner.email, developer.email]);
     const listed = data<{ items: { createdBy: string }[] }>(await owner.ask('GET', '/account/keys'));
     expect(listed.items.map(({ createdBy }) => createdBy)).toEqual([developer.email, owner.email]);
     expect((await stack.call('GET', '/api/wallet/balance', { key: theirs })).status).toBe(200);
     const removed = await owner.ask('DELETE', `/account/members/${await idOf(developer)}${query}`);
     expect(removed.status).toBe(200);
+    expect(await makers()).toEqual(status === 200 ? [owner.email, developer.email] : [owner.email]);
     await until(
       () => stack.call('GET', '/api/wallet/balance', { key: theirs }),
       (answer) => answer.status === status,

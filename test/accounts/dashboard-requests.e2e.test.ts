@@ -1,6 +1,8 @@
 // Requests with the session cookie: only our own pages may send them, and operators sign in on the same
 // routes as users.
 import { describe, expect, it } from 'vitest';
+import { opsRoutes } from '../../src/app/routes/ops-routes.ts';
+import { ROLES, type Role } from '../../src/domain/operator-roles.ts';
 import {
   addSecondFactor,
   codeOf,
@@ -96,13 +98,19 @@ describe('a session in place of an API key', () => {
   });
 });
 
+/** Every route with a session that only reads, as far as a role must allow it. */
+const SESSION_READS = opsRoutes({ version: '1' })
+  .filter(({ key, method, permission }) => key === 'session' && method === 'GET' && permission !== 'own')
+  .map(({ path }) => path)
+  .filter((path) => !path.includes('{'));
+
 /** By two administrators. The one-time password. */
-async function madeOperator(email: string): Promise<string> {
+async function madeOperator(email: string, role: Role = 'SUPPORT'): Promise<string> {
   const [admin, second] = [await signedIn(stack, 'ADMIN'), await signedIn(stack, 'ADMIN')];
-  const created = await admin.call('POST', '/ops/people', { email, name: 'New', role: 'FINANCE' });
+  const created = await admin.call('POST', '/ops/people', { email, name: 'New', role });
   const { person, firstHalf } = data<{ person: { personId: string }; firstHalf: string }>(created);
   const confirm = `/ops/people/${person.personId}/confirm`;
-  const confirmed = await second.call('POST', confirm, { role: 'FINANCE' });
+  const confirmed = await second.call('POST', confirm, { role });
   return `${firstHalf}-${data<{ secondHalf: string }>(confirmed).secondHalf}`;
 }
 
@@ -184,6 +192,35 @@ describe('operators', () => {
     expect((await browser.call('DELETE', '/ops/sessions/current')).status).toBe(200);
     expect((await me(browser)).status).toBe(401);
   });
+
+  it.each(ROLES)(
+    'as %s do nothing before they have the second factor that their role takes',
+    async (role) => {
+      const email = uniqueEmail('new');
+      const browser = openBrowser(stack);
+      const oneTime = await madeOperator(email, role);
+      await signIn(browser, email, oneTime);
+      const change = { currentPassword: oneTime, newPassword: USER_PASSWORD };
+      expect((await browser.call('POST', '/auth/me/password', { body: change })).status).toBe(200);
+      const isTaken = role !== 'SUPPORT';
+      expect(data(await me(browser))).toMatchObject({ operator: { mustAddSecondFactor: isTaken } });
+      for (const path of SESSION_READS)
+        expect((await browser.call('GET', path)).text.includes('"SECOND_FACTOR_REQUIRED"'), path).toBe(
+          isTaken,
+        );
+      const token = data<{ token: string }>(
+        await programSignIn(stack, { email, password: USER_PASSWORD }),
+      ).token;
+      const headers = { Authorization: `Bearer ${token}` };
+      const asked = await stack.call('GET', '/ops/stuck', { headers });
+      expect([asked.status, codeOf(asked)]).toEqual(isTaken ? [403, 'SECOND_FACTOR_REQUIRED'] : [200, '']);
+      expect((await stack.call('GET', '/ops/me', { headers })).status).toBe(200);
+      if (!isTaken) return;
+      await addSecondFactor(browser);
+      expect((await browser.call('GET', '/ops/stuck')).status).toBe(200);
+      expect(data(await me(browser))).toMatchObject({ operator: { mustAddSecondFactor: false } });
+    },
+  );
 
   it('who were merchants’ users lose their earlier links, sessions and second factors: none opens /ops', async () => {
     const user = await signedUp(stack);

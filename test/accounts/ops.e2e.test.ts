@@ -7,6 +7,7 @@ import type { Role } from '../../src/domain/operator-roles.ts';
 import { newBuyer, untilClosed } from '../support/people/buyer.ts';
 import { runCommand } from '../support/world/commands.ts';
 import { allInstallSecrets } from '../support/vendors/install-data.ts';
+import { addSecondFactor, openBrowser } from '../support/people/dashboard.ts';
 import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people/people.ts';
 import { givesAway } from '../support/world/secrets.ts';
 import { startStack, type Answer } from '../support/world/stack.ts';
@@ -95,8 +96,8 @@ const auditOf = (actor: string) =>
 
 describe('the first administrator', () => {
   /** Calls in a session of this person. */
-  async function opened(email: string, password: string) {
-    const { token } = dataOf(await signIn(stack, { email, password }));
+  async function opened(email: string, password: string, more: { readonly code?: string } = {}) {
+    const { token } = dataOf(await signIn(stack, { email, password, ...more }));
     return (method: string, path: string, body?: unknown): Promise<Answer> =>
       stack.call(method, path, { body, headers: { Authorization: `Bearer ${String(token)}` } });
   }
@@ -106,10 +107,16 @@ describe('the first administrator', () => {
     const made = JSON.parse(shell.stdout) as Record<string, string>;
     expect(made).toMatchObject({ email: 'first@operator.example', role: 'ADMIN', mustChangePassword: true });
     const password = made['oneTimePassword'] ?? '';
-    const first = await opened('first@operator.example', password);
+    let first = await opened('first@operator.example', password);
     expect(endOf(await first('GET', '/ops/people'))).toEqual(REFUSED);
     const change = { currentPassword: password, newPassword: 'a password of my own' };
     expect(endOf(await first('POST', '/ops/me/password', change))).toEqual([200]);
+    expect(endOf(await first('GET', '/ops/people'))).toEqual([403, 'SECOND_FACTOR_REQUIRED']);
+    const own = { email: 'first@operator.example', password: change.newPassword };
+    const browser = openBrowser(stack);
+    await browser.call('POST', '/auth/sessions', { body: own });
+    const { recoveryCodes } = await addSecondFactor(browser, own.password);
+    first = await opened(own.email, own.password, { code: recoveryCodes[0]! });
     expect(endOf(await first('GET', '/ops/people'))).toEqual([200]);
     const again = await signIn(stack, { email: 'first@operator.example', password });
     expect(endOf(again)).toEqual([401, 'UNAUTHORIZED']);
@@ -133,6 +140,7 @@ describe('the first administrator', () => {
     expect((await auditOf('first@operator.example')).map(({ action }) => action)).toEqual([
       'session.open',
       'user.change-password',
+      ...['session.open', 'user.add-second-factor', 'session.open'],
       'session.refuse',
       'person.create',
       'person.change',

@@ -60,7 +60,7 @@ describe.each(ROLES)('%s', (role) => {
 
 test.each<[MemberRole, readonly MemberPermission[]]>([
   ['OWNER', MEMBER_PERMISSIONS],
-  ['DEVELOPER', ['read', 'purchase', 'webhooks', 'resend', 'requests', 'keys']],
+  ['DEVELOPER', ['read', 'install', 'purchase', 'webhooks', 'resend', 'requests', 'keys']],
   ['FINANCE', ['read', 'fund']],
   ['SUPPORT', ['read', 'resend', 'requests']],
 ])('a member who is %s may do exactly %j', (role, permissions) => {

@@ -123,7 +123,7 @@ describe('a lost answer', () => {
     const page = await openAs(owner, `${placeOf(owner)}/developers/keys`);
     await loseFirst(page, '**/account/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
-    await fillKey(page, `${stack.apiUrl}/dashboard/sign-in`, ['127.0.0.0/8']);
+    await fillKey(page, ['127.0.0.0/8']);
     await page
       .getByRole('dialog')
       .getByRole('alert')

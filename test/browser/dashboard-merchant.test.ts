@@ -45,7 +45,7 @@ describe('the journey', () => {
     await choose(page, 'API keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Webhook URL').fill(`${websiteUrl}hook`);
-    await fillKey(page, websiteUrl, ['127.0.0.0/8']);
+    await fillKey(page, ['127.0.0.0/8']);
     await page.getByText('It is shown once').waitFor();
     const key = await page
       .getByText(/^simway_test_/)
@@ -137,7 +137,7 @@ describe('the journey', () => {
 });
 
 describe('what is wrong is said at its field, and nothing is done', () => {
-  it('a website that is inside or does not answer, eleven addresses, a malformed range', async () => {
+  it('eleven addresses, a malformed range', async () => {
     const visitor = await openPage();
     const { page } = visitor;
     await signUp(visitor);
@@ -147,15 +147,10 @@ describe('what is wrong is said at its field, and nothing is done', () => {
     const says = (label: string, text: RegExp): Promise<void> =>
       dialog.locator('.mantine-InputWrapper-root', { hasText: label }).getByText(text).waitFor();
     const eleven = Array.from({ length: 11 }, (_, n) => `203.0.113.${n + 1}`);
-    await fillKey(page, 'http://10.0.0.1/', eleven);
+    await fillKey(page, eleven);
     await says('Allowed network addresses', /Must have (at most|1 to) 10/i);
-    await fillKey(page, 'http://10.0.0.1/', ['203.0.113.0/99']);
+    await fillKey(page, ['203.0.113.0/99']);
     await says('Allowed network addresses', /Must be an address such as/);
-    await fillKey(page, 'http://10.0.0.1/', ['203.0.113.7']);
-    await says('Website', /Must .*address/);
-    await fillKey(page, 'http://127.0.0.1:9/', ['203.0.113.7']);
-    await says('Website', /Must have a web server that answers/);
-    expect(await dialog.getByLabel('Company').inputValue()).toBe('Ada Ltd');
     await page.keyboard.press('Escape');
     await page.getByText('No keys yet.').waitFor();
   });

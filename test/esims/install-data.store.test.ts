@@ -84,7 +84,7 @@ function processWith(key: string, ...previousKeys: string[]) {
   };
 }
 
-const OWNER = { account: { id: 'acc-1' } } as Principal;
+const OWNER = { account: { id: 'acc-1' }, mayInstall: true } as Principal;
 
 /** A delivered eSIM that is not due for a check, unless `status` is one that may change. */
 const plant = (id: string, install: object, status: 'EXPIRED' | 'ACTIVE' = 'EXPIRED') =>

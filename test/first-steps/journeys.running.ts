@@ -37,7 +37,7 @@ it('a merchant signs up, makes a key, funds the wallet, buys an eSIM with its QR
     await choose(page, 'API keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Webhook URL').fill(`${inbox.url}/hook`);
-    await fillKey(page, running.docsUrl, ['127.0.0.0/8']);
+    await fillKey(page, ['127.0.0.0/8']);
     await page.getByText('It is shown once').waitFor();
 
     await putInWallet(page, '100');

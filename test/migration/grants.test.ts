@@ -109,7 +109,7 @@ const ACCOUNTS = [
   'mail_stops: INSERT, SELECT',
   'mails_to: DELETE, INSERT, SELECT, UPDATE',
   'members: DELETE, INSERT, SELECT, UPDATE(role)',
-  'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role)',
+  'operators: INSERT, SELECT, UPDATE(changed_at disabled_at one_time_until role second_factor_waived)',
   'sign_in_failures: DELETE, INSERT, SELECT, UPDATE',
   'sign_ups: DELETE, INSERT, SELECT, UPDATE(wrong_passwords)',
   'used_codes: DELETE, INSERT, SELECT',

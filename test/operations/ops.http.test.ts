@@ -168,6 +168,7 @@ describe('signing in', () => {
         name: 'FINANCE',
         role: 'FINANCE',
         mustChangePassword: false,
+        mustAddSecondFactor: false,
         expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     });
@@ -343,7 +344,7 @@ test('every route that works in an environment accepts its name, and requires it
   try {
     for (const ask of SIGNED_IN_ASKS) {
       const route = opsRoutes.find((one) => nameOf(one) === ask.route);
-      const isAboutPeople = /^\/ops\/(me|people|device-logins|openapi)/.test(ask.target);
+      const isAboutPeople = /^\/ops\/(me|people|users|device-logins|openapi)/.test(ask.target);
       expect(route?.queryNames.includes('environment'), ask.route).toBe(!isAboutPeople);
       const reply = await askFor(ask, other);
       expect(reply.status, ask.route).toBe(isAboutPeople ? ask.status : 400);

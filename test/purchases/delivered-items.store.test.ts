@@ -1,5 +1,6 @@
 /** What a supplier has delivered: an eSIM's profile or a top-up's totals, kept once, with the settlement. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { READS_ALL } from '../../src/domain/account.ts';
 import { ESIM_STATUSES } from '../../src/domain/states.ts';
 import type { TopUpTotals } from '../../src/esims/rules.ts';
 import { findEsim } from '../../src/esims/store/esims.ts';
@@ -78,7 +79,7 @@ describe('a delivery', () => {
       esimTranNo: 'T1',
     });
     const row = (await findEsim(books.world, esimId))!;
-    expect({ ...row, ...installData.open(row) }).toMatchObject({
+    expect({ ...row, ...installData.open(row, READS_ALL) }).toMatchObject({
       status: 'PENDING',
       iccid: '8901000000000000001',
       ac: 'LPA:1$rsp.example.com$MATCH-1',

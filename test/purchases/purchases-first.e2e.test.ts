@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { READS_ALL } from '../../src/domain/account.ts';
 import { installDataWith } from '../support/vendors/install-data.ts';
 import { startStack, type TestAccount } from '../support/world/stack.ts';
 import { until } from '../support/time/until.ts';
@@ -58,7 +59,7 @@ async function plantEsims(readers: readonly TestAccount[]): Promise<readonly (re
     .executeTakeFirstOrThrow();
   // Each encrypted for its own id.
   const installData = installDataWith(stack.env['SIMWAY_SECRETS_KEY']);
-  const { ac, qr_code_url: qrCodeUrl, short_url: shortUrl, pin, puk } = installData.open(original);
+  const { ac, qr_code_url: qrCodeUrl, short_url: shortUrl, pin, puk } = installData.open(original, READS_ALL);
   const install = { ac, qrCodeUrl, shortUrl, pin, puk };
   const planted = readers.flatMap(({ accountId, apiKey }) =>
     Array.from({ length: ESIMS_EACH }, () => {

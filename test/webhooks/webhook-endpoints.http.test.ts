@@ -37,6 +37,7 @@ const ENDPOINT = {
   failingSince: null,
   createdAt: AT,
   updatedAt: AT,
+  createdBy: 'ada@merchant.example',
 };
 
 test('adding one answers 201 with its secret, which no other answer shows', async () => {

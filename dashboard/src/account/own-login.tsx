@@ -55,6 +55,11 @@ export function OwnLoginAlone() {
                 You signed in with a one-time password. Set your own password before you continue.
               </Alert>
             )}
+            {user.operator?.mustChangePassword === false && user.operator.mustAddSecondFactor && (
+              <Alert color="yellow">
+                Your role takes a second factor. Set one up below before you continue.
+              </Alert>
+            )}
             <OwnLogin user={user} />
             <Button variant="subtle" onClick={signOut} loading={isSigningOut}>
               Sign out
@@ -68,8 +73,12 @@ export function OwnLoginAlone() {
 
 function ownLoginPathOf(user: CurrentUser): string | undefined {
   const home = homePathOf(user);
-  return home === '/settings' || user.operator?.mustChangePassword === true ? undefined : `${home}/login`;
+  return home === '/settings' || mustFirst(user) ? undefined : `${home}/login`;
 }
+
+/** Until then, the pages of operators are refused. */
+const mustFirst = ({ operator }: CurrentUser): boolean =>
+  operator !== null && (operator.mustChangePassword || operator.mustAddSecondFactor);
 
 function OwnLogin({ user }: { readonly user: CurrentUser }) {
   return (

@@ -198,7 +198,26 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
   );
 }
 
-export function Install({ esimId, children }: { readonly esimId: string; readonly children?: ReactNode }) {
+interface InstallProps {
+  readonly esimId: string;
+  readonly children?: ReactNode;
+}
+
+export function Install(props: InstallProps) {
+  const { may } = useMembership();
+  if (may('install')) return <InstallDetails {...props} />;
+  return (
+    <Stack gap="xs" align="flex-start">
+      <NoInstallDetails />
+      {props.children}
+    </Stack>
+  );
+}
+
+/** Where install details would be. */
+export const NoInstallDetails = () => <Text size="sm">Your role does not read install details.</Text>;
+
+function InstallDetails({ esimId, children }: InstallProps) {
   const query = useRead('/api/esim/{esimId}/install', { path: { esimId } });
   return (
     <QueryView query={query}>

@@ -38,7 +38,7 @@ import { SearchField, ChoiceField } from '../ui/filters.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { readNumber } from '../ui/numbers.ts';
 import { CursorList } from '../ui/rows.tsx';
-import { Install, Purchase } from './buy.tsx';
+import { Install, NoInstallDetails, Purchase } from './buy.tsx';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRead, useReads, usePages } from './place.ts';
 import { esimFilters } from './filters.ts';
@@ -256,6 +256,7 @@ function RevokeLink({ esimId }: { readonly esimId: string }) {
 }
 
 function Details({ esim }: { readonly esim: Esim }) {
+  const { may } = useMembership();
   return (
     <Section title="Details">
       <Facts
@@ -264,7 +265,7 @@ function Details({ esim }: { readonly esim: Esim }) {
           'eSIM id': <Id>{esim._id}</Id>,
           Purchase: <ItemLink kind="purchase" id={esim.transactionId} />,
           Price: <Amount of={esim.price} currency={esim.currency} />,
-          'SM-DP+ address': esim.smdpAddress,
+          'SM-DP+ address': may('install') ? esim.smdpAddress : <NoInstallDetails />,
           APN: esim.apn,
           'Works in': esim.packageDetails.coverage.join(', '),
           Networks: esim.packageDetails.networkProviders.join(', '),

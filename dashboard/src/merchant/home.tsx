@@ -1,4 +1,6 @@
 import { Alert, Group, List, SimpleGrid, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useCurrentUser } from '../app/session.ts';
 import { Moment, PageLink, LinkButton, Page, QuerySection } from '../ui/parts.tsx';
 import { readWallet, Balance } from './balance.tsx';
 import { useMembership, useReads, useRead } from './place.ts';
@@ -6,6 +8,8 @@ import { TransactionRows } from './purchases.tsx';
 
 const RECENT = 5;
 const ENDPOINTS_EVERY_MS = 60_000;
+/** In this browser. */
+const HINT_CLOSED = 'simway-second-factor-hint-closed';
 
 export function HomePage() {
   const { membership, may } = useMembership();
@@ -25,6 +29,7 @@ export function HomePage() {
       }
     >
       {may('webhooks') && <FailingEndpoints />}
+      {may('members') && <SecondFactorHint />}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <QuerySection title="Wallet" query={wallet} rows={2}>
           {(found) => <Balance of={found} />}
@@ -33,6 +38,30 @@ export function HomePage() {
       </SimpleGrid>
       <Recent />
     </Page>
+  );
+}
+
+/** For owners, until they have one or close it: whoever has their password has the account. */
+function SecondFactorHint() {
+  const { data } = useCurrentUser();
+  const [closed, setClosed] = useState(() => localStorage.getItem(HINT_CLOSED) === 'true');
+  if (closed || data?.user.hasSecondFactor !== false) return null;
+  return (
+    <Alert
+      color="blue"
+      title="Protect the account with a second factor"
+      withCloseButton
+      closeButtonLabel="Close the hint"
+      onClose={() => {
+        localStorage.setItem(HINT_CLOSED, 'true');
+        setClosed(true);
+      }}
+    >
+      Owners can do everything here.{' '}
+      <PageLink underline="always" to="/m/$accountId/$environment/login">
+        Add an authenticator app
+      </PageLink>
+    </Alert>
   );
 }
 

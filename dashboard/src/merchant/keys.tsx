@@ -169,11 +169,13 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
     },
   });
   const create = useCreateKey();
+  const { environment } = usePlace();
   const sending = useSending(
     form,
-    ({ webhookUrl, expiresAt, ...key }) =>
+    ({ webhookUrl, expiresAt, companyName, websiteUrl, ...key }) =>
       create({
         ...key,
+        ...(environment === 'live' ? { companyName, websiteUrl } : {}),
         ...(webhookUrl === '' ? {} : { webhookUrl }),
         ...(expiresAt === '' ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
       }),
@@ -181,21 +183,25 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
   );
   return (
     <SendForm sending={sending} label="Create the key" at="flex-end">
-      <TextInput
-        label="Company"
-        autoComplete="organization"
-        required
-        data-autofocus
-        {...form.getInputProps('companyName')}
-      />
-      <TextInput
-        label="Website"
-        description="Must respond from the public internet"
-        placeholder="https://"
-        type="url"
-        required
-        {...form.getInputProps('websiteUrl')}
-      />
+      {environment === 'live' && (
+        <>
+          <TextInput
+            label="Company"
+            autoComplete="organization"
+            required
+            data-autofocus
+            {...form.getInputProps('companyName')}
+          />
+          <TextInput
+            label="Website"
+            description="Must respond from the public internet"
+            placeholder="https://"
+            type="url"
+            required
+            {...form.getInputProps('websiteUrl')}
+          />
+        </>
+      )}
       <TagsInput
         label="Allowed network addresses"
         description="1 to 10 addresses or ranges, such as 203.0.113.7 or 203.0.113.0/24. Press Enter after each"

@@ -47,7 +47,12 @@ export function TeamPage() {
             columns={{
               Name: ({ name }) => name,
               'E-mail': ({ email }) => email,
-              'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+              'Second factor': (member) => (
+                <>
+                  {member.hasSecondFactor ? 'On' : 'Off'}{' '}
+                  {member.hasSecondFactor && may('members') && <RemoveFactor member={member} />}
+                </>
+              ),
               Since: ({ joinedAt }) => <Moment at={joinedAt} />,
               Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
               ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
@@ -94,11 +99,40 @@ function ChangeRole({ member: { userId, name, role } }: { readonly member: Membe
   );
 }
 
+function RemoveFactor({ member: { userId, name } }: { readonly member: Member }) {
+  const { data } = useCurrentUser();
+  if (data?.user.userId === userId) return null;
+  return (
+    <ConfirmButton
+      label="Remove"
+      buttonProps={{ 'aria-label': `Remove the second factor of ${name}` }}
+      title={`Remove the second factor of ${name}`}
+      confirmLabel="Remove the second factor"
+      act={async () => {
+        const { outcome } = await dataOf(
+          api.POST('/account/members/{userId}/remove-second-factor', { params: { path: { userId } } }),
+        );
+        notifications.show({
+          message:
+            outcome === 'waits' ? 'Another owner must ask for the same.' : 'The second factor is removed.',
+        });
+      }}
+    >
+      <Text size="sm">
+        For a colleague who has lost the app and the recovery codes. Another owner must ask for the same
+        within 24 hours. Then every session of {name} ends, and the password alone signs in.
+      </Text>
+    </ConfirmButton>
+  );
+}
+
 function Remove({ member: { userId, name, email } }: { readonly member: Member }) {
   const { data } = useCurrentUser();
   const keys = useRead('/account/keys', {});
   const [revokes, setRevokes] = useState(true);
+  const endpoints = useRead('/api/webhooks/endpoints', { query: { limit: 50 } });
   const theirs = keys.data?.items.filter((key) => key.createdBy === email && key.revokedAt === null) ?? [];
+  const called = endpoints.data?.items.filter((endpoint) => endpoint.createdBy === email) ?? [];
   if (data?.user.userId === userId) return 'You';
   return (
     <ConfirmButton
@@ -112,14 +146,19 @@ function Remove({ member: { userId, name, email } }: { readonly member: Member }
         })
       }
     >
-      <Text size="sm">{name} loses access to this account. Webhook endpoints stay.</Text>
+      <Text size="sm">{name} loses access to this account.</Text>
       {theirs.length > 0 && (
         <Text size="sm">
           Keys that {name} made in this environment: {theirs.map(({ key }) => key).join(', ')}
         </Text>
       )}
+      {called.length > 0 && (
+        <Text size="sm" className="breakable">
+          Webhook endpoints that {name} made in this environment: {called.map(({ url }) => url).join(', ')}
+        </Text>
+      )}
       <Checkbox
-        label="Revoke the API keys that they made, in both environments"
+        label="End the API keys and webhook endpoints that they made, in both environments"
         checked={revokes}
         onChange={({ currentTarget }) => setRevokes(currentTarget.checked)}
       />

@@ -16,6 +16,7 @@ import {
   Page,
   QuerySection,
 } from '../ui/parts.tsx';
+import { NoInstallDetails } from './buy.tsx';
 import { useMembership, useRead } from './place.ts';
 
 type Attempt = ApiSchemas['WebhookAttempt'];
@@ -65,6 +66,7 @@ export function WebhookMessagePage() {
               <Code block tabIndex={0}>
                 {pretty(body)}
               </Code>
+              {!may('install') && body.includes('"qrCodeUrl":""') && <NoInstallDetails />}
             </Section>
           </>
         )}

@@ -201,7 +201,7 @@ function Recover({ id, url }: { readonly id: string; readonly url: string }) {
 }
 
 function EndpointCard({
-  endpoint: { id, url, events, enabled, disabledReason, failingSince },
+  endpoint: { id, url, events, enabled, disabledReason, failingSince, createdBy },
   onSecret,
 }: {
   readonly endpoint: Endpoint;
@@ -244,6 +244,7 @@ function EndpointCard({
       </Group>
       <Text size="sm" c="dimmed">
         {events.join(', ')}
+        {createdBy !== '' && <>; made by {createdBy}</>}
       </Text>
       {!enabled && <Text size="sm">{REASONS[disabledReason ?? '']}</Text>}
       {enabled && failingSince !== null && (

@@ -14,7 +14,11 @@ export function OperatorLayout() {
       {({ operator }) => {
         if (!operator) return <Empty>These pages are for operators only.</Empty>;
         // Until then the service refuses all requests of these pages.
-        return operator.mustChangePassword ? <GoTo to="/settings" /> : <Shell />;
+        return operator.mustChangePassword || operator.mustAddSecondFactor ? (
+          <GoTo to="/settings" />
+        ) : (
+          <Shell />
+        );
       }}
     </SignedIn>
   );

@@ -110,9 +110,10 @@ function State({
 const REMOVALS: Readonly<Record<string, string>> = {
   reset: 'reset the password',
   disable: 'disable this person',
+  'second-factor': 'remove the second factor',
 };
 
-type Change = 'role' | 'disable' | 'enable' | 'reset' | 'confirm';
+type Change = 'role' | 'disable' | 'enable' | 'reset' | 'factor' | 'confirm';
 
 const VARIANTS: Partial<Record<Change, string>> = { confirm: 'filled', disable: 'light' };
 
@@ -138,6 +139,7 @@ function Changes({ person, show }: { readonly person: Person; readonly show: (ha
       {awaits && awaits.askedBy !== email && button('confirm', 'Confirm')}
       {!isDisabled && button('role', 'Change role')}
       {!isDisabled && button('reset', 'Reset password')}
+      {person.hasSecondFactor && button('factor', 'Remove second factor')}
       {isDisabled ? button('enable', 'Enable') : button('disable', 'Disable')}
       {change !== null && (
         <ChangeDialog person={person} change={change} onClose={() => setChange(null)} show={show} />
@@ -170,6 +172,12 @@ const WORDS: Record<Change, { readonly title: string; readonly about: string; re
       'The person is signed out and gets a new one-time password. A second administrator must confirm it.',
     submit: 'Reset the password',
   },
+  factor: {
+    title: 'Remove the second factor',
+    about:
+      'For a person who has lost the app and the recovery codes. Another administrator must ask for the same. Then every session of the person ends, and they sign in with the password.',
+    submit: 'Remove the second factor',
+  },
   confirm: {
     title: 'Confirm access',
     about: 'Ask the person yourself before you confirm. Choose the role that they should have.',
@@ -185,13 +193,19 @@ function ChangeDialog({
 }: Dialog & { readonly person: Person; readonly change: Change; readonly show: (half: Half) => void }) {
   const { title, about, submit } = WORDS[change];
   const asksRole = change === 'role' || change === 'confirm';
-  const form = useForm<{ role: Role | '' }>({
-    initialValues: { role: '' },
-    validate: { role: (role) => (asksRole && role === '' ? 'Choose a role' : null) },
+  const form = useForm<{ role: Role | ''; evidence: string }>({
+    initialValues: { role: '', evidence: '' },
+    validate: {
+      role: (role) => (asksRole && role === '' ? 'Choose a role' : null),
+      evidence: (evidence) => (change === 'factor' && evidence.trim() === '' ? 'Required' : null),
+    },
   });
   const sending = useSending(
     form,
-    ({ role }) => send(person, change, role === '' ? person.role : role),
+    ({ role, evidence }) =>
+      change === 'factor'
+        ? removeFactor(person, evidence)
+        : send(person, change, role === '' ? person.role : role),
     (half) => {
       onClose();
       if (half) show(half);
@@ -207,6 +221,7 @@ function ChangeDialog({
     >
       <Text>{about}</Text>
       {asksRole && <RoleSelect {...form.getInputProps('role')} />}
+      {change === 'factor' && <EvidenceField {...form.getInputProps('evidence')} />}
     </FormDialog>
   );
 }
@@ -218,7 +233,24 @@ function showWaits(): null {
   return null;
 }
 
-async function send(person: Person, change: Change, role: Role): Promise<Half | null> {
+export const EvidenceField = (props: Record<string, unknown>) => (
+  <TextInput
+    label="Evidence"
+    description="Where can be seen that the person themselves asked"
+    required
+    {...props}
+  />
+);
+
+async function removeFactor({ personId }: Person, evidence: string): Promise<null> {
+  const params = { path: { personId } };
+  const { outcome } = await dataOf(
+    ops.POST('/ops/people/{personId}/remove-second-factor', { params, body: { evidence } }),
+  );
+  return outcome === 'waits' ? showWaits() : null;
+}
+
+async function send(person: Person, change: Exclude<Change, 'factor'>, role: Role): Promise<Half | null> {
   const { personId } = person;
   const params = { path: { personId } };
   if (change === 'confirm') {

@@ -3,6 +3,7 @@
  */
 import { sql } from 'kysely';
 import { ACCOUNT_TYPES, ENVIRONMENTS, hasOwnLimit, PLANS, SCOPES } from '../../../src/domain/account.ts';
+import { MEMBER_ROLES } from '../../../src/domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
 import { membersOf, oneOf } from '../../one-of.ts';
 
@@ -45,6 +46,8 @@ const accountsAndKeys = () => sql`
     website_url text not null,
     -- Who made it: an e-mail address, or a name given on the command line.
     created_by text not null,
+    -- The last role of the member who made it, for after they have left: a key does no more than its maker.
+    maker_role text ${oneOf('maker_role', MEMBER_ROLES)},
     expires_at timestamptz,
     revoked_at timestamptz,
     last_used_at timestamptz,

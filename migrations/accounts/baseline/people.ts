@@ -8,12 +8,13 @@ import { oneOf } from '../../one-of.ts';
 
 export const people = () => sql`
   -- one_time_until: the user's password was made for them; it opens a session in which it can be changed,
-  -- until then.
+  -- until then. second_factor_waived: a login of the sandbox, whose role would take one.
   create table operators (
     user_id text primary key references users (id),
     role text not null ${oneOf('role', ROLES)},
     one_time_until timestamptz,
     disabled_at timestamptz,
+    second_factor_waived boolean not null default false,
     created_at timestamptz not null default now(),
     changed_at timestamptz not null default now()
   );
@@ -53,15 +54,16 @@ export const people = () => sql`
   create unique index access_grants_waiting on access_grants (user_id) where second_half is not null;
   create index access_grants_by_email on access_grants (email, given_at);
 
-  -- The first of two requests to reset, disable or demote an administrator.
+  -- The first of two requests: to reset, disable or demote an administrator, or to remove a user's second
+  -- factor.
   create table admin_removals (
-    user_id text primary key references operators (user_id),
+    user_id text primary key references users (id),
     change text not null,
     asked_by text not null check (length(asked_by) between 1 and 254),
     asked_at timestamptz not null
   );
 
-  grant select, insert, update (role, one_time_until, disabled_at, changed_at) on operators to simway_accounts;
+  grant select, insert, update (role, one_time_until, disabled_at, second_factor_waived, changed_at) on operators to simway_accounts;
   grant select, insert, update (polled_at, approved_by, session_until), delete on device_logins to simway_accounts;
   grant select, insert, update, delete on admin_removals to simway_accounts;
   grant select, insert, update (second_half, confirmed_by, confirmed_at) on access_grants to simway_accounts;

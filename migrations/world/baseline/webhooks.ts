@@ -30,6 +30,8 @@ const endpoints = ({ role }: World) => sql`
     created_at timestamptz not null,
     updated_at timestamptz not null,
     deleted_at timestamptz,
+    -- Who made it, or the key that did: an e-mail address, or a name given on the command line.
+    created_by text not null default '',
     check (enabled = (disabled_reason is null)),
     check (enabled = (disabled_at is null)),
     check ((previous_secret_sealed is null) = (previous_until is null))

@@ -31,7 +31,15 @@ import {
 import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { MemberCases } from '../members.ts';
-import { companyNameField, emailField, keyItem, mailSentSchema, maskedKey, memberItem } from './shared.ts';
+import {
+  companyNameField,
+  emailField,
+  keyItem,
+  mailSentSchema,
+  maskedKey,
+  memberItem,
+  recoveryOutcome,
+} from './shared.ts';
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 
@@ -87,8 +95,15 @@ const allowedAddress = z
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
-  companyName: companyNameField('The name of the company'),
-  websiteUrl: websiteField,
+  companyName: companyNameField(
+    'The name of the company. Required for a live key; default for a test key: that of the account',
+  ).optional(),
+  websiteUrl: textField({
+    max: MAX_WEBHOOK_URL_CHARACTERS,
+    description:
+      'The website of the company. Required for a live key: a web server must answer there. Not checked for a test key',
+    example: 'https://merchant.example',
+  }).optional(),
   allowedAddresses: z
     .array(allowedAddress, { error: missingOr('must be a list') })
     .min(1, 'must have at least one')
@@ -218,7 +233,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     query: z.object({
       keepKeys: choiceField(['true', 'false'], {
         description:
-          '`true`: the API keys that the member made go on working. Otherwise they are revoked, in both environments',
+          '`true`: the API keys and webhook endpoints that the member made stay. Otherwise they end, in both environments',
         example: 'true',
       }).optional(),
     }),
@@ -226,10 +241,20 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'At once; the user and their other accounts stay. The last owner cannot be removed. API keys that the member made are revoked too, ' +
-      'unless `keepKeys` is `true`; webhook endpoints stay.',
+      'At once; the user and their other accounts stay. The last owner cannot be removed. API keys and webhook endpoints that the member ' +
+      'made end too, unless `keepKeys` is `true`.',
     handle: ({ cases, member, params, query }) =>
       cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
+  }),
+  forMember.post(`${MEMBERS}/{userId}/remove-second-factor`, {
+    memberPermission: 'members',
+    answer: [200, 'Whether it is removed', dataObject('MemberRecovery', { outcome: recoveryOutcome })],
+    operationId: 'recoverMember',
+    summary: 'Remove a colleague’s lost second factor',
+    description:
+      'For a member who has lost the app and the recovery codes. Two other owners, members for a day, ask for it within 24 hours; then every ' +
+      'session of the member ends, and the password alone signs in. With fewer owners, or for a member of several accounts, ask us.',
+    handle: ({ cases, member, params }) => cases.recoverMember(member, params.userId),
   }),
   forMember.get(INVITATIONS, {
     memberPermission: 'read',
@@ -274,7 +299,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     operationId: 'createKey',
     summary: 'Create an API key',
     description:
-      'In the environment that `Simway-Environment` names. A web server must answer at the website, outside private networks. The key ' +
+      'In the environment that `Simway-Environment` names. For a live key a web server must answer at the website, outside private networks. The key ' +
       'works at once, and only from the addresses that you name.',
     handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
   }),

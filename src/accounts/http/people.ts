@@ -7,6 +7,7 @@ import {
   isoTime,
   namedObject,
   text,
+  yesNo,
 } from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { changesBody, choiceField, idParameter, textField } from '../../platform/http/fields.ts';
@@ -23,6 +24,7 @@ import {
   passwordChangeBody,
   personNameField,
   presentSession,
+  recoveryOutcome,
   sessionSchema,
   signedIn,
   who,
@@ -79,13 +81,14 @@ const meSchema = dataObject('Me', {
 
 const person = namedObject('Person', {
   ...who,
+  hasSecondFactor: yesNo('The person has set up a second factor'),
   awaitsConfirmation: z
     .object({ askedBy: z.string(), askedAt: isoTime('ISO 8601') })
     .nullable()
     .describe('Access that another administrator than `askedBy` must confirm before the person can sign in'),
   awaitsRemoval: z
     .object({
-      change: text('`reset`, `disable`, or `role` and the new role', 'disable'),
+      change: text('`reset`, `disable`, `second-factor`, or `role` and the new role', 'disable'),
       askedBy: z.string(),
       askedAt: isoTime('ISO 8601'),
     })
@@ -123,10 +126,22 @@ const personChangeSchema = dataObject('PersonChange', {
   given: z.object({ firstHalf, oneTimeUntil }).nullable().describe('Null where the change gives no access'),
 });
 
+const evidenceBody = namedObject('RecoveryRequest', {
+  evidence: textField({
+    max: 500,
+    description: 'Where can be seen that the user themselves asked, and how you made sure of it',
+    example: 'https://tickets.example/4711',
+  }),
+});
+const recoverySchema = dataObject('Recovery', { outcome: recoveryOutcome });
+
 const forSignIn = routesWith<OperatorAccessCases, 'login'>('login', 'Signing in');
 const forOneself = routesWith<OperatorAccessCases, 'session'>('session', 'Signing in');
 const forAdmins = routesWith<OperatorAccessCases, 'session'>('session', 'People', {
-  params: { personId: idParameter('user', 'The `personId` of a person', 'No such person') },
+  params: {
+    personId: idParameter('user', 'The `personId` of a person', 'No such person'),
+    userId: idParameter('user', 'The `userId` of a merchant’s user', 'No such user'),
+  },
 });
 
 const PEOPLE = '/ops/people';
@@ -233,6 +248,30 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
       const made = await cases.people.resetPassword(session, params.personId);
       return made.outcome === 'waits' ? dataAnswer(made, 202) : dataAnswer(made, 200);
     },
+  }),
+  forAdmins.post(`${ONE}/remove-second-factor`, {
+    permission: 'people',
+    body: evidenceBody,
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    answer: [200, 'Whether it is removed', recoverySchema],
+    operationId: 'recoverPerson',
+    summary: 'Remove a person’s lost second factor',
+    description:
+      'For a person who has lost the app and the recovery codes. Two administrators ask for it within 24 hours; then every session of the ' +
+      'person ends, and the password alone signs in, to set up another.',
+    handle: ({ cases, session, params, body }) => cases.people.recover(session, params.personId, body),
+  }),
+  forAdmins.post('/ops/users/{userId}/remove-second-factor', {
+    permission: 'accounts',
+    body: evidenceBody,
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    answer: [200, 'Whether it is removed', recoverySchema],
+    operationId: 'recoverUser',
+    summary: 'Remove the lost second factor of a merchant’s user',
+    description:
+      'For a user whose account has no two other owners, or who is a member of several accounts. Two operators ask for it within 24 hours; ' +
+      'then every session of the user ends, and the password alone signs in.',
+    handle: ({ cases, session, params, body }) => cases.people.recoverUser(session, params.userId, body),
   }),
   forAdmins.post(`${ONE}/confirm`, {
     permission: 'people',

@@ -75,6 +75,10 @@ export const memberItem = namedObject('Member', {
   joinedAt: isoTime('ISO 8601'),
 });
 
+export const recoveryOutcome = z
+  .enum(['done', 'waits'])
+  .describe('`waits`: nothing changed yet, another person must ask for the same within 24 hours');
+
 export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 
 export const keyItem = namedObject('ApiKey', {
@@ -84,7 +88,7 @@ export const keyItem = namedObject('ApiKey', {
   scopes: z.array(z.enum(SCOPES)),
   allowedAddresses: z.array(z.string()),
   companyName: z.string(),
-  websiteUrl: z.string(),
+  websiteUrl: text('Empty where none was given', 'https://merchant.example'),
   createdBy: text('Who made it: a member, or an operator', 'ada@merchant.example'),
   createdAt: isoTime('ISO 8601'),
   expiresAt: isoTime('Null: it does not expire').nullable(),
@@ -103,8 +107,13 @@ export const who = {
   ),
 };
 
+export const mustAddSecondFactor = yesNo(
+  'The role takes a second factor and there is none: until it is set up, everything else is refused with `SECOND_FACTOR_REQUIRED`',
+);
+
 export const signedIn = {
   ...who,
+  mustAddSecondFactor,
   expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
 };
 
@@ -113,8 +122,7 @@ export const sessionSchema = dataObject('NewSession', {
   ...signedIn,
 });
 
-export const presentSession = ({ person: who, mustChangePassword, expiresAt }: Session) => ({
+export const presentSession = ({ person: who, ...session }: Session) => ({
   ...who,
-  mustChangePassword,
-  expiresAt,
+  ...session,
 });

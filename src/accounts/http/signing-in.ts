@@ -20,6 +20,7 @@ import {
   personNameField,
   passwordChangeBody,
   passwordField,
+  mustAddSecondFactor,
 } from './shared.ts';
 
 const nameField = personNameField('Your name');
@@ -118,6 +119,7 @@ const currentUserSchema = dataObject('CurrentUser', {
       mustChangePassword: yesNo(
         'Signed in with a one-time password: choose another first, `POST /auth/me/password`',
       ),
+      mustAddSecondFactor,
     })
     .nullable()
     .describe('What you may do as an operator of this service, if you are one'),

@@ -77,9 +77,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return principalOf(key);
   };
 
-  const principalOf = ({ account, keyId, environment, scopes, allowedAddresses }: StoredKey): Principal => {
+  const principalOf = (key: StoredKey): Principal => {
+    const { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall } = key;
     uses.note(keyId);
-    return { account, keyId, environment, scopes, allowedAddresses };
+    return { account, keyId, maker, environment, scopes, allowedAddresses, mayInstall };
   };
 
   return {

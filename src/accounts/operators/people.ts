@@ -10,6 +10,7 @@ import type { PersonRow, PersonUpdate } from '../store/people.ts';
 import { endSessions, type WhichUser } from '../store/users.ts';
 import { oneTimePassword, type Passwords } from '../users/passwords.ts';
 import { limitRemovals, requireTwoForAdmin, type RemovalDeps } from './removals.ts';
+import { recoverPerson, recoverUser } from './recovery.ts';
 import { givesAccess, refuseConfirmation, refuseOneself } from './two-person-rules.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 
@@ -43,6 +44,8 @@ export const peopleUseCases = {
     refuseOneself(session.person.personId, id);
     return resetGuarded(deps, { id }, session.person.email, guardOf(deps));
   },
+  recover: recoverPerson,
+  recoverUser,
   confirm: (deps: PeopleDeps, { person }: Session, id: string, role: Role) =>
     confirmAccess(deps, { id }, role, person.email),
 };
@@ -243,6 +246,7 @@ function toView(row: PersonRow, clock: Clock) {
     name: row.name,
     role: row.role,
     mustChangePassword: row.one_time_until !== null,
+    hasSecondFactor: row.has_second_factor,
     /** Access that another administrator than `askedBy` must confirm before the person can sign in. */
     awaitsConfirmation: askedBy === null || askedAt === null ? null : { askedBy, askedAt },
     /** What one administrator asked for; another one must ask for the same within 24 hours. */

@@ -60,12 +60,32 @@ export async function requireTwoForAdmin(
     throw new DomainError('FORBIDDEN', 'Two administrators at work must remain', {
       details: 'a single one can confirm nothing: add an administrator first',
     });
-  const asked = await store.findRemoval(trx, row.id, new Date(now.getTime() - ASKED_WITHIN_MS));
+  return requireTwo(trx, row.id, { change, by, now });
+}
+
+/** `waits`: this is the first of two independent people who ask for the same within 24 hours. */
+export async function requireTwo(
+  trx: AccountsDb,
+  userId: string,
+  {
+    change,
+    by,
+    now,
+    detail = {},
+  }: {
+    readonly change: string;
+    readonly by: string;
+    readonly now: Date;
+    readonly detail?: Readonly<Record<string, string>>;
+  },
+): Promise<'go' | 'waits'> {
+  const asked = await store.findRemoval(trx, userId, new Date(now.getTime() - ASKED_WITHIN_MS));
   if (asked?.change === change && (await areTwoPeople(trx, asked.asked_by, by, now))) {
-    await store.forgetRemoval(trx, row.id);
+    await store.forgetRemoval(trx, userId);
     return 'go';
   }
-  await store.keepRemoval(trx, { user_id: row.id, change, asked_by: by, asked_at: now });
-  await writeAudit(trx, { actor: by, action: 'person.ask-removal', subject: row.id, detail: { change } });
+  await store.keepRemoval(trx, { user_id: userId, change, asked_by: by, asked_at: now });
+  const entry = { actor: by, action: 'person.ask-removal', subject: userId };
+  await writeAudit(trx, { ...entry, detail: { change, ...detail } });
   return 'waits';
 }

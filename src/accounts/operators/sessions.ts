@@ -123,7 +123,10 @@ async function authenticate(
   return { session: found.operator, browser };
 }
 
-/** Throws FORBIDDEN if the role lacks the permission, and records the attempt. */
+/**
+ * Throws FORBIDDEN if the role lacks the permission, and records the attempt; SECOND_FACTOR_REQUIRED where
+ * the role takes one and there is none.
+ */
 async function authorise(
   { db }: Pick<UserDeps, 'db'>,
   session: Session,
@@ -132,6 +135,11 @@ async function authorise(
 ): Promise<void> {
   if (session.mustChangePassword)
     throw new DomainError('FORBIDDEN', 'Choose a password of your own first: POST /ops/me/password');
+  if (session.mustAddSecondFactor)
+    throw new DomainError(
+      'SECOND_FACTOR_REQUIRED',
+      `The role ${session.person.role} takes a second factor: set one up under Your login at the dashboard, then sign in again`,
+    );
   if (may(session.person.role, permission)) return;
   const wanted = `${describePermission(permission)} (that takes ${rolesWith(permission).join(' or ')})`;
   await refusePerson(db, session, { ...attempt, wanted });

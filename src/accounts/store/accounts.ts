@@ -1,5 +1,12 @@
 import { sql, type Selectable, type Updateable } from 'kysely';
-import { termsOfPlan, type Account, type Environment, type Principal } from '../../domain/account.ts';
+import { memberMay, type MemberRole } from '../../domain/member-roles.ts';
+import {
+  termsOfPlan,
+  type Account,
+  type Environment,
+  type Principal,
+  type Scope,
+} from '../../domain/account.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AccountsTable } from './tables.ts';
 
@@ -116,6 +123,23 @@ export type WhichKeys =
       readonly createdBy?: string;
     };
 
+/** So that every process reads the keys that a member made again, with what their maker may do now. */
+export async function keepMakerRole(
+  trx: AccountsDb,
+  {
+    accountId,
+    userId,
+    role,
+  }: { readonly accountId: string; readonly userId: string; readonly role: MemberRole },
+): Promise<void> {
+  await trx
+    .updateTable('api_keys')
+    .set((eb) => ({ maker_role: role, changed_at: eb.fn<Date>('clock_timestamp') }))
+    .where('account_id', '=', accountId)
+    .where('created_by', '=', (eb) => eb.selectFrom('users').select('email').where('id', '=', userId))
+    .execute();
+}
+
 /** Returns how many were still valid. */
 export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<number> {
   const result = await db
@@ -140,18 +164,34 @@ export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): 
           for no key update skip locked)`.execute(db);
 }
 
+/**
+ * Joins what a key's maker may do now, or did when they left: a key never does more. Null: nobody who was a
+ * member made it.
+ */
+const withMaker = (db: AccountsDb) =>
+  db
+    .selectFrom('api_keys')
+    .leftJoin('users as maker', 'maker.email', 'api_keys.created_by')
+    .leftJoin('members as making', (join) =>
+      join.onRef('making.user_id', '=', 'maker.id').onRef('making.account_id', '=', 'api_keys.account_id'),
+    )
+    .select(sql<MemberRole | null>`coalesce(making.role, api_keys.maker_role)`.as('makerRole'));
+
+const withinRole = (scopes: readonly Scope[], role: MemberRole | null): Scope[] =>
+  scopes.filter((scope) => role === null || memberMay(role, scope));
+
 /** An account's keys as they may be shown, the newest first. */
 export async function listKeys(db: AccountsDb, accountId: string) {
-  return db
-    .selectFrom('api_keys')
-    .select(['id as keyId', maskedKey, 'environment', 'scopes', 'allowed_addresses as allowedAddresses'])
-    .select(['company_name as company', 'website_url as websiteUrl', 'created_at as createdAt'])
+  const rows = await withMaker(db)
+    .select(['api_keys.id as keyId', maskedKey, 'environment', 'scopes'])
+    .select(['allowed_addresses as allowedAddresses', 'company_name as company', 'website_url as websiteUrl'])
     .select(['expires_at as expiresAt', 'revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
-    .select('created_by as createdBy')
-    .where('account_id', '=', accountId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
+    .select(['api_keys.created_at as createdAt', 'created_by as createdBy'])
+    .where('api_keys.account_id', '=', accountId)
+    .orderBy('api_keys.created_at', 'desc')
+    .orderBy('api_keys.id')
     .execute();
+  return rows.map(({ makerRole, ...key }) => ({ ...key, scopes: withinRole(key.scopes, makerRole) }));
 }
 
 export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey | undefined> {
@@ -187,13 +227,12 @@ export async function findValidKeyHashes(db: AccountsDb): Promise<string[]> {
 
 function selectKeys(db: AccountsDb) {
   return (
-    db
-      .selectFrom('api_keys')
+    withMaker(db)
       .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
       .selectAll('accounts')
       .select(['api_keys.id as keyId', 'api_keys.key_sha256 as sha256', 'api_keys.environment'])
       .select(['api_keys.scopes', 'api_keys.allowed_addresses as allowedAddresses'])
-      .select('api_keys.expires_at as expiresAt')
+      .select(['api_keys.expires_at as expiresAt', 'api_keys.created_by as maker'])
       // Those of a disabled account count as revoked until it is enabled again.
       .select(sql<Date | null>`coalesce(api_keys.revoked_at, accounts.disabled_at)`.as('revokedAt'))
   );
@@ -202,8 +241,10 @@ function selectKeys(db: AccountsDb) {
 type KeyRow = Awaited<ReturnType<ReturnType<typeof selectKeys>['executeTakeFirstOrThrow']>>;
 
 function toStoredKey(row: KeyRow): StoredKey {
-  const { keyId, sha256, environment, scopes, allowedAddresses, expiresAt, revokedAt } = row;
-  const key = { keyId, environment, scopes, allowedAddresses, expiresAt, revokedAt };
+  const { keyId, sha256, environment, allowedAddresses, expiresAt, revokedAt, maker, makerRole } = row;
+  const scopes = withinRole(row.scopes, makerRole);
+  const mayInstall = makerRole === null || memberMay(makerRole, 'install');
+  const key = { keyId, maker, environment, scopes, mayInstall, allowedAddresses, expiresAt, revokedAt };
   return { ...key, sha256Hex: sha256.toString('hex'), account: toAccount(row) };
 }
 

@@ -17,6 +17,21 @@ export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<voi
     .execute();
 }
 
+/** The same, unless there is an equal entry since then. */
+export async function writeAuditOnce(
+  db: AccountsDb,
+  { actor, action, subject, detail = {} }: AuditEntry,
+  since: Date,
+): Promise<void> {
+  await sql`
+    insert into audit_log (actor, action, subject, detail)
+    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb
+     where not exists (
+       select from audit_log where subject = ${subject} and at > ${since} and actor = ${actor} and action = ${action})`.execute(
+    db,
+  );
+}
+
 /** The same for a change of rows of an environment. `detail` gets the environment's name as `environment`. */
 export async function writeWorldAudit(
   trx: WorldDb,

@@ -17,6 +17,7 @@ const people = (db: AccountsDb) =>
     .select(['users.id', 'users.email', 'users.name', 'operators.role'])
     .select(LOCKED_UNTIL.as('locked_until'))
     .select(['operators.one_time_until', 'operators.disabled_at', 'operators.created_at'])
+    .select(['operators.second_factor_waived', 'users.two_factor_enabled as has_second_factor'])
     .leftJoin('admin_removals as removal', 'removal.user_id', 'users.id')
     .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since'])
     .select([
@@ -70,13 +71,15 @@ export interface PersonUpdate {
   readonly role?: Role | undefined;
   /** null enables the person again. */
   readonly disabledAt?: Date | null | undefined;
+  /** Only for the sandbox: its logins need none. */
+  readonly secondFactorWaived?: true;
   readonly password?: { readonly hash: string; readonly oneTimeUntil: Date | null };
 }
 
 export async function updatePerson(
   trx: AccountsDb,
   id: string,
-  { name, role, disabledAt, password }: PersonUpdate,
+  { name, role, disabledAt, secondFactorWaived, password }: PersonUpdate,
 ): Promise<void> {
   if (name !== undefined) await trx.updateTable('users').set({ name }).where('id', '=', id).execute();
   if (password) await setPassword(trx, id, password.hash);
@@ -84,6 +87,7 @@ export async function updatePerson(
     .updateTable('operators')
     // Kysely leaves out columns whose value is undefined.
     .set({ role, disabled_at: disabledAt, one_time_until: password?.oneTimeUntil })
+    .set({ second_factor_waived: secondFactorWaived })
     .set({ changed_at: sql<Date>`clock_timestamp()` })
     .where('user_id', '=', id)
     .execute();

@@ -3,12 +3,12 @@ import { sql, type Insertable } from 'kysely';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AdminRemovalsTable } from './tables.ts';
 
-/** Resets, disablings and other roles of people, and disablings of accounts, by one person since a time. */
+/** Resets, recoveries, disablings and other roles of people, and disablings of accounts, by one person since a time. */
 export async function countRemovals(trx: AccountsDb, actor: string, since: Date): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from audit_log
      where actor = ${actor} and at > ${since}
-       and (action = 'person.reset-password'
+       and (action in ('person.reset-password', 'user.recover')
          or (action = 'person.change' and (detail->>'disabled' = 'true' or detail ? 'role'))
          or (action = 'account.change' and detail->>'disabled' like '%→ true'))`.execute(trx);
   return rows[0]?.count ?? 0;

@@ -10,6 +10,8 @@ export interface OperatorsTable {
   /** The user's password is a one-time password that expires then. */
   one_time_until: Date | null;
   disabled_at: Date | null;
+  /** A login of the sandbox, whose role would take one. */
+  second_factor_waived: Generated<boolean>;
   created_at: Generated<Date>;
   changed_at: Generated<Date>;
 }
@@ -69,6 +71,8 @@ export interface ApiKeysTable {
   website_url: string;
   /** An e-mail address, or a name that was given on the command line. */
   created_by: string;
+  /** The last role of the member who made it. Where they are a member still, the role there counts. */
+  maker_role: Generated<MemberRole | null>;
   expires_at: Date | null;
   revoked_at: Date | null;
   /** Accurate to some minutes (src/accounts/keys/authenticate.ts). */
@@ -200,7 +204,7 @@ export interface MailsToTable {
   count: number;
 }
 
-/** The first of two requests to reset, disable or demote an administrator. */
+/** The first of two requests: to reset, disable or demote an administrator, or to remove a second factor. */
 export interface AdminRemovalsTable {
   user_id: string;
   change: string;

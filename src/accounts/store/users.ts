@@ -5,7 +5,7 @@ import { makeId } from '../../domain/ids.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
-import { toAccount } from './accounts.ts';
+import { keepMakerRole, toAccount } from './accounts.ts';
 import { takeTurn } from './mail-turns.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
 
@@ -151,15 +151,21 @@ export async function beginUserAnew(trx: AccountsDb, user: NewUser): Promise<str
   const { email, name, passwordHash } = user;
   const { id } = await trx
     .updateTable('users')
-    .set({ name, two_factor_enabled: false })
+    .set({ name })
     .where('email', '=', email)
     .returning('id')
     .executeTakeFirstOrThrow();
   await setFirstPassword(trx, id, passwordHash);
   await setPassword(trx, id, passwordHash);
   await endSessions(trx, id);
-  await trx.deleteFrom('user_second_factors').where('user_id', '=', id).execute();
+  await deleteSecondFactor(trx, id);
   return id;
+}
+
+/** With the recovery codes, which are in its row. */
+export async function deleteSecondFactor(trx: AccountsDb, userId: string): Promise<void> {
+  await trx.deleteFrom('user_second_factors').where('user_id', '=', userId).execute();
+  await trx.updateTable('users').set({ two_factor_enabled: false }).where('id', '=', userId).execute();
 }
 
 /** Ends a lock and all links; the caller ends sessions after it. False: `replaces` is no longer stored. */
@@ -198,7 +204,7 @@ export async function holdSession(trx: AccountsDb, userId: string, token: string
   return (await session.where('user_id', '=', userId).executeTakeFirst()) !== undefined;
 }
 
-const lockUser = (trx: AccountsDb, userId: string) =>
+export const lockUser = (trx: AccountsDb, userId: string) =>
   trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
 
 /** All of a user, or all but the one with this token; and the device logins that the user has approved. */
@@ -214,12 +220,16 @@ export const endSessions = (db: AccountsDb, userId: string, except = ''): Promis
   });
 
 /** Changes nothing for a user who is a member already. */
-export const insertMember = (db: AccountsDb, member: Insertable<MembersTable>) =>
-  db
+export async function insertMember(db: AccountsDb, member: Insertable<MembersTable>): Promise<void> {
+  const { account_id: accountId, user_id: userId, role } = member;
+  const inserted = await db
     .insertInto('members')
     .values(member)
     .onConflict((conflict) => conflict.columns(['account_id', 'user_id']).doNothing())
-    .execute();
+    .executeTakeFirst();
+  // Keys of an earlier time as a member.
+  if (inserted.numInsertedOrUpdatedRows === 1n) await keepMakerRole(db, { accountId, userId, role });
+}
 
 /** The accounts of a user, the oldest first; or one of them. */
 export async function findMemberships(db: AccountsDb, userId: string, accountId?: string) {
@@ -262,18 +272,30 @@ export async function lockOwners(trx: AccountsDb, accountId: string): Promise<re
   return rows.map(({ user_id }) => user_id);
 }
 
-export const updateMemberRole = (trx: AccountsDb, account_id: string, user_id: string, role: MemberRole) =>
-  trx
+/** Their keys do no more from then on. */
+export async function updateMemberRole(
+  trx: AccountsDb,
+  account_id: string,
+  user_id: string,
+  role: MemberRole,
+): Promise<void> {
+  await trx
     .updateTable('members')
     .set({ role })
     .where((eb) => eb.and({ account_id, user_id }))
     .execute();
+  await keepMakerRole(trx, { accountId: account_id, userId: user_id, role });
+}
 
-export const deleteMember = (trx: AccountsDb, account_id: string, user_id: string) =>
-  trx
+/** Keys that are kept do no more than the member did at last. */
+export async function deleteMember(trx: AccountsDb, account_id: string, user_id: string): Promise<void> {
+  const deleted = await trx
     .deleteFrom('members')
     .where((eb) => eb.and({ account_id, user_id }))
-    .execute();
+    .returning('role')
+    .executeTakeFirst();
+  if (deleted) await keepMakerRole(trx, { accountId: account_id, userId: user_id, role: deleted.role });
+}
 
 export type InvitationRow = Selectable<InvitationsTable>;
 

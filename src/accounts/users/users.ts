@@ -3,7 +3,8 @@ import type { Bound } from '../../platform/bind.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
 import type { Session, Member, UserSession, BrowserRequest } from '../../domain/callers.ts';
-import { DAY_MS } from '../../domain/clock.ts';
+import type { Environment } from '../../domain/account.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { addressBucket } from '../../platform/client-addresses.ts';
@@ -16,8 +17,9 @@ import {
   describeMemberPermission,
   type MemberPermission,
 } from '../../domain/member-roles.ts';
-import { writeAudit } from '../store/audit.ts';
+import { writeAudit, writeAuditOnce } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
+import { takesSecondFactor } from '../../domain/operator-roles.ts';
 import { insertMailStop } from '../store/mail-turns.ts';
 import * as store from '../store/users.ts';
 import type { InvitationRow } from '../store/users.ts';
@@ -70,6 +72,7 @@ export const userUseCases = {
   findSession,
   findMember,
   authoriseMember,
+  recordInstallReads,
   describe: async ({ db, environments }: UserDeps, { user }: UserSession) => ({
     memberships: await store.findMemberships(db, user.userId),
     environments,
@@ -268,7 +271,10 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
 function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
   if (isOverForOperators(person, now)) throw expired();
   const { id: personId, email, name, role, one_time_until: oneTimeUntil } = person;
-  return { person: { personId, email, name, role }, mustChangePassword: oneTimeUntil !== null, expiresAt };
+  const mustAddSecondFactor =
+    takesSecondFactor(role) && !person.has_second_factor && !person.second_factor_waived;
+  const must = { mustChangePassword: oneTimeUntil !== null, mustAddSecondFactor };
+  return { person: { personId, email, name, role }, ...must, expiresAt };
 }
 
 const expired = (): DomainError =>
@@ -293,6 +299,18 @@ function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPe
     'FORBIDDEN',
     `Your role ${role} may not ${describeMemberPermission(permission)} (that takes ${needed})`,
   );
+}
+
+/** Once for each person, eSIM and hour. */
+async function recordInstallReads(
+  { db, clock }: UserDeps,
+  { account, email }: Member,
+  environment: Environment,
+  esimIds: readonly string[],
+): Promise<void> {
+  const entry = { actor: email, action: 'esim.read-install', detail: { accountId: account.id, environment } };
+  const since = new Date(clock.now().getTime() - HOUR_MS);
+  for (const subject of esimIds) await writeAuditOnce(db, { ...entry, subject }, since);
 }
 
 export interface PasswordChange {

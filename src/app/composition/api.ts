@@ -118,7 +118,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
     jobEngine: createJobEngine(temporal, events.jobNotBegun),
     webhookEngine: composeWebhookEngine(db, temporal, events),
     ...webhooks,
-    completeBodies: (bodies) => completeBodies({ db, installData }, bodies),
+    completeBodies: (bodies, reader) => completeBodies({ db, installData }, bodies, reader),
     clock: systemClock,
     catalogue,
     settings: {

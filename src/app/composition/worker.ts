@@ -4,6 +4,7 @@ import { createActivities } from '../../../activities/index.ts';
 import type { Environment } from '../../domain/account.ts';
 import { nameOfBrand } from '../../accounts/sender-name.ts';
 import { supplierEventsPath } from '../../esims/http/supplier-events.ts';
+import { READS_ALL } from '../../domain/account.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import type { EsimSupplier, SupplierEventSource } from '../../esims/port.ts';
 import { applySupplierEvents, createRegistration } from '../../esims/supplier-events.ts';
@@ -70,7 +71,7 @@ export function composeWorkerWorld(context: ProcessContext, world: WorldConfig, 
       repairs: composeRepairs({ db, engine, webhookEngine, timings, temporal, limits: approvalLimits }),
       jobEngine: createJobEngine(temporal, events.jobNotBegun),
       batchPacer: redis.batchPacer(world),
-      installUrl: (esimId) => installUrl({ db, installTokens }, esimId),
+      installUrl: (esimId) => installUrl({ db, installTokens }, esimId, READS_ALL),
       terms: composeTerms(context, environment),
     }),
     vendors: { supplier: supplier.name, gateway: gateway.name },

@@ -295,10 +295,25 @@ function placeOf({ req }: RequestKoa): Pick<Principal, 'environment'> & { readon
   return { accountId, environment };
 }
 
-/** A member acts like a key with these scopes. Its id is that of the user, which no key has. */
-function principalOf({ account, userId, role }: Member, environment: Principal['environment']): Principal {
+/**
+ * A member acts like a key with these scopes, and what they read to install an eSIM is recorded. The id is
+ * that of the user, which no key has.
+ */
+function principalOf(
+  { account, userId, email, role }: Member,
+  environment: Principal['environment'],
+): Principal {
   const scopes = SCOPES.filter((scope) => memberMay(role, scope));
-  return { account, keyId: userId, environment, scopes, allowedAddresses: ANYWHERE };
+  const install = { mayInstall: memberMay(role, 'install'), installsRead: new Set<string>() };
+  return {
+    account,
+    keyId: userId,
+    maker: email,
+    environment,
+    scopes,
+    allowedAddresses: ANYWHERE,
+    ...install,
+  };
 }
 
 const isReading = ({ method }: RequestKoa): boolean => method === 'GET' || method === 'HEAD';
@@ -334,6 +349,9 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
     else refuseKey(route, principal);
     refuseLive(ctx);
     await next();
+    // Before the answer is sent: what cannot be recorded is not read.
+    if (member && principal?.installsRead?.size)
+      await users?.auth.recordInstallReads(member, principal.environment, [...principal.installsRead]);
   };
 }
 

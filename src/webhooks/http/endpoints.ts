@@ -80,6 +80,10 @@ const endpoint = {
   failingSince: isoTime('The first failure since the last success').nullable(),
   createdAt: isoTime('ISO 8601'),
   updatedAt: isoTime('ISO 8601'),
+  createdBy: text(
+    'Who made it, or the key that did: a member, or an operator; empty where nobody said',
+    'ada@merchant.example',
+  ),
 };
 
 const secret = text(

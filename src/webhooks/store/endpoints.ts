@@ -15,6 +15,7 @@ export interface NewEndpoint extends Pick<Endpoint, 'id' | 'accountId' | 'url'> 
   readonly secretSealed: Buffer;
   readonly now: Date;
   readonly maxPerAccount: number;
+  readonly createdBy?: string;
 }
 
 /** The limit per account holds for concurrent calls too. Joins the caller's transaction, if there is one. */
@@ -27,7 +28,8 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
       .executeTakeFirstOrThrow();
     if (count >= BigInt(endpoint.maxPerAccount)) return 'too-many';
     const { id, url, events, secretSealed: secret_sealed } = endpoint;
-    const columns = { id, account_id: accountId, url, events: [...events], secret_sealed };
+    const made = { account_id: accountId, created_by: endpoint.createdBy };
+    const columns = { id, ...made, url, events: [...events], secret_sealed };
     await trx
       .insertInto('webhook_endpoints')
       .values({ ...columns, created_at: now, updated_at: now })
@@ -111,6 +113,22 @@ export const deleteEndpoint = (db: WorldDb, accountId: string, id: string, now: 
     return isFound;
   });
 
+/** Those that this person made, or keys of theirs; returns how many. */
+export const deleteEndpointsBy = (
+  db: WorldDb,
+  accountId: string,
+  createdBy: string,
+  now: Date,
+): Promise<number> =>
+  inTransaction(db, async (trx) => {
+    const theirs = await selectOwned(trx, accountId)
+      .select('id')
+      .where('created_by', '=', createdBy)
+      .execute();
+    for (const { id } of theirs) await deleteEndpoint(trx, accountId, id, now);
+    return theirs.length;
+  });
+
 /** Fast enough for the statement timeout. Any further messages fail at their own next attempt. */
 const CLOSE_AT_ONCE = 5_000;
 
@@ -133,6 +151,7 @@ const COLUMNS = [
   'failing_since as failingSince',
   'created_at as createdAt',
   'updated_at as updatedAt',
+  'created_by as createdBy',
 ] as const;
 
 const isOwned = (accountId: string) => sql<boolean>`account_id = ${accountId} and deleted_at is null`;

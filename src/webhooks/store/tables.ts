@@ -20,6 +20,8 @@ export interface WebhookEndpointsTable {
   created_at: Date;
   updated_at: Date;
   deleted_at: Date | null;
+  /** Who made it, or the key that did; empty where nobody said. */
+  created_by: Generated<string>;
 }
 
 /** Secrets before the previous one that still sign. */

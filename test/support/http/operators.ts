@@ -209,9 +209,8 @@ async function addPerson(db: Books['accounts'], who: Who, passwordHash: string):
     ), known as (
       insert into user_credentials (id, account_id, provider_id, user_id, password)
       values (${id}, ${id}, 'credential', ${id}, ${passwordHash})
-    ) insert into operators (user_id, role, one_time_until) values (${id}, ${role}, ${oneTimeUntil})`.execute(
-    db,
-  );
+    ) insert into operators (user_id, role, one_time_until, second_factor_waived)
+      values (${id}, ${role}, ${oneTimeUntil}, true)`.execute(db);
   if (who === 'OTHER')
     await sql`insert into sign_in_failures (user_id, place, locked_until) values (${id}, 'x', ${later})`.execute(
       db,

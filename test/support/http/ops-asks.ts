@@ -75,6 +75,8 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   ask('ADMIN 200 POST /ops/people/{personId}/confirm', { role: 'SUPPORT' }),
   ask('ADMIN 200 PATCH /ops/people/{personId}', { disabled: true }),
   ask('ADMIN 200 POST /ops/people/{personId}/reset-password'),
+  ask('ADMIN 200 POST /ops/people/{personId}/remove-second-factor', { evidence: 'a ticket' }),
+  ask(`FINANCE 404 POST /ops/users/{userId=${NO_PERSON}}/remove-second-factor`, { evidence: 'a ticket' }),
   ask('SUPPORT 200 GET /ops/stuck?class=paid-not-delivered&olderThanSeconds=60&currency=USD&page=2&limit=5'),
   ask('SUPPORT 200 GET /ops/purchases/{transactionId}'),
   ask('SUPPORT 200 GET /ops/purchases/{transactionId}/actions'),

@@ -11,7 +11,7 @@ import { createCatalogueMemory } from '../../../src/catalogue/memory.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
 import { findPricingSettings, insertPricingSettings } from '../../../src/catalogue/store/pricing-settings.ts';
 import { insertRates } from '../../../src/catalogue/store/rates.ts';
-import type { Account, Environment, Principal } from '../../../src/domain/account.ts';
+import { READS_ALL, type Account, type Environment, type Principal } from '../../../src/domain/account.ts';
 import { ensureWallet, transfer, walletAccount } from '../../../src/ledger/store/ledger.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
@@ -323,7 +323,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
       source: { name: 'esim-access', readEvent },
       isSender: (address) => requireRanges(vendors.supplierAddresses)(address),
     },
-    completeBodies: (bodies) => completeBodies(given, bodies),
+    completeBodies: (bodies, reader) => completeBodies(given, bodies, reader),
     secretBox: createSecretBox({ key: '0'.repeat(64), previousKeys: [] }),
     urlGuard: createUrlGuard({
       policy: { httpsOnly: false, allowedRanges: ['127.0.0.0/8', '::1'] },
@@ -354,7 +354,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
     },
     idSecret,
   });
-  return { useCases, engine, installUrl: (esimId: string) => installUrl(given, esimId) };
+  return { useCases, engine, installUrl: (esimId: string) => installUrl(given, esimId, READS_ALL) };
 }
 
 const START_MINOR = 5_000_000n;
@@ -379,8 +379,10 @@ function createPeople(databases: Databases) {
     known.set(keyOf(environment, name), {
       account: ownerOf(name),
       keyId: `key-${name}`,
+      maker: 'ada@merchant.example',
       environment,
       scopes: ['read', 'purchase', 'fund'],
+      mayInstall: true,
       allowedAddresses: ['0.0.0.0/0', '::/0'],
       ...changes[name],
     });

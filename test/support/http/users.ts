@@ -58,7 +58,16 @@ export function openUsers({ accounts: db, world }: Books) {
   const useCases: UserUseCases = {
     auth: bindAll(userDeps, userUseCases),
     account: {
-      ...bindAll({ db, clock, sendMail, requireWebsite: () => Promise.resolve() }, memberUseCases),
+      ...bindAll(
+        {
+          db,
+          clock,
+          sendMail,
+          requireWebsite: () => Promise.resolve(),
+          endEndpoints: () => Promise.resolve(0),
+        },
+        memberUseCases,
+      ),
       ...bindAll(
         { accounts: db, clock, brand: 'simway', lifeDays: undefined, worldOf: () => webhooks },
         { createKey: createMemberKey },

@@ -20,13 +20,14 @@ export const makeKey = (
   db: AccountsDb,
   accountId: string,
   given: Partial<CreateKey> = {},
+  maker = ACTOR,
 ): ReturnType<typeof createKey> => {
   const company = { companyName: 'Ada Ltd', websiteUrl: 'https://ada.example.com', expiresAt: null };
   const key = { environment: 'test', brand: 'simway', scopes: ['read'] } as const;
   return createKey(
     db,
     { accountId, ...key, allowedAddresses: ['127.0.0.1', '::1'], ...company, ...given },
-    ACTOR,
+    maker,
   );
 };
 

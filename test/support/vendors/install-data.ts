@@ -1,5 +1,6 @@
 // The install data of an eSIM as its owner sees it: rows contain it encrypted.
 import type { Kysely } from 'kysely';
+import { READS_ALL } from '../../../src/domain/account.ts';
 import { createInstallData, type InstallData } from '../../../src/esims/install-data.ts';
 import type { WorldDatabase } from '../../../src/platform/database/tables.ts';
 import { createSecretBox } from '../../../src/platform/secret-box.ts';
@@ -22,7 +23,7 @@ export async function installOf({ owner, env }: Sealing, esimId: string) {
   const row = await owner.selectFrom('esims').selectAll().where('id', '=', esimId).executeTakeFirstOrThrow();
   const { ac, matching_id, qr_code_url, short_url, pin, puk } = installDataWith(
     env['SIMWAY_SECRETS_KEY'],
-  ).open(row);
+  ).open(row, READS_ALL);
   return { ac, matching_id, qr_code_url, short_url, pin, puk };
 }
 

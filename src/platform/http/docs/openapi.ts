@@ -48,6 +48,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   add('IP_NOT_WHITELISTED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE');
   add(...AUTHENTICATION_CODES[route.key](route));
   if (route.scope !== undefined || takesRole(route)) add('FORBIDDEN');
+  if (takesRole(route)) add('SECOND_FACTOR_REQUIRED');
   if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   return [...codes];
