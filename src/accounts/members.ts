@@ -74,7 +74,7 @@ async function changeAccount(
 /** Voids invitations of a former owner. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
-  { account, email }: Member,
+  { account, email, clientAddress: address }: Member,
   userId: string,
   role: MemberRole,
 ) {
@@ -84,7 +84,7 @@ async function changeMember(
     const member = await requireMember(trx, account.id, userId);
     await store.updateMemberRole(trx, account.id, userId, role);
     if (role !== 'OWNER') await store.deleteInvitationsBy(trx, account.id, member.email);
-    const detail = { accountId: account.id, role };
+    const detail = { accountId: account.id, role, formerRole: member.role, address };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
   });
   return requireMember(db, account.id, userId);
@@ -93,7 +93,7 @@ async function changeMember(
 /** At once, since every request looks the membership up, and with their keys. Otherwise as changeMember. */
 async function removeMember(
   { db }: MemberDeps,
-  { account, email }: Member,
+  { account, email, clientAddress: address }: Member,
   userId: string,
   { keepKeys }: { readonly keepKeys: boolean },
 ): Promise<void> {
@@ -104,7 +104,7 @@ async function removeMember(
     await store.deleteInvitationsBy(trx, account.id, member.email);
     const whose = { accountId: account.id, createdBy: member.email };
     const revoked = keepKeys ? 0 : await revokeKeys(trx, whose);
-    const detail = { accountId: account.id, revokedKeys: revoked };
+    const detail = { accountId: account.id, revokedKeys: revoked, formerRole: member.role, address };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
 }

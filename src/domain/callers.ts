@@ -18,6 +18,8 @@ export interface Session {
   /** The person signed in with a one-time password and can do nothing but choose another. */
   readonly mustChangePassword: boolean;
   readonly expiresAt: Date;
+  /** When they last gave the password, and the code of a second factor, in this session. */
+  readonly confirmedAt: Date;
 }
 
 /** What a user's browser sends with each request. */
@@ -26,6 +28,8 @@ export interface BrowserRequest {
   /** An operator's program sent a token, from which the cookie is made. */
   readonly isProgram?: boolean | undefined;
   readonly clientAddress: string;
+  /** What a person would call the browser or the machine. */
+  readonly device?: string | undefined;
   /** Operators may sign in from this address. From others they get the answer for an unknown user. */
   readonly isForOperators: boolean;
 }
@@ -40,6 +44,10 @@ export interface UserSession {
   };
   /** It ends sooner after 30 minutes without a request. */
   readonly expiresAt: Date;
+  /** When they last gave the password, and the code of a second factor, in this session. */
+  readonly confirmedAt: Date;
+  /** From where this request came. */
+  readonly clientAddress: string;
   /** Of an operator: what `/ops` knows of them. */
   readonly operator: Session | undefined;
 }
@@ -50,6 +58,8 @@ export interface Member {
   readonly email: string;
   readonly role: MemberRole;
   readonly account: Account;
+  /** From where this request came. */
+  readonly clientAddress: string;
 }
 
 /** Answers to requests without a session: to operators' programs, and to users of the dashboard. */

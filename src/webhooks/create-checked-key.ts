@@ -73,7 +73,7 @@ interface MemberKeyDeps {
   readonly worldOf: (environment: Environment) => Pick<CheckedKeyDeps, 'db' | 'urlGuard' | 'secretBox'>;
 }
 
-type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 'expiresAt'> & {
+type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 'expiresAt' | 'address'> & {
   readonly webhookUrl?: string | undefined;
   readonly expiresAt?: Date | undefined;
 };
@@ -81,7 +81,7 @@ type MemberKeyRequest = Omit<CreateKey, 'accountId' | 'environment' | 'brand' | 
 /** A key for a member's account, which may do no more than its maker. */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
-  { account, email, role }: Member,
+  { account, email, role, clientAddress: address }: Member,
   environment: Environment,
   { expiresAt: wanted, webhookUrl, ...key }: MemberKeyRequest,
 ) {
@@ -96,7 +96,7 @@ export async function createMemberKey(
       details: 'expiresAt: must be in the future',
     });
   const expiresAt = wanted ?? (lifeDays === undefined ? null : new Date(now.getTime() + lifeDays * DAY_MS));
-  const request = { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt };
+  const request = { ...key, webhookUrl, accountId: account.id, environment, brand, expiresAt, address };
   const made = await createCheckedKey({ ...worldOf(environment), accounts, clock }, request, email);
   return { ...made, expiresAt, webhook: made.webhook ?? null };
 }

@@ -218,7 +218,7 @@ describe('an administrator', () => {
       books.owner,
     );
     const person = { personId: view.personId, email, name: 'Bo', role: 'ADMIN' as const };
-    return { person, mustChangePassword: false, expiresAt: new Date() };
+    return { person, mustChangePassword: false, expiresAt: new Date(), confirmedAt: new Date() };
   };
   const disable = (by: Awaited<ReturnType<typeof admin>>, who: typeof by) =>
     peopleUseCases.change(guarded, by, who.person.personId, { disabled: true });

@@ -186,6 +186,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, query }) => presentPage(await cases.people.list(query)),
   }),
   forAdmins.post(PEOPLE, {
+    confirmed: true,
     permission: 'people',
     body: createPersonBody,
     answer: [201, 'It awaits confirmation', firstHalfSchema],
@@ -197,6 +198,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, body }) => cases.people.create(session, body),
   }),
   forAdmins.patch(ONE, {
+    confirmed: true,
     permission: 'people',
     body: changePersonBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -218,6 +220,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/reset-password`, {
+    confirmed: true,
     permission: 'people',
     errors: ['RATE_LIMIT_EXCEEDED'],
     answer: {
@@ -235,6 +238,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/confirm`, {
+    confirmed: true,
     permission: 'people',
     body: confirmBody,
     answer: [200, 'The person can sign in', secondHalfSchema],
@@ -332,6 +336,7 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
   }),
   forOneself.post(`${DEVICE_LOGINS}/approve`, {
+    confirmed: true,
     ...CODE,
     answer: 'The command is let in',
     operationId: 'approveDeviceLogin',
