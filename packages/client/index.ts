@@ -8,7 +8,7 @@ import type { paths as OpsPaths } from './generated/ops.ts';
 import { Refusal, refusalFrom } from './refusal.ts';
 
 export { bodyOf, dataOf } from './data-of.ts';
-export { Refusal } from './refusal.ts';
+export { Refusal, refusalFrom } from './refusal.ts';
 
 /** Throws every error response, so that callers only see successful ones. */
 const throwsRefusals: Middleware = {

@@ -78,7 +78,7 @@ async function changeAccount(
 /** Voids invitations of a former owner. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */
 async function changeMember(
   { db }: MemberDeps,
-  { account, email }: Member,
+  { account, email, clientAddress: address }: Member,
   userId: string,
   role: MemberRole,
 ) {
@@ -88,7 +88,7 @@ async function changeMember(
     const member = await requireMember(trx, account.id, userId);
     await store.updateMemberRole(trx, account.id, userId, role);
     if (role !== 'OWNER') await store.deleteInvitationsBy(trx, account.id, member.email);
-    const detail = { accountId: account.id, role };
+    const detail = { accountId: account.id, role, formerRole: member.role, address };
     await writeAudit(trx, { actor: email, action: 'member.change', subject: userId, detail });
   });
   return requireMember(db, account.id, userId);
@@ -100,7 +100,7 @@ async function changeMember(
  */
 async function removeMember(
   { db, endEndpoints }: MemberDeps,
-  { account, email }: Member,
+  { account, email, clientAddress: address }: Member,
   userId: string,
   { keepKeys }: { readonly keepKeys: boolean },
 ): Promise<void> {
@@ -112,7 +112,13 @@ async function removeMember(
     const whose = { accountId: account.id, createdBy: member.email };
     const revoked = keepKeys ? 0 : await revokeKeys(trx, whose);
     const ended = keepKeys ? 0 : await endEndpoints(account.id, member.email);
-    const detail = { accountId: account.id, revokedKeys: revoked, endedEndpoints: ended };
+    const detail = {
+      accountId: account.id,
+      revokedKeys: revoked,
+      endedEndpoints: ended,
+      formerRole: member.role,
+      address,
+    };
     await writeAudit(trx, { actor: email, action: 'member.remove', subject: userId, detail });
   });
 }

@@ -16,3 +16,10 @@ export interface Mailer {
   /** Never throws; ends within seconds. */
   send(mail: Mail): Promise<MailOutcome>;
 }
+
+/** What every mail of ours needs. */
+export interface MailWords {
+  readonly publicUrl: string;
+  /** What we call ourselves. */
+  readonly us: string;
+}

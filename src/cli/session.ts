@@ -64,6 +64,9 @@ function parseJson(text: string): unknown {
 export const sessionEnded = ({ url }: Installation): OperatorMistake =>
   new OperatorMistake(`Your session at ${url} has ended: ${HOW}`);
 
+export const passwordTooOld = ({ url }: Installation): OperatorMistake =>
+  new OperatorMistake(`This needs a sign-in from the last 15 minutes at ${url}: ${HOW}`);
+
 export async function keepToken({ url, files: [file] }: Installation, token: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // Whole or not at all, and never readable by others.

@@ -20,6 +20,8 @@ export interface Session {
   /** The role takes a second factor, which the person has not set up: nothing else is allowed until then. */
   readonly mustAddSecondFactor: boolean;
   readonly expiresAt: Date;
+  /** When they last gave the password, and the code of a second factor, in this session. */
+  readonly confirmedAt: Date;
 }
 
 /** What a user's browser sends with each request. */
@@ -28,6 +30,8 @@ export interface BrowserRequest {
   /** An operator's program sent a token, from which the cookie is made. */
   readonly isProgram?: boolean | undefined;
   readonly clientAddress: string;
+  /** What a person would call the browser or the machine. */
+  readonly device?: string | undefined;
   /** Operators may sign in from this address. From others they get the answer for an unknown user. */
   readonly isForOperators: boolean;
 }
@@ -42,6 +46,10 @@ export interface UserSession {
   };
   /** It ends sooner after 30 minutes without a request. */
   readonly expiresAt: Date;
+  /** When they last gave the password, and the code of a second factor, in this session. */
+  readonly confirmedAt: Date;
+  /** From where this request came. */
+  readonly clientAddress: string;
   /** Of an operator: what `/ops` knows of them. */
   readonly operator: Session | undefined;
 }
@@ -52,6 +60,8 @@ export interface Member {
   readonly email: string;
   readonly role: MemberRole;
   readonly account: Account;
+  /** From where this request came. */
+  readonly clientAddress: string;
 }
 
 /** Answers to requests without a session: to operators' programs, and to users of the dashboard. */

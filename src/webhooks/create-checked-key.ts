@@ -90,7 +90,7 @@ interface MemberKeyDeps {
 
 type MemberKeyRequest = Omit<
   CreateKey,
-  'accountId' | 'environment' | 'brand' | 'expiresAt' | 'companyName' | 'websiteUrl'
+  'accountId' | 'environment' | 'brand' | 'expiresAt' | 'address' | 'companyName' | 'websiteUrl'
 > & {
   readonly companyName?: string | undefined;
   readonly websiteUrl?: string | undefined;
@@ -104,7 +104,7 @@ type MemberKeyRequest = Omit<
  */
 export async function createMemberKey(
   { accounts, clock, brand, lifeDays, worldOf }: MemberKeyDeps,
-  { account, email, role }: Member,
+  { account, email, role, clientAddress: address }: Member,
   environment: Environment,
   { expiresAt: wanted, webhookUrl, companyName, websiteUrl, ...key }: MemberKeyRequest,
 ) {
@@ -125,7 +125,8 @@ export async function createMemberKey(
     });
   const expiresAt = wanted ?? (lifeDays === undefined ? null : new Date(now.getTime() + lifeDays * DAY_MS));
   const company = { companyName: companyName ?? account.name, websiteUrl: websiteUrl ?? '' };
-  const request = { ...key, ...company, webhookUrl, accountId: account.id, environment, brand, expiresAt };
+  const owner = { accountId: account.id, environment, brand, expiresAt, address };
+  const request = { ...key, ...company, ...owner, webhookUrl };
   const create = environment === 'live' ? createCheckedKey : createKeyAndEndpoint;
   const made = await create({ ...worldOf(environment), accounts, clock }, request, email);
   return { ...made, expiresAt, webhook: made.webhook ?? null };

@@ -218,7 +218,9 @@ describe('an administrator', () => {
       books.owner,
     );
     const person = { personId: view.personId, email, name: 'Bo', role: 'ADMIN' as const };
-    return { person, mustChangePassword: false, mustAddSecondFactor: false, expiresAt: new Date() };
+    const now = new Date();
+    const must = { mustChangePassword: false, mustAddSecondFactor: false };
+    return { person, ...must, expiresAt: now, confirmedAt: now };
   };
   const disable = (by: Awaited<ReturnType<typeof admin>>, who: typeof by) =>
     peopleUseCases.change(guarded, by, who.person.personId, { disabled: true });

@@ -119,7 +119,12 @@ describe('a session', () => {
     const { email, personId } = await settled();
     const until = new Date(Date.now() + SESSION_MS / 2);
     const open = (id: string, isTaken = true) =>
-      openSession(deps, id, { address: ADDRESS, until, take: () => Promise.resolve(isTaken) });
+      openSession(deps, id, {
+        address: ADDRESS,
+        machine: 'adas-laptop',
+        until,
+        take: () => Promise.resolve(isTaken),
+      });
     const { token, session } = await open(personId);
     expect(session.expiresAt).toEqual(until);
     // What lets the person in was withdrawn meanwhile.

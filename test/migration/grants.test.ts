@@ -114,6 +114,7 @@ const ACCOUNTS = [
   'sign_ups: DELETE, INSERT, SELECT, UPDATE(wrong_passwords)',
   'used_codes: DELETE, INSERT, SELECT',
   'user_credentials: DELETE, INSERT, SELECT, UPDATE',
+  'user_notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at)',
   'user_second_factors: DELETE, INSERT, SELECT, UPDATE',
   'user_sessions: DELETE, INSERT, SELECT, UPDATE',
   'user_verifications: DELETE, INSERT, SELECT, UPDATE',

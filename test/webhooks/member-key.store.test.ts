@@ -15,7 +15,8 @@ const company = { companyName: 'Ada Ltd', websiteUrl: 'http://10.0.0.1/' };
 async function make(environment: 'live' | 'test', more: object): Promise<string> {
   const id = await makeAccount(books.accounts);
   const account = { id, name: 'Ada' } as Parameters<typeof createMemberKey>[1]['account'];
-  const member = { userId: 'user-1', email: 'ada@example.com', role: 'OWNER', account } as const;
+  const person = { userId: 'user-1', email: 'ada@example.com', clientAddress: '127.0.0.1' };
+  const member = { ...person, role: 'OWNER', account } as const;
   const guard = { check: () => Promise.resolve(REFUSED), reach: () => Promise.resolve(REFUSED) };
   const world = { db: books.world, urlGuard: guard, secretBox: undefined };
   const deps = {

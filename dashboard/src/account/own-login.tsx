@@ -1,7 +1,7 @@
 import { Alert, Anchor, Box, Button, Code, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api, dataOf } from '../api/client.ts';
@@ -13,9 +13,10 @@ import {
   type CurrentUser,
 } from '../app/session.ts';
 import { useSignOut } from '../ui/app-layout.tsx';
+import { ConfirmButton } from '../ui/dialogs.tsx';
 import { GoTo } from '../ui/go-to.tsx';
 import { PasswordField, CodeField } from '../ui/login-fields.tsx';
-import { QueryView, Id, Section, Page } from '../ui/parts.tsx';
+import { QueryView, Id, Moment, Section, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 
@@ -23,6 +24,7 @@ import { CardPage } from './card-page.tsx';
 const QrCode = lazy(() => import('./qr-code.tsx'));
 const QR_SIDE_PX = 200;
 const WIDTH_PX = 440;
+const SESSIONS_KEY = ['auth', 'sessions'] as const;
 
 /** One's own login, among the pages of a merchant or of operators. */
 export function OwnLoginPage() {
@@ -88,6 +90,7 @@ function OwnLogin({ user }: { readonly user: CurrentUser }) {
       </Text>
       <PasswordSection />
       <SecondFactorSection user={user} />
+      {user.operator?.mustChangePassword !== true && <SessionsSection />}
     </>
   );
 }
@@ -110,6 +113,70 @@ function PasswordSection() {
         <PasswordField label="Current password" {...form.getInputProps('currentPassword')} />
         <PasswordField label="New password" isNew {...form.getInputProps('newPassword')} />
       </SendForm>
+    </Section>
+  );
+}
+
+function SessionsSection() {
+  const queries = useQueryClient();
+  const query = useQuery({ queryKey: SESSIONS_KEY, queryFn: () => dataOf(api.GET('/auth/sessions')) });
+  const refresh = () => queries.invalidateQueries({ queryKey: SESSIONS_KEY });
+  return (
+    <Section title="Where you are signed in">
+      <QueryView query={query}>
+        {({ items }) => (
+          <Stack gap="sm">
+            {items.map(({ sessionId, device, address, createdAt, lastUsedAt, isCurrent }) => (
+              <Group key={sessionId} justify="space-between" wrap="nowrap">
+                <div>
+                  <Text size="sm">
+                    {device}
+                    {address !== null && `, ${address}`}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    Since <Moment at={createdAt} />
+                    {isCurrent ? (
+                      '. This browser'
+                    ) : (
+                      <>
+                        , last used <Moment at={lastUsedAt} />
+                      </>
+                    )}
+                  </Text>
+                </div>
+                {!isCurrent && (
+                  <ConfirmButton
+                    label="End"
+                    buttonProps={{ 'aria-label': `End the session of ${device}` }}
+                    title="End this session?"
+                    confirmLabel="End it"
+                    act={async () => {
+                      await api.DELETE('/auth/sessions/{sessionId}', { params: { path: { sessionId } } });
+                      await refresh();
+                    }}
+                  >
+                    {device} is signed out at once. If it was not you, change your password too.
+                  </ConfirmButton>
+                )}
+              </Group>
+            ))}
+            {items.length > 1 && (
+              <ConfirmButton
+                label="End all others"
+                buttonProps={{ size: 'sm', variant: 'default' }}
+                title="End all other sessions?"
+                confirmLabel="End them"
+                act={async () => {
+                  await api.DELETE('/auth/sessions');
+                  await refresh();
+                }}
+              >
+                Only this browser stays signed in. Commands that you let in end too.
+              </ConfirmButton>
+            )}
+          </Stack>
+        )}
+      </QueryView>
     </Section>
   );
 }

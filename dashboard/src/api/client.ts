@@ -1,6 +1,7 @@
-import { bodyOf, connectApi, connectOps } from 'simway-client';
+import { bodyOf, connectApi, connectOps, refusalFrom } from 'simway-client';
 import type { components as Api, paths as ApiPaths } from 'simway-client/generated/api.ts';
 import type { components as Ops, paths as OpsPaths } from 'simway-client/generated/ops.ts';
+import { askForPassword } from './confirmation.ts';
 
 export { bodyOf, dataOf, Refusal } from 'simway-client';
 
@@ -20,15 +21,29 @@ export function setPlace(next: Place | undefined): void {
   place = next;
 }
 
+const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED';
+
+/** What the service does only shortly after the password was given is sent again once the person gave it. */
+async function fetchConfirmed(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await fetch(request);
+  if (response.status !== 403) return response;
+  const { code } = await refusalFrom(response);
+  if (code !== CONFIRMATION_REQUIRED || !(await askForPassword())) return response;
+  return fetch(again);
+}
+
+const options = { credentials: 'same-origin', fetch: fetchConfirmed } as const;
+
 /** For merchants' pages: the reseller API, with a session in place of a key. */
-export const api = connectApi({ credentials: 'same-origin' }, ({ headers }) => {
+export const api = connectApi(options, ({ headers }) => {
   if (!place) return;
   headers.set('Simway-Account', place.accountId);
   headers.set('Simway-Environment', place.environment);
 });
 
 /** For the pages of finance, operations and administrators. */
-export const ops = connectOps({ credentials: 'same-origin' });
+export const ops = connectOps(options);
 
 type Got<Body> = Body extends { readonly success: true; readonly data: infer Data } ? Data : Body;
 

@@ -2,14 +2,18 @@ import { Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { isSessionEnded, setSessionEnded, useCurrentUser, useSessionEnded } from './session.ts';
+import { answerConfirmation, isPasswordAsked } from '../api/confirmation.ts';
+import { ConfirmPassword } from '../account/confirm-password.tsx';
 import { SignInForm } from '../account/sign-in-form.tsx';
 
-// While the sign-in dialog is open, Escape must not close the dialog below it. This runs before any dialog's
-// listener.
+// While one of the dialogs below is open, Escape must not close the dialog under it. This runs before any
+// dialog's listener.
 window.addEventListener(
   'keydown',
   (event) => {
-    if (event.key === 'Escape' && isSessionEnded()) event.stopImmediatePropagation();
+    if (event.key !== 'Escape') return;
+    if (isSessionEnded() || isPasswordAsked()) event.stopImmediatePropagation();
+    if (!isSessionEnded() && isPasswordAsked()) answerConfirmation(false);
   },
   { capture: true },
 );
@@ -20,6 +24,7 @@ function Root() {
   return (
     <>
       <Outlet />
+      <ConfirmPassword />
       <SignInAgain />
     </>
   );

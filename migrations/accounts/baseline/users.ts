@@ -6,6 +6,7 @@
  */
 import { sql } from 'kysely';
 import { MEMBER_ROLES } from '../../../src/domain/member-roles.ts';
+import { NOTICE_KINDS } from '../../../src/domain/notice-kinds.ts';
 import { ACCOUNT_CURRENCIES } from '../../../src/domain/money.ts';
 import { oneOf } from '../../one-of.ts';
 
@@ -27,13 +28,16 @@ const signedIn = () => sql`
     updated_at timestamptz not null default now()
   );
 
-  -- user_agent: what the session is for, the dashboard or a program.
+  -- user_agent: what the session is for, the dashboard or a program. device: the words of a person for it.
+  -- confirmed_at: when the password was last given, and the code of a second factor.
   create table user_sessions (
     id text primary key,
     token text not null unique,
     user_id text not null references users (id) on delete cascade,
     ip_address text,
     user_agent text,
+    device text,
+    confirmed_at timestamptz not null default now(),
     expires_at timestamptz not null,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now()
@@ -132,6 +136,20 @@ const proofs = () => sql`
     created_at timestamptz not null default now()
   );
 
+  -- Mails to users about their own access that wait to be sent.
+  create table user_notices (
+    id bigint generated always as identity primary key,
+    user_id text not null references users (id) on delete cascade,
+    kind text not null ${oneOf('kind', NOTICE_KINDS)},
+    facts jsonb not null,
+    attempts integer not null default 0,
+    next_attempt_at timestamptz not null default now(),
+    created_at timestamptz not null default now()
+  );
+  create index user_notices_due on user_notices (next_attempt_at);
+  create index user_notices_by_user on user_notices (user_id);
+
+  grant select, insert, update (attempts, next_attempt_at), delete on user_notices to simway_accounts;
   grant select, insert on mail_stops to simway_accounts;
   grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
     to simway_accounts;

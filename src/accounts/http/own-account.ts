@@ -220,6 +220,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: async ({ cases, member }) => ({ items: await cases.listMembers(member) }),
   }),
   forMember.patch(`${MEMBERS}/{userId}`, {
+    confirmed: true,
     memberPermission: 'members',
     body: namedObject('ChangeMemberRequest', { role: roleField }),
     answer: [200, 'The member after the change', dataSchema(memberItem, 'MemberAnswer')],
@@ -229,6 +230,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: ({ cases, member, params, body }) => cases.changeMember(member, params.userId, body.role),
   }),
   forMember.delete(`${MEMBERS}/{userId}`, {
+    confirmed: true,
     memberPermission: 'members',
     query: z.object({
       keepKeys: choiceField(['true', 'false'], {
@@ -265,6 +267,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: async ({ cases, member }) => ({ items: await cases.listInvitations(member) }),
   }),
   forMember.post(INVITATIONS, {
+    confirmed: true,
     memberPermission: 'members',
     body: inviteBody,
     answer: [201, 'A mail with a link is on its way', invitationSchema],
@@ -292,6 +295,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: async ({ cases, member, environment }) => ({ items: await cases.listKeys(member, environment) }),
   }),
   forMember.post(KEYS, {
+    confirmed: true,
     memberPermission: 'keys',
     body: createKeyBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
@@ -304,6 +308,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
   }),
   forMember.delete(`${KEYS}/{keyId}`, {
+    confirmed: true,
     memberPermission: 'keys',
     answer: 'Revoked',
     operationId: 'revokeKey',

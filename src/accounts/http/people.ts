@@ -201,6 +201,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, query }) => presentPage(await cases.people.list(query)),
   }),
   forAdmins.post(PEOPLE, {
+    confirmed: true,
     permission: 'people',
     body: createPersonBody,
     answer: [201, 'It awaits confirmation', firstHalfSchema],
@@ -212,6 +213,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, body }) => cases.people.create(session, body),
   }),
   forAdmins.patch(ONE, {
+    confirmed: true,
     permission: 'people',
     body: changePersonBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -233,6 +235,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/reset-password`, {
+    confirmed: true,
     permission: 'people',
     errors: ['RATE_LIMIT_EXCEEDED'],
     answer: {
@@ -274,6 +277,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, params, body }) => cases.people.recoverUser(session, params.userId, body),
   }),
   forAdmins.post(`${ONE}/confirm`, {
+    confirmed: true,
     permission: 'people',
     body: confirmBody,
     answer: [200, 'The person can sign in', secondHalfSchema],
@@ -371,6 +375,7 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
   }),
   forOneself.post(`${DEVICE_LOGINS}/approve`, {
+    confirmed: true,
     ...CODE,
     answer: 'The command is let in',
     operationId: 'approveDeviceLogin',

@@ -3,7 +3,14 @@ import { ENVIRONMENTS, PLANS } from '../../domain/account.ts';
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, memberMay } from '../../domain/member-roles.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/operator-roles.ts';
-import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import {
+  isoTime,
+  listSchema,
+  text,
+  yesNo,
+  namedObject,
+  dataObject,
+} from '../../platform/http/answer-fields.ts';
 import { routesWith } from '../../platform/http/define-routes.ts';
 import { choiceField, textField } from '../../platform/http/fields.ts';
 import { MAX_LINK_TOKEN_CHARACTERS } from '../../platform/http/limits.ts';
@@ -59,6 +66,14 @@ const removeSecondFactorBody = ownPasswordBody
   })
   .meta({ id: 'RemoveSecondFactorRequest' });
 
+const confirmSessionBody = ownPasswordBody
+  .extend({
+    code: codeField(
+      'Of your authenticator app, or a recovery code. Required with a second factor',
+    ).optional(),
+  })
+  .meta({ id: 'ConfirmSessionRequest' });
+
 const requestResetBody = namedObject('PasswordResetRequest', {
   email: emailField('The one you sign in with'),
 });
@@ -91,6 +106,15 @@ const secondFactorSchema = dataObject('NewSecondFactor', {
   recoveryCodes: z
     .array(z.string())
     .describe('Each works once in place of a code. Shown in this answer only: keep them'),
+});
+
+const sessionItem = namedObject('OwnSession', {
+  sessionId: z.string().meta({ example: '6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  device: text('The browser, or the program', 'Firefox on Windows'),
+  address: text('Where it began; null: not known', '192.0.2.7').nullable(),
+  createdAt: isoTime('When it began'),
+  lastUsedAt: isoTime('To about a minute'),
+  isCurrent: yesNo('The one that sends this request'),
 });
 
 const membership = namedObject('Membership', {
@@ -128,7 +152,17 @@ const currentUserSchema = dataObject('CurrentUser', {
 });
 
 const forAnybody = routesWith<UserCases, 'anybody'>('anybody', 'Signing in');
-const forUser = routesWith<UserCases, 'user'>('user', 'Signing in');
+const SESSION_ID = /^[\w-]{1,64}$/;
+const forUser = routesWith<UserCases, 'user'>('user', 'Signing in', {
+  params: {
+    sessionId: {
+      description: 'The `sessionId` of one of your sessions',
+      example: '6f9619ff8b864d0191f1c2d3e4f5a6b7',
+      isPossible: (text) => SESSION_ID.test(text),
+      notFound: { code: 'NOT_FOUND', message: 'No such session' },
+    },
+  },
+});
 
 const SECOND_FACTOR = '/auth/me/second-factor';
 
@@ -181,12 +215,44 @@ export const authRoutes: readonly Route<UserCases>[] = [
       secondFactor: false,
     }),
   }),
+  forUser.post('/auth/sessions/confirm', {
+    body: confirmSessionBody,
+    takesSecret: true,
+    answer: 'Confirmed, for 15 minutes',
+    operationId: 'confirmSession',
+    summary: 'Give your password again',
+    description:
+      'Before what answers `CONFIRMATION_REQUIRED`; then repeat that request. Takes a code too, if you have a second factor. Signing in ' +
+      'does the same. A wrong password or code counts like a failed sign-in.',
+    handle: ({ cases, session, browser, body }) => cases.confirmSession(session, body, browser),
+  }),
   forUser.delete('/auth/sessions/current', {
     answer: 'Signed out',
     operationId: 'signOutUser',
     summary: 'Sign out',
     description: 'Ends this session at once, and removes its cookie. Your other sessions stay open.',
     handle: ({ cases, session, browser }) => cases.signOut(session, browser),
+  }),
+  forUser.get('/auth/sessions', {
+    answer: [200, 'All open ones, the last used first', listSchema(sessionItem, 'SessionList')],
+    operationId: 'listSessions',
+    summary: 'List where you are signed in',
+    description: 'Browsers, and programs of operators. No session is shown with what opens it.',
+    handle: async ({ cases, session, browser }) => ({ items: await cases.listSessions(session, browser) }),
+  }),
+  forUser.delete('/auth/sessions', {
+    answer: 'Ended, all but this one',
+    operationId: 'endOtherSessions',
+    summary: 'Sign out everywhere else',
+    description: 'Ends your other sessions at once, those of programs too.',
+    handle: ({ cases, session, browser }) => cases.endOtherSessions(session, browser),
+  }),
+  forUser.delete('/auth/sessions/{sessionId}', {
+    answer: 'Ended',
+    operationId: 'endSession',
+    summary: 'Sign out somewhere',
+    description: 'Ends one of your sessions at once. One of another user is not found.',
+    handle: ({ cases, session, params }) => cases.endOwnSession(session, params.sessionId),
   }),
   forUser.get('/auth/me', {
     answer: [200, 'Who is signed in', currentUserSchema],
@@ -232,6 +298,7 @@ export const authRoutes: readonly Route<UserCases>[] = [
   }),
   forUser.post(`${SECOND_FACTOR}/confirm`, {
     body: firstCodeBody,
+    confirmed: true,
     answer: 'In use from now on',
     operationId: 'confirmSecondFactor',
     summary: 'Confirm your second factor',

@@ -10,6 +10,8 @@ import { hashApiKey, newApiKey } from './api-key.ts';
 
 export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'lastFour'> & {
   readonly brand: string;
+  /** From where it is made, as far as known. */
+  readonly address?: string | undefined;
 };
 
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
@@ -17,7 +19,7 @@ export const MAX_WORKING_KEYS = 50;
 
 /** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. */
 export async function createKey(db: AccountsDb, request: CreateKey, actor: string) {
-  const { brand, accountId, environment, scopes } = request;
+  const { brand, accountId, environment, scopes, address } = request;
   const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
@@ -38,7 +40,7 @@ export async function createKey(db: AccountsDb, request: CreateKey, actor: strin
       },
       actor,
     );
-    const detail = { accountId, environment, scopes };
+    const detail = { accountId, environment, scopes, address };
     await writeAudit(trx, { actor, action: 'key.create', subject: keyId, detail });
   });
   return { keyId, apiKey };

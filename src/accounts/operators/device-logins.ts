@@ -76,13 +76,13 @@ async function redeem(deps: UserDeps, deviceCode: string): Promise<Opened | unde
     throw new DomainError('RATE_LIMIT_EXCEEDED', `Ask once every ${DEVICE_POLL_SECONDS} seconds`, {
       retryAfterSeconds: DEVICE_POLL_SECONDS,
     });
-  const { approved_by: personId, session_until: until, address } = found;
+  const { approved_by: personId, session_until: until, address, machine } = found;
   if (personId === null || until === null) {
     await store.notePoll(db, deviceSha256, now);
     return undefined;
   }
   const take = (trx: AccountsDb): Promise<boolean> => store.takeDeviceLogin(trx, deviceSha256);
-  return openSession(deps, personId, { address, until, take }).catch((error: unknown) => {
+  return openSession(deps, personId, { address, machine, until, take }).catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'UNAUTHORIZED' ? unknownCode() : error;
   });
 }

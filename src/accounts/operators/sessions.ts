@@ -8,6 +8,7 @@ import { writeAudit } from '../store/audit.ts';
 import { findPerson } from '../store/people.ts';
 import { dropSession } from '../store/users.ts';
 import { only, purposeOf, tokenOf, type UserDeps } from '../users/better-auth-calls.ts';
+import { requireConfirmed } from '../users/confirming.ts';
 import { sendSecondFactor } from '../users/second-factors.ts';
 import { cookieNames, NOT_SIGNED_IN, SESSION_MS } from '../users/sessions.ts';
 import { changePassword, findSession, signIn, signOut, type PasswordChange } from '../users/users.ts';
@@ -33,6 +34,7 @@ export const sessionUseCases = {
   find: findSession,
   authenticate,
   authorise,
+  requireConfirmed,
   signOut: async (deps: UserDeps, { person }: Session, browser: BrowserRequest) => {
     await signOut(deps, userOf(person), browser);
   },
@@ -63,6 +65,8 @@ async function signInProgram(deps: UserDeps, { code, address, ...login }: Progra
 
 interface Approval {
   readonly address: string;
+  /** The name of the machine. */
+  readonly machine: string;
   /** The session ends then, or when others do. */
   readonly until: Date;
   /**
@@ -76,13 +80,14 @@ interface Approval {
 export async function openSession(
   deps: UserDeps,
   userId: string,
-  { address, until, take }: Approval,
+  { address, machine, until, take }: Approval,
 ): Promise<Opened> {
   const { internalAdapter } = await deps.auth.$context;
   const person = await findPerson(deps.db, { id: userId });
   // findSession ends a session twelve hours after this.
   const createdAt = new Date(until.getTime() - SESSION_MS);
-  const session = { ipAddress: address, userAgent: purposeOf({ isProgram: true }), createdAt };
+  const device = `Command line on ${machine}`;
+  const session = { ipAddress: address, userAgent: purposeOf({ isProgram: true }), createdAt, device };
   // null where the person may not sign in at this moment.
   const made = person && (await internalAdapter.createSession(userId, false, session, true));
   if (!made) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);

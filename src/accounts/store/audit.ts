@@ -1,20 +1,48 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
+import type { AuditEntry } from '../audit-entry.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
+import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
 
-export interface AuditEntry {
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly detail?: Readonly<Record<string, unknown>>;
-}
+/**
+ * Call it in the transaction of the change itself. `detail` must hold no key, secret or activation code. Also
+ * queues the mails that tell people about the change (../notices.ts).
+ */
+export const writeAudit = (db: AccountsDb, entry: AuditEntry): Promise<void> =>
+  inTransaction(db, async (trx) => {
+    await insertEntry(trx, entry);
+    await queueNotices(trx, entry);
+  });
 
-/** Call it in the transaction of the change itself. `detail` must hold no key, secret or activation code. */
-export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<void> {
-  await db
+const insertEntry = (db: AccountsDb, entry: AuditEntry) =>
+  db
     .insertInto('audit_log')
     .values({ ...entry, detail: JSON.stringify(entry.detail ?? {}) })
     .execute();
+
+/** Longer than such a change takes. */
+const HELD_MS = 60_000;
+
+/**
+ * For a change that better-auth makes, outside of our transactions. If we die in between, its notice is sent
+ * all the same.
+ */
+export async function auditAround<T>(
+  db: AccountsDb,
+  entry: AuditEntry,
+  change: () => Promise<T>,
+): Promise<T> {
+  const held = await inTransaction(db, (trx) => queueNotices(trx, entry, HELD_MS));
+  const result = await change().catch(async (error: unknown) => {
+    await dropNotices(db, held);
+    throw error;
+  });
+  await inTransaction(db, async (trx) => {
+    await insertEntry(trx, entry);
+    await postponeNotices(trx, held, 0);
+  });
+  return result;
 }
 
 /** The same, unless there is an equal entry since then. */

@@ -27,7 +27,7 @@ export async function takeTurn(
 }
 
 /** For a mail that was not sent. */
-const giveTurnBack = (db: QueryExecutorProvider, what: string) =>
+export const giveTurnBack = (db: QueryExecutorProvider, what: string) =>
   sql`select accounts.give_mail_turn_back(${hash('sha256', what, 'buffer')})`.execute(db);
 
 /** Of all accounts together: enough for a batch and an invitation, and no flood. */

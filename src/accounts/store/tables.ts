@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountType, Environment, Plan, Scope } from '../../domain/account.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
+import type { NoticeKind } from '../../domain/notice-kinds.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import type { Role } from '../../domain/operator-roles.ts';
 
@@ -107,6 +108,9 @@ export interface UserSessionsTable {
   user_id: string;
   /** What the session is for: the dashboard or a program. */
   user_agent: string | null;
+  ip_address: string | null;
+  device: string | null;
+  confirmed_at: Generated<Date>;
   expires_at: Date;
   created_at: Date;
 }
@@ -198,6 +202,16 @@ export interface UsedCodesTable {
   used_at: Date;
 }
 
+export interface UserNoticesTable {
+  id: Generated<bigint>;
+  user_id: string;
+  kind: NoticeKind;
+  facts: ColumnType<unknown, string, string>;
+  attempts: Generated<number>;
+  next_attempt_at: Generated<Date>;
+  created_at: Generated<Date>;
+}
+
 export interface MailsToTable {
   address_sha256: Buffer;
   since: Date;
@@ -215,6 +229,7 @@ export interface AdminRemovalsTable {
 declare module '../../platform/database/tables.ts' {
   interface AccountsDatabase {
     mails_to: MailsToTable;
+    user_notices: UserNoticesTable;
     used_codes: UsedCodesTable;
     api_requests: ApiRequestsTable;
     invitations: InvitationsTable;

@@ -7,6 +7,7 @@ import { inTransaction } from '../../platform/database/transactions.ts';
 import type { MemberRole } from '../../domain/member-roles.ts';
 import { keepMakerRole, toAccount } from './accounts.ts';
 import { takeTurn } from './mail-turns.ts';
+import { deleteOldNotices } from './notices.ts';
 import type { InvitationsTable, MembersTable, SignUpsTable, UsersTable } from './tables.ts';
 
 export type UserRow = Selectable<UsersTable>;
@@ -204,6 +205,9 @@ export async function holdSession(trx: AccountsDb, userId: string, token: string
   return (await session.where('user_id', '=', userId).executeTakeFirst()) !== undefined;
 }
 
+export const markConfirmed = (db: AccountsDb, token: string, now: Date) =>
+  db.updateTable('user_sessions').set({ confirmed_at: now }).where('token', '=', token).execute();
+
 export const lockUser = (trx: AccountsDb, userId: string) =>
   trx.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
 
@@ -218,6 +222,33 @@ export const endSessions = (db: AccountsDb, userId: string, except = ''): Promis
       .where('token', '<>', except)
       .execute();
   });
+
+/** Open ones, the last used first; `isCurrent`: the one with this token. */
+export const listSessionRows = (
+  db: AccountsDb,
+  userId: string,
+  token: string,
+  { now, begunAfter }: { readonly now: Date; readonly begunAfter: Date },
+) =>
+  db
+    .selectFrom('user_sessions')
+    .select(['id as sessionId', 'user_agent as purpose', 'ip_address as address', 'device'])
+    .select(['created_at as createdAt', 'expires_at as expiresAt'])
+    .select(sql<boolean>`token = ${token}`.as('isCurrent'))
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .where('created_at', '>', begunAfter)
+    .orderBy('expires_at', 'desc')
+    .orderBy('id')
+    .execute();
+
+/** One of the user's, and what commands were let in for, perhaps from there. False: there is no such one. */
+export async function endSession(trx: AccountsDb, userId: string, sessionId: string): Promise<boolean> {
+  await lockUser(trx, userId);
+  await trx.deleteFrom('device_logins').where('approved_by', '=', userId).execute();
+  const one = trx.deleteFrom('user_sessions').where('user_id', '=', userId).where('id', '=', sessionId);
+  return (await one.executeTakeFirst()).numDeletedRows === 1n;
+}
 
 /** Changes nothing for a user who is a member already. */
 export async function insertMember(db: AccountsDb, member: Insertable<MembersTable>): Promise<void> {
@@ -343,6 +374,7 @@ export async function deleteEndedSignIns(db: AccountsDb, now: Date): Promise<voi
   await db.deleteFrom('user_verifications').where('expires_at', '<', now).execute();
   const aDayAgo = new Date(now.getTime() - DAY_MS);
   await db.deleteFrom('mails_to').where('since', '<', aDayAgo).execute();
+  await deleteOldNotices(db, now);
   // A lock ends earlier.
   await db.deleteFrom('sign_in_failures').where('failed_at', '<', aDayAgo).execute();
 }

@@ -16,7 +16,7 @@ import {
   isLockedThere,
 } from '../store/users.ts';
 import { IN_A_SESSION } from './devices.ts';
-import { ADDRESS_HEADER, type Auth } from './better-auth.ts';
+import { ADDRESS_HEADER, DEVICE_HEADER, type Auth } from './better-auth.ts';
 import type { MailStops } from '../mail-stops.ts';
 import type { SandboxMail, UserMail } from './mails.ts';
 import {
@@ -110,8 +110,12 @@ export const purposeOf = ({ isProgram }: Pick<BrowserRequest, 'isProgram'>): 'pr
   isProgram ? 'program' : 'dashboard';
 
 /** The only headers of a request that better-auth gets. */
-export function headersOf({ cookie, ...request }: Omit<BrowserRequest, 'isForOperators'>): Headers {
-  const fixed = { [ADDRESS_HEADER]: request.clientAddress, 'user-agent': purposeOf(request) };
+export function headersOf({ cookie, device, ...request }: Omit<BrowserRequest, 'isForOperators'>): Headers {
+  const fixed = {
+    [ADDRESS_HEADER]: request.clientAddress,
+    'user-agent': purposeOf(request),
+    ...(device === undefined ? {} : { [DEVICE_HEADER]: device }),
+  };
   return new Headers(cookie === undefined ? fixed : { ...fixed, cookie });
 }
 

@@ -35,6 +35,9 @@ const SECRET_BYTES = 32;
 /** Hands over the address of a request; no browser can send it, since its own headers are not. */
 export const ADDRESS_HEADER = 'x-simway-client-address';
 
+/** Hands over the words for the browser, in the same way. */
+export const DEVICE_HEADER = 'x-simway-device';
+
 /** Mails that a call wants sent: the caller sends them, or shows them in the sandbox. */
 const outbox = new AsyncLocalStorage<UserMail[]>();
 
@@ -64,6 +67,10 @@ const TABLES = {
     fields: inColumns(...CREATED, 'userId', 'expiresAt', 'ipAddress', 'userAgent'),
     expiresIn: SESSION_IDLE_MS / 1_000,
     updateAge: IDLE_WRITTEN_EVERY_MS / 1_000,
+    additionalFields: {
+      confirmedAt: { type: 'date', fieldName: 'confirmed_at', input: false, required: false },
+      device: { type: 'string', fieldName: 'device', input: false, required: false },
+    },
   },
   account: {
     modelName: 'user_credentials',
@@ -128,7 +135,16 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
     },
     // The one place that every session comes through.
     databaseHooks: {
-      session: { create: { before: ({ userId }) => admitSignIn(db, userId, clock.now()) } },
+      session: {
+        create: {
+          before: async (session, context) => {
+            const now = clock.now();
+            if (!(await admitSignIn(db, session.userId, now))) return false;
+            const { device = context?.headers?.get(DEVICE_HEADER) } = session;
+            return { data: { ...session, device, confirmedAt: now } };
+          },
+        },
+      },
     },
     plugins: [
       twoFactor({

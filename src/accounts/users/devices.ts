@@ -43,5 +43,12 @@ export function isKnownDevice(
 export const placeOf = (isKnown: boolean, clientAddress: string): string =>
   isKnown ? `known device at ${addressBucket(clientAddress)}` : addressBucket(clientAddress);
 
+/** For the audit log and the notice that is made of its entry. */
+export const doneFrom = ({ clientAddress: address, device }: BrowserRequest) => ({ address, device });
+
+/** The same of a sign-in; the person is told of one from a browser or program that is not known. */
+export const openedFrom = (browser: BrowserRequest, isKnown: boolean) =>
+  isKnown ? { address: browser.clientAddress } : { ...doneFrom(browser), newDevice: true };
+
 /** Wrong passwords of somebody who has signed in. */
 export const IN_A_SESSION = 'a session';

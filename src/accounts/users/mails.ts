@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import type { MailStops } from '../mail-stops.ts';
-import type { Mailer } from '../port.ts';
+import type { Mailer, MailWords } from '../port.ts';
 import { senderName } from '../sender-name.ts';
 import { admitStrangerMail } from '../store/mail-turns.ts';
 import { MAX_MAILS_AN_HOUR, takeMailTurn, type MailKind } from '../store/users.ts';
@@ -40,12 +40,6 @@ const KINDS = {
   reset: { page: 'reset-password', countsAs: 'reset' },
   invitation: { page: 'invitation', countsAs: 'invitation' },
 } as const satisfies Record<UserMail['kind'], { readonly page: string; readonly countsAs: MailKind }>;
-
-export interface MailWords {
-  readonly publicUrl: string;
-  /** What we call ourselves. */
-  readonly us: string;
-}
 
 /** The mail as its reader sees it. */
 export function renderUserMail(mail: UserMail, { publicUrl, us }: MailWords): SandboxMail {

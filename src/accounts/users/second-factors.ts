@@ -3,7 +3,7 @@ import { isAPIError } from 'better-auth/api';
 import type { UserSession, BrowserRequest } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isDuplicate } from '../../platform/database/errors.ts';
-import { writeAudit } from '../store/audit.ts';
+import { auditAround, writeAudit } from '../store/audit.ts';
 import * as store from '../store/users.ts';
 import {
   type UserDeps,
@@ -18,7 +18,7 @@ import {
   cookiesFrom,
   refuseField,
 } from './better-auth-calls.ts';
-import { deviceCookie, IN_A_SESSION } from './devices.ts';
+import { deviceCookie, doneFrom, IN_A_SESSION, isKnownDevice, openedFrom } from './devices.ts';
 import { findVerificationUser } from './better-auth.ts';
 import { cookieNames, cookieToken } from './sessions.ts';
 
@@ -56,10 +56,12 @@ export async function sendSecondFactor(
       throw new DomainError('UNAUTHORIZED', NOT_THE_CODE);
     }
     await refuseChanged(deps, user.id, hash);
-    const detail = { address: browser.clientAddress, secondFactor: true };
-    await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
     const { secret } = await deps.auth.$context;
-    const device = deviceCookie(secret, { id: user.id, password: hash }, publicUrl, clock.now());
+    const known = { id: user.id, password: hash };
+    const isKnown = isKnownDevice(secret, known, browser, { publicUrl, now: clock.now() });
+    const detail = { ...openedFrom(browser, isKnown), secondFactor: true };
+    await writeAudit(db, { actor: user.email, action: 'session.open', subject: user.id, detail });
+    const device = deviceCookie(secret, known, publicUrl, clock.now());
     return { cookies: [...cookiesFrom(done.headers, publicUrl), device] };
   } catch (error) {
     if (!isAPIError(error)) throw error;
@@ -112,15 +114,17 @@ export async function confirmSecondFactor(
   // better-auth does not count codes that are sent with a session: one in use must not be guessed here.
   if (user.hasSecondFactor) refuseField('code', NOTHING_TO_CONFIRM);
   const headers = sessionHeaders(browser, publicUrl);
-  const confirmed = await auth.api
-    .verifyTOTP({ body: { code }, headers, returnHeaders: true })
-    .catch(refuseWith(`code: ${NOTHING_TO_CONFIRM}`));
-  // Someone who saw it being typed must not sign in with it.
-  await store.takeCode(db, user.userId, code, clock.now());
-  const cookies = cookiesFrom(confirmed.headers, publicUrl);
-  await store.endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
-  await writeAudit(db, { actor: user.email, action: 'user.add-second-factor', subject: user.userId });
-  return { cookies };
+  const entry = { actor: user.email, action: 'user.add-second-factor', subject: user.userId };
+  return auditAround(db, { ...entry, detail: doneFrom(browser) }, async () => {
+    const confirmed = await auth.api
+      .verifyTOTP({ body: { code }, headers, returnHeaders: true })
+      .catch(refuseWith(`code: ${NOTHING_TO_CONFIRM}`));
+    // Someone who saw it being typed must not sign in with it.
+    await store.takeCode(db, user.userId, code, clock.now());
+    const cookies = cookiesFrom(confirmed.headers, publicUrl);
+    await store.endSessions(db, user.userId, tokenOf(cookies[0] ?? browser.cookie, publicUrl));
+    return { cookies };
+  });
 }
 
 /** Takes a code once it is in use. UNAUTHORIZED for a wrong password, VALIDATION_ERROR for a wrong code. */
@@ -136,19 +140,25 @@ export async function removeSecondFactor(
   const headers = sessionHeaders(browser, publicUrl);
   if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');
   await requirePassword(deps, user, { password }, browser);
-  if (user.hasSecondFactor) await requireOwnCode(deps, user, code ?? '', browser);
-  const removed = await auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true });
-  await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
+  if (user.hasSecondFactor) await requireOwnCode(deps, user, code, browser);
+  const entry = { actor: user.email, action: 'user.remove-second-factor', subject: user.userId };
+  const removed = await auditAround(db, { ...entry, detail: doneFrom(browser) }, () =>
+    auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
+  );
   return { cookies: cookiesFrom(removed.headers, publicUrl) };
 }
 
-/** better-auth does not count codes that are sent with a session. */
-async function requireOwnCode(
+/**
+ * For a user who has a second factor. Throws VALIDATION_ERROR. Counts wrong codes: better-auth does not count
+ * those that are sent with a session.
+ */
+export async function requireOwnCode(
   deps: UserDeps,
   { userId, email }: UserSession['user'],
-  code: string,
+  code: string | undefined,
   browser: BrowserRequest,
 ): Promise<void> {
+  if (code === undefined) return refuseField('code', 'is required');
   const { db, clock, publicUrl } = deps;
   try {
     await verifyCode(deps, code, sessionHeaders(browser, publicUrl));

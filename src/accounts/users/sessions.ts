@@ -7,6 +7,8 @@ export const SESSION_IDLE_MS = 30 * 60_000;
 /** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
 export const MAX_FAILED_LOGINS = 10;
 export const LOCK_MS = 15 * 60_000;
+/** After the password, and code, were given; then what needs a person's word asks for them again. */
+export const CONFIRMED_FOR_MS = 15 * 60_000;
 
 export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
 export const NOT_SIGNED_IN =

@@ -17,7 +17,7 @@ import {
   describeMemberPermission,
   type MemberPermission,
 } from '../../domain/member-roles.ts';
-import { writeAudit, writeAuditOnce } from '../store/audit.ts';
+import { auditAround, writeAudit, writeAuditOnce } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
 import { takesSecondFactor } from '../../domain/operator-roles.ts';
 import { insertMailStop } from '../store/mail-turns.ts';
@@ -37,7 +37,7 @@ import {
   cookiesFrom,
 } from './better-auth-calls.ts';
 import { hashingFor } from './passwords.ts';
-import { deviceCookie, isKnownDevice, placeOf } from './devices.ts';
+import { deviceCookie, doneFrom, isKnownDevice, openedFrom, placeOf } from './devices.ts';
 import { collectMails, findVerificationUser } from './better-auth.ts';
 import { weakness } from './common-passwords.ts';
 import type { SandboxMail } from './mails.ts';
@@ -47,6 +47,8 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from './second-factors.ts';
+import { confirmSession, requireConfirmed } from './confirming.ts';
+import { endOtherSessions, endOwnSession, listSessions } from './own-sessions.ts';
 import { cookieLine, cookieNames, cookieValue, NOT_CHANGED, NOT_SIGNED_IN, SESSION_MS } from './sessions.ts';
 
 interface Login {
@@ -73,6 +75,11 @@ export const userUseCases = {
   findMember,
   authoriseMember,
   recordInstallReads,
+  requireConfirmed,
+  confirmSession,
+  listSessions,
+  endOwnSession,
+  endOtherSessions,
   describe: async ({ db, environments }: UserDeps, { user }: UserSession) => ({
     memberships: await store.findMemberships(db, user.userId),
     environments,
@@ -151,7 +158,7 @@ async function confirmUser(
     await store.insertMember(trx, { account_id: accountId, user_id: userId, role: 'OWNER' });
     await writeAudit(trx, { actor: email, action: 'user.confirm', subject: userId, detail: { accountId } });
   });
-  return signIn(deps, { email, password }, browser);
+  return signIn(deps, { email, password }, browser, { isFirst: true });
 }
 
 function refuseLink(cause?: unknown): never {
@@ -168,6 +175,7 @@ export async function signIn(
   deps: UserDeps,
   { email: given, password }: Login,
   browser: BrowserRequest,
+  { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): Promise<{ cookies: string[]; secondFactor: boolean }> {
   const { db, auth, publicUrl, clock } = deps;
   const email = given.toLowerCase();
@@ -195,7 +203,7 @@ export async function signIn(
     const secondFactor = 'twoFactorRedirect' in response;
     const subject = found?.id ?? '';
     await refuseChanged(deps, subject, found?.password);
-    const detail = { address: browser.clientAddress };
+    const detail = openedFrom(browser, isKnown || isFirst);
     if (!secondFactor) await writeAudit(db, { actor: email, action: 'session.open', subject, detail });
     await store.forgetFailures(db, subject, place);
     const cookies = cookiesFrom(headers, publicUrl);
@@ -257,24 +265,30 @@ export async function findSession(deps: UserDeps, browser: BrowserRequest): Prom
     throw expired();
   }
   const { id: userId, email, name, twoFactorEnabled } = found.user;
+  // A session without it was never confirmed.
+  const confirmedAt = found.session.confirmedAt ?? new Date(0);
   const person = await findPerson(db, { id: userId });
   if (person && !browser.isForOperators)
     throw new DomainError('IP_NOT_WHITELISTED', 'Operators may not sign in from your address');
   return {
     user: { userId, email, name, hasSecondFactor: twoFactorEnabled === true },
-    expiresAt,
-    operator: person && operatorOf(person, expiresAt, clock.now()),
+    ...{ expiresAt, confirmedAt, clientAddress: browser.clientAddress },
+    operator: person && operatorOf(person, { expiresAt, confirmedAt }, clock.now()),
   };
 }
 
 /** Throws SESSION_EXPIRED for a person who was disabled, or whose one-time password has expired. */
-function operatorOf(person: PersonRow, expiresAt: Date, now: Date): Session {
+function operatorOf(
+  person: PersonRow,
+  times: Pick<Session, 'expiresAt' | 'confirmedAt'>,
+  now: Date,
+): Session {
   if (isOverForOperators(person, now)) throw expired();
   const { id: personId, email, name, role, one_time_until: oneTimeUntil } = person;
   const mustAddSecondFactor =
     takesSecondFactor(role) && !person.has_second_factor && !person.second_factor_waived;
   const must = { mustChangePassword: oneTimeUntil !== null, mustAddSecondFactor };
-  return { person: { personId, email, name, role }, ...must, expiresAt };
+  return { person: { personId, email, name, role }, ...must, ...times };
 }
 
 const expired = (): DomainError =>
@@ -288,7 +302,7 @@ async function findMember({ db }: UserDeps, session: UserSession, accountId: str
   if (!membership) throw new DomainError('FORBIDDEN', 'You are not a member of this account');
   const { account, role, disabledAt } = membership;
   if (disabledAt) throw new DomainError('FORBIDDEN', 'This account is disabled. Ask us why');
-  return { userId: user.userId, email: user.email, account, role };
+  return { userId: user.userId, email: user.email, account, role, clientAddress: session.clientAddress };
 }
 
 /** Throws FORBIDDEN if the member's role lacks the permission. */
@@ -324,12 +338,12 @@ export async function changePassword(
   { user: { userId, email, name } }: SignedIn,
   { currentPassword, newPassword }: PasswordChange,
   browser: BrowserRequest,
-): Promise<void> {
-  const { auth, db, publicUrl } = deps;
+): Promise<{ cookies: string[] }> {
+  const { auth, clock, db, publicUrl } = deps;
   refuseWeak('newPassword', newPassword, { email, name });
   if (newPassword === currentPassword) refuseField('newPassword', 'must be another one');
   const replaces = await requirePassword(deps, { email }, { password: currentPassword }, browser);
-  const { password } = await auth.$context;
+  const { password, secret } = await auth.$context;
   const hash = await password.hash(newPassword);
   await db.transaction().execute(async (trx) => {
     // False where it was reset while the new one was hashed.
@@ -337,8 +351,12 @@ export async function changePassword(
       throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
     await endOneTime(trx, userId);
     await store.endSessions(trx, userId, tokenOf(browser.cookie, publicUrl));
-    await writeAudit(trx, { actor: email, action: 'user.change-password', subject: userId });
+    const detail = doneFrom(browser);
+    await writeAudit(trx, { actor: email, action: 'user.change-password', subject: userId, detail });
   });
+  // With another password no browser is known any more, but this one.
+  const device = { id: userId, password: hash };
+  return { cookies: browser.isProgram ? [] : [deviceCookie(secret, device, publicUrl, clock.now())] };
 }
 
 /** The same answer for every address, before anything is looked up. */
@@ -367,9 +385,11 @@ async function resetPassword(
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const call = { body: { token, newPassword }, headers: headersOf({ ...browser, cookie: undefined }) };
-  await auth.api.resetPassword(call).catch(refuseLink);
-  await store.deleteLinks(db, user.id);
-  await writeAudit(db, { actor: user.email, action: 'user.reset-password', subject: user.id });
+  const entry = { actor: user.email, action: 'user.reset-password', subject: user.id };
+  await auditAround(db, { ...entry, detail: doneFrom(browser) }, async () => {
+    await auth.api.resetPassword(call).catch(refuseLink);
+    await store.deleteLinks(db, user.id);
+  });
 }
 
 /** A link works once; for a user who exists it opens no session. Throws VALIDATION_ERROR. */
@@ -393,7 +413,7 @@ async function acceptInvitation(
       passwordHash: await hashPassword(deps, password),
     });
     if (isNew) {
-      const { cookies } = await signIn(deps, { email, password }, browser);
+      const { cookies } = await signIn(deps, { email, password }, browser, { isFirst: true });
       return { accountId, isSignedIn: true, cookies };
     }
   } else await join(db, invitation);

@@ -77,6 +77,7 @@ export function composeApi(context: ProcessContext) {
       await Promise.all(worlds.map((world) => world.start()));
       authenticator.start();
       requestLog.start();
+      users.start();
     },
     /** Closes pools and connections, last of all. */
     close: async () => {

@@ -5,6 +5,7 @@ import type { Passwords } from '../../accounts/users/passwords.ts';
 import type { UserDeps } from '../../accounts/users/better-auth-calls.ts';
 import { deleteEndedSignIns } from '../../accounts/store/users.ts';
 import { nameOfBrand } from '../../accounts/sender-name.ts';
+import { sendNotices } from '../../accounts/users/send-notices.ts';
 import { createUserMails } from '../../accounts/users/mails.ts';
 import { userUseCases, type UserCases } from '../../accounts/users/users.ts';
 import type { Environment } from '../../domain/account.ts';
@@ -16,7 +17,10 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import { bindAll, type Bound } from '../../platform/bind.ts';
+import { startPoller, type Poller } from '../../platform/poller.ts';
 import { composeMailer, composeMailStops, type composeWebhooks } from './webhooks.ts';
+
+const NOTICES_EVERY_MS = 5_000;
 
 const memberKeyUseCases = { createKey: createMemberKey };
 
@@ -42,10 +46,12 @@ export function composeUsers(
 ) {
   const { publicUrl, brand, showsMails, apiKeyLifeDays: lifeDays } = config;
   const mailStops = composeMailStops({ config, secrets });
-  const mails = createUserMails({
-    ...{ db, clock, events, mailStops, showsMails, mailer: composeMailer(secrets) },
-    words: { publicUrl, us: nameOfBrand(brand) },
-  });
+  const mailer = composeMailer(secrets);
+  const words = { publicUrl, us: nameOfBrand(brand) };
+  const mails = createUserMails({ db, clock, events, mailStops, showsMails, mailer, words });
+  const pollers: Poller[] = [];
+  const onError = (error: unknown) =>
+    events.userMailNotSent({ kind: 'notice', requestId: '', detail: String(error) });
   const worldOf = (environment: Environment): ForKeys => {
     const world = worlds.get(environment);
     if (!world)
@@ -98,7 +104,14 @@ export function composeUsers(
     /** For operators' sessions, which are the same. */
     deps,
     tidy: () => deleteEndedSignIns(db, clock.now()),
+    /** Without a mail server, notices wait until they are too old. */
+    start: () => {
+      const send = mailer && (() => sendNotices({ db, mailer, words, events }));
+      if (send) pollers.push(startPoller(send, NOTICES_EVERY_MS, onError));
+    },
     /** Waits for mails under way. */
-    close: mails.close,
+    close: async () => {
+      await Promise.all([mails.close(), ...pollers.map((poller) => poller.stop())]);
+    },
   };
 }

@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { SIGN_IN, unknownSession, type Member, type BrowserRequest } from '../../domain/callers.ts';
 import { invalidToken, type BeforeKeyLookup } from '../../accounts/keys/authenticate.ts';
 import { memberMay, permissionOfScope } from '../../domain/member-roles.ts';
+import { deviceWords } from '../../accounts/users/device-words.ts';
 import { hasCookie } from '../../accounts/users/sessions.ts';
 import { ENVIRONMENTS, SCOPES, type Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -198,7 +199,8 @@ export function createPersonCheck(
     const { authorization, cookie } = ctx.req.headers;
     const { clientAddress } = ctx.state;
     if (authorization === undefined) {
-      ctx.state.browser = { cookie, clientAddress, isForOperators: true };
+      const device = deviceWords(ctx.req.headers['user-agent']);
+      ctx.state.browser = { cookie, clientAddress, device, isForOperators: true };
       ctx.state.session = (await ops.sessions.find(ctx.state.browser))?.operator;
       if (!ctx.state.session) throw new DomainError('UNAUTHORIZED', SIGN_IN.session);
       requireSameOrigin(ctx, publicUrl);
@@ -247,6 +249,7 @@ export function createUserCheck(
   const browserRequestOf = (ctx: RequestKoa): BrowserRequest => ({
     cookie: ctx.req.headers.cookie,
     clientAddress: ctx.state.clientAddress,
+    device: deviceWords(ctx.req.headers['user-agent']),
     isForOperators: addresses.isAllowed(ctx) && !addresses.isBehindProxy(ctx),
   });
   return async (ctx) => {
@@ -348,6 +351,7 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
       await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
     else refuseKey(route, principal);
     refuseLive(ctx);
+    await requireConfirmed(ctx, { ops, users });
     await next();
     // Before the answer is sent: what cannot be recorded is not read.
     if (member && principal?.installsRead?.size)
@@ -358,6 +362,19 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
 function refuseLive(ctx: RequestKoa): void {
   if (routeOf(ctx)?.testKeysOnly && ctx.state.principal?.environment === 'live')
     throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
+}
+
+/** Asks people alone: nobody is there to give a password with a key. */
+async function requireConfirmed(
+  { state }: RequestKoa,
+  { ops, users }: Pick<UseCases, 'ops' | 'users'>,
+): Promise<void> {
+  const confirmed = state.match.kind === 'route' ? state.match.route.confirmed : undefined;
+  const isAsked = confirmed === true || (confirmed === 'live' && state.environment === 'live');
+  if (!isAsked) return;
+  const { session, userSession, browser = {} } = state;
+  if (session) await ops?.sessions.requireConfirmed(session, browser);
+  else if (userSession) await users?.auth.requireConfirmed(userSession, browser);
 }
 
 function refuseKey(route: Route | undefined, principal: Principal | undefined): void {

@@ -236,6 +236,7 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/prices', {
+    confirmed: true,
     permission: 'pricing',
     body: pricesBody,
     errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
@@ -257,6 +258,7 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/prices/{proposalId}/confirm', {
+    confirmed: true,
     permission: 'pricing',
     body: confirmPricesBody,
     errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
@@ -288,6 +290,7 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     }),
   }),
   routes.post('/ops/supplier-prices/{holdId}/confirm', {
+    confirmed: true,
     permission: 'pricing',
     body: confirmHeldBody,
     answer: [200, 'Prices use it within a second', heldConfirmedSchema],

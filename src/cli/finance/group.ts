@@ -12,7 +12,7 @@ import {
   type ExitCode,
 } from '../../platform/command.ts';
 import type { Cli } from '../context.ts';
-import { findInstallation, readToken, sessionEnded } from '../session.ts';
+import { findInstallation, passwordTooOld, readToken, sessionEnded } from '../session.ts';
 import { createOutput, type Output } from './output.ts';
 
 export interface FinanceGroup {
@@ -63,6 +63,8 @@ export function financeCommand<Options extends z.ZodObject>({
           cli.exitCode = (await run({ args, options, ops, out })) ?? 0;
         } catch (error) {
           if (error instanceof Refusal && error.status === 401) throw sessionEnded(installation);
+          if (error instanceof Refusal && error.code === 'CONFIRMATION_REQUIRED')
+            throw passwordTooOld(installation);
           throw error instanceof Refusal ? toMistake(error, installation.url) : error;
         }
       },

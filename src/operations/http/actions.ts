@@ -264,6 +264,7 @@ const actionDecisionBody = namedObject('ActionDecision', { reason: reason.option
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   approvalRoutes.post(`/ops/actions/{actionId}/${verb}`, {
+    confirmed: true,
     permission: 'approve',
     body: actionDecisionBody,
     answer: ACTION_RESPONSES,

@@ -190,6 +190,7 @@ const ONE_ANSWER = [200, 'The batch repair and its progress', batchRepairSchema]
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   routes.post(`${ONE}/${verb}`, {
+    confirmed: true,
     permission: 'approve',
     body: decisionBody,
     answer: ONE_ANSWER,

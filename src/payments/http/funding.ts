@@ -22,6 +22,7 @@ const fundBody = namedObject('FundRequest', {
 
 export const fundingRoutes: readonly Route<PaymentCases>[] = [
   routes.post('/api/wallet/fund', {
+    confirmed: 'live',
     memberPermission: 'fund',
     keyErrors: 'wallet',
     body: fundBody,

@@ -150,6 +150,11 @@ export interface RouteDefinition<
   readonly permission?: Permission | 'own';
   /** What the role of a member must allow. Absent: what a key with the scope may do, or `read`. */
   readonly memberPermission?: MemberPermission;
+  /**
+   * A person must have given their password, and code, within the last minutes; `live`: in that environment.
+   * Keys are not asked (app/http/authenticate.ts).
+   */
+  readonly confirmed?: true | 'live';
   /** A password or a code that could be guessed: requests count as tries to sign in. */
   readonly takesSecret?: true;
   /** On `login`: asked again and again with a secret too long to guess. Counts as a public request. */

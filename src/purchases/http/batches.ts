@@ -172,6 +172,7 @@ const PATH = '/api/esim/orders/batch';
 
 export const batchRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(PATH, {
+    confirmed: 'live',
     body: batchBody,
     bodyLimits: { maxBytes: MAX_BATCH_BODY_BYTES, maxMembers: MAX_BATCH_JSON_MEMBERS },
     errors: ['INSUFFICIENT_BALANCE', 'EMAIL_UNAVAILABLE', 'TOO_MANY_BATCHES', 'EXCHANGE_RATE_UNAVAILABLE'],

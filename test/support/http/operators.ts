@@ -155,6 +155,7 @@ export function openOperators(
     sessions: {
       ...watched(sessions, (name) => calls.push(name)),
       ...{ find: sessions.find, authenticate: sessions.authenticate, authorise: sessions.authorise },
+      requireConfirmed: sessions.requireConfirmed,
     },
     deviceLogins: watched(
       bindAll({ ...deps, publicUrl: 'http://dashboard.example' }, deviceLoginUseCases),

@@ -49,6 +49,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   add(...AUTHENTICATION_CODES[route.key](route));
   if (route.scope !== undefined || takesRole(route)) add('FORBIDDEN');
   if (takesRole(route)) add('SECOND_FACTOR_REQUIRED');
+  if (route.confirmed) add('CONFIRMATION_REQUIRED');
   if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   return [...codes];
@@ -181,7 +182,7 @@ function registerRoute(
     operationId: docs.operationId,
     tags: [docs.tag],
     summary: docs.summary,
-    description: docs.description,
+    description: [docs.description, ...confirmationWords(route)].join(' '),
     security: securityOf(route),
     request: {
       params: route.params && paramsSchema(route.params),
@@ -201,6 +202,15 @@ function registerRoute(
       ...errorResponses(route),
     },
   });
+}
+
+function confirmationWords({ confirmed, key }: Route): string[] {
+  if (!confirmed) return [];
+  const who = key === 'required' ? 'A member without an API key' : 'A person';
+  const where = confirmed === 'live' ? ' in the live environment' : '';
+  return [
+    `${who} must have given the password within the last 15 minutes${where}; otherwise \`CONFIRMATION_REQUIRED\`.`,
+  ];
 }
 
 /** Signatures are explained in docs/WEBHOOKS.md: OpenAPI cannot describe a signature over bytes. */

@@ -1,0 +1,161 @@
+/**
+ * What a person is told by mail after something about their access changed. An entry of the audit log is what
+ * it is derived from, so nothing that is recorded there goes untold. Holds no secret.
+ */
+import type { NoticeKind } from '../domain/notice-kinds.ts';
+import { addressBucket } from '../platform/client-addresses.ts';
+import { senderName } from './sender-name.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { MailWords } from './port.ts';
+
+/** What its words are made of. */
+export interface NoticeFacts {
+  /** Who did it. */
+  readonly by: string;
+  /** Whom it is about; absent: a key. */
+  readonly whom?: string | undefined;
+  readonly accountName?: string | undefined;
+  readonly address?: string | undefined;
+  readonly device?: string | undefined;
+  readonly role?: string | undefined;
+  readonly environment?: string | undefined;
+}
+
+interface Words {
+  readonly subject: string;
+  readonly says: (facts: NoticeFacts) => string;
+  /** What to do if it was not them. */
+  readonly otherwise: string;
+}
+
+const NEW_PASSWORD = 'choose a new password now, with "Forgot your password?" on the sign-in page';
+const ASK_ADMIN = 'tell an administrator of this service at once';
+const ASK_OWNERS = 'look at the members and API keys of the account now, and tell the other owners';
+
+const WORDS = {
+  'password-changed': {
+    subject: 'Your password was changed',
+    says: () => 'The password of your login was changed. All other sessions have ended.',
+    otherwise: NEW_PASSWORD,
+  },
+  'password-reset': {
+    subject: 'Your password was reset',
+    says: () => 'A new password was chosen by a link in a mail to you. All sessions have ended.',
+    otherwise: `make sure that nobody else reads your mail, then ${NEW_PASSWORD}`,
+  },
+  'password-given': {
+    subject: 'You get a new one-time password',
+    says: ({ by }) => `${by} reset your password. You get a one-time password from two administrators.`,
+    otherwise: ASK_ADMIN,
+  },
+  'factor-added': {
+    subject: 'A second factor was added',
+    says: () => 'Signing in to your login now needs a code of an authenticator app.',
+    otherwise: `${NEW_PASSWORD}; if you cannot sign in, ask us`,
+  },
+  'factor-removed': {
+    subject: 'Your second factor was removed',
+    says: () => 'Signing in to your login no longer needs a code of an authenticator app.',
+    otherwise: `${NEW_PASSWORD}, then add the second factor again`,
+  },
+  'key-made': {
+    subject: 'A new API key was made',
+    says: ({ by, accountName, environment }) =>
+      `${by} made an API key for ${accountName ?? 'your account'} in the ${environment ?? 'test'} environment.`,
+    otherwise: 'revoke the key at once, on the page "API keys"',
+  },
+  'owner-added': {
+    subject: 'An account has a new owner',
+    says: ({ whom, accountName }) =>
+      `${whom ?? 'A user'} is now an owner of ${accountName ?? 'your account'}.`,
+    otherwise: ASK_OWNERS,
+  },
+  'owner-removed': {
+    subject: 'An account lost an owner',
+    says: ({ whom, accountName }) =>
+      `${whom ?? 'A user'} is no longer an owner of ${accountName ?? 'your account'}.`,
+    otherwise: ASK_OWNERS,
+  },
+  'role-changed': {
+    subject: 'Your role as an operator changed',
+    says: ({ by, role }) => `${by} gave you the role ${role ?? ''}.`,
+    otherwise: ASK_ADMIN,
+  },
+  'new-device': {
+    subject: 'A sign-in from a new device',
+    says: () => 'Somebody signed in with your password, in a browser or program that we do not know yet.',
+    otherwise: `${NEW_PASSWORD}; this ends all sessions`,
+  },
+} as const satisfies Record<NoticeKind, Words>;
+
+export interface Rule {
+  readonly kind: NoticeKind;
+  /** Whom it tells: the one whom it is about, the owners of the account, or both, or the owners and the doer. */
+  readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor';
+}
+
+const toSubject = (kind: NoticeKind): Rule => ({ kind, tells: 'subject' });
+
+const isOwner = (role: unknown): boolean => role === 'OWNER';
+
+type Detail = Readonly<Record<string, unknown>>;
+
+/** By the action of the entry; undefined: nobody is told. */
+const RULES: Readonly<Record<string, (detail: Detail) => Rule | undefined>> = {
+  'user.change-password': () => toSubject('password-changed'),
+  'user.reset-password': () => toSubject('password-reset'),
+  'user.add-second-factor': () => toSubject('factor-added'),
+  'user.remove-second-factor': () => toSubject('factor-removed'),
+  'person.reset-password': () => toSubject('password-given'),
+  'person.create': () => toSubject('role-changed'),
+  'person.change': ({ role }) => (role === undefined ? undefined : toSubject('role-changed')),
+  'session.open': ({ newDevice }) => (newDevice === true ? toSubject('new-device') : undefined),
+  'key.create': () => ({ kind: 'key-made', tells: 'owners-and-actor' }),
+  'member.join': ({ role }) => ownersAfter(undefined, role),
+  'member.change': ({ formerRole, role }) => ownersAfter(formerRole, role),
+  'member.remove': ({ formerRole }) => ownersAfter(formerRole, undefined),
+};
+
+function ownersAfter(before: unknown, after: unknown): Rule | undefined {
+  if (isOwner(before) === isOwner(after)) return undefined;
+  if (isOwner(after)) return { kind: 'owner-added', tells: 'owners' };
+  return { kind: 'owner-removed', tells: 'owners-and-subject' };
+}
+
+export const noticeOf = ({ action, detail = {} }: AuditEntry): Rule | undefined => RULES[action]?.(detail);
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Without the names, which the caller looks up. */
+export function factsOf({ actor, detail = {} }: AuditEntry): NoticeFacts {
+  const address = textOf(detail['address']);
+  return {
+    by: actor,
+    address: address === undefined ? undefined : addressBucket(address),
+    device: textOf(detail['device']),
+    role: textOf(detail['role']),
+    environment: textOf(detail['environment']),
+  };
+}
+
+export interface Notice {
+  readonly kind: NoticeKind;
+  readonly facts: NoticeFacts;
+  readonly at: Date;
+}
+
+/** The mail as its reader sees it. */
+export function renderNotice({ kind, facts, at }: Notice, { publicUrl, us }: MailWords) {
+  const { subject, says, otherwise }: Words = WORDS[kind];
+  const { accountName, address, device } = facts;
+  const shownName = accountName === undefined ? undefined : senderName(accountName, us);
+  const from = [address, device].filter((part) => part !== undefined).join(', ');
+  const when = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const text = [
+    says({ ...facts, accountName: shownName }),
+    [`When: ${when}`, ...(from === '' ? [] : [`From: ${from}`])].join('\n'),
+    `If you did this, or expected it, there is nothing to do. If not: ${otherwise}.`,
+    `${publicUrl}/dashboard`,
+  ].join('\n\n');
+  return { subject, text };
+}

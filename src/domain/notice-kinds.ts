@@ -1,0 +1,15 @@
+/** What users are told by mail about their own access (src/accounts/notices.ts). */
+export const NOTICE_KINDS = [
+  'password-changed',
+  'password-reset',
+  'password-given',
+  'factor-added',
+  'factor-removed',
+  'key-made',
+  'owner-added',
+  'owner-removed',
+  'role-changed',
+  'new-device',
+] as const;
+
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
