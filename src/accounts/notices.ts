@@ -90,7 +90,7 @@ const WORDS = {
 
 export interface Rule {
   readonly kind: NoticeKind;
-  /** Whom it tells: the one whom it is about, the owners of the account, or both, or the owners and the doer. */
+  /** `subject`: the one whom it is about. `actor`: who did it. `owners`: those of the account. */
   readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor';
 }
 

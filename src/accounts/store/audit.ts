@@ -3,17 +3,23 @@ import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 import type { AuditEntry } from '../audit-entry.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
+import { noticeOf } from '../notices.ts';
 import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
 
 /**
  * Call it in the transaction of the change itself. `detail` must hold no key, secret or activation code. Also
  * queues the mails that tell people about the change (../notices.ts).
  */
-export const writeAudit = (db: AccountsDb, entry: AuditEntry): Promise<void> =>
-  inTransaction(db, async (trx) => {
+export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<void> {
+  if (!noticeOf(entry)) {
+    await insertEntry(db, entry);
+    return;
+  }
+  await inTransaction(db, async (trx) => {
     await insertEntry(trx, entry);
     await queueNotices(trx, entry);
   });
+}
 
 const insertEntry = (db: AccountsDb, entry: AuditEntry) =>
   db
