@@ -137,7 +137,9 @@ export async function removeSecondFactor(
   if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');
   await requirePassword(deps, user, { password }, browser);
   if (user.hasSecondFactor) await requireOwnCode(deps, user, code ?? '', browser);
-  const removed = await auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true });
+  const removed = await auth.api
+    .disableTwoFactor({ body: { password }, headers, returnHeaders: true })
+    .catch(refuseWith('Another request of yours removes the second factor at this moment'));
   await writeAudit(db, { actor: user.email, action: 'user.remove-second-factor', subject: user.userId });
   return { cookies: cookiesFrom(removed.headers, publicUrl) };
 }
