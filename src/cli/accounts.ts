@@ -125,10 +125,18 @@ export async function answerJson(
   cli: Cli,
   work: (accounts: AccountsDb, context: ProcessContext) => Promise<object>,
 ): Promise<void> {
+  print(cli, JSON.stringify(await withAccounts(cli, work)));
+}
+
+/** Opens the accounts for one command. */
+export async function withAccounts<T>(
+  cli: Cli,
+  work: (accounts: AccountsDb, context: ProcessContext) => Promise<T>,
+): Promise<T> {
   const context = await openCommand(cli);
   const accounts = openAccounts(context);
   try {
-    print(cli, JSON.stringify(await work(accounts, context)));
+    return await work(accounts, context);
   } finally {
     await accounts.destroy();
   }

@@ -1,6 +1,6 @@
 /**
- * People who may use /ops: the first of them, and those who are locked out. Each command prints one JSON
- * object.
+ * People who may use /ops: the first of them, and those who are locked out. Each prints one JSON
+ * object, the list a table.
  */
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -16,9 +16,10 @@ import {
 } from '../accounts/operators/people.ts';
 import { ROLES, takesSecondFactor } from '../domain/operator-roles.ts';
 import { systemClock } from '../app/composition/context.ts';
-import { addCommand, option } from '../platform/command.ts';
-import { answerJson } from './accounts.ts';
+import { addCommand, option, toggle } from '../platform/command.ts';
+import { answerJson, withAccounts } from './accounts.ts';
 import type { Cli } from './context.ts';
+import { createOutput, moment } from './finance/output.ts';
 import { BY as BY_NAMED, text } from './values.ts';
 
 const LIST_LIMIT = 1_000;
@@ -55,12 +56,24 @@ half. Every role but SUPPORT takes a second factor: the person sets one up at th
   addCommand(person, {
     syntax: 'list',
     summary: 'Lists all people',
-    options: z.object({}),
-    run: () =>
-      answer(async (deps) => {
-        const { items } = await listPeople(deps, { page: 1, limit: LIST_LIMIT });
-        return { people: items };
-      }),
+    options: z.object({ json: toggle('prints JSON') }),
+    run: async ({ json }) => {
+      const { items } = await withAccounts(cli, (db) =>
+        listPeople({ db, clock: systemClock }, { page: 1, limit: LIST_LIMIT }),
+      );
+      const out = createOutput(cli.terminal, json);
+      out.json({ people: items });
+      out.table(
+        ['E-MAIL', 'NAME', 'ROLE', 'STATE', 'SINCE'],
+        items.map((one) => [
+          one.email,
+          one.name,
+          one.role,
+          stateOf(one),
+          moment(one.createdAt.toISOString()),
+        ]),
+      );
+    },
   });
   addCommand(person, {
     syntax: 'set-role',
@@ -94,6 +107,13 @@ half. Every role but SUPPORT takes a second factor: the person sets one up at th
     options: z.object({ email: EMAIL, role: ROLE, by: BY_NAMED }),
     run: ({ role, by, ...who }) => answer(async (deps) => flat(await confirmAccess(deps, who, role, by))),
   });
+}
+
+function stateOf(person: PersonView): string {
+  if (person.disabledAt) return 'disabled';
+  if (person.awaitsConfirmation) return 'awaits confirmation';
+  if (person.lockedUntil) return 'locked out';
+  return person.mustChangePassword ? 'one-time password' : 'active';
 }
 
 const flat = ({ person, ...more }: { readonly person: PersonView }): object => ({ ...person, ...more });

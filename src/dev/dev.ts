@@ -94,7 +94,11 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     buildDashboard(log),
   ]);
   log.info('database: migrating');
-  await migrateDatabase(services.databaseUrl, (line) => log.info(line));
+  let done = 0;
+  // A first start has 80 of them.
+  const countOrTell = (line: string): void => (line.endsWith(' success') ? void (done += 1) : log.info(line));
+  await migrateDatabase(services.databaseUrl, countOrTell);
+  log.info(`database: up to date, ${done} migrations made`);
   const ownSettings = await settingsOf(settings, services, {
     port,
     adminPort,
@@ -381,7 +385,7 @@ Buy an eSIM:
 With CARD instead of WALLET the answer holds a paymentUrl: open it in a browser and pay there. No money moves.
 Watch webhooks as they are sent: npm run webhooks -- listen
 
-Ctrl-C stops everything. Programs find the same in .data/running.json.
+Ctrl-C stops everything. Programs find the same in .data/running.json. Logs: .data/*.log
 `);
 }
 

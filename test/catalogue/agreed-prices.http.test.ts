@@ -92,6 +92,16 @@ describe('markups and rate together', () => {
     expect((await confirmPrices(dataOf(waits)['proposalId'], SECOND)).status).toBe(409);
   });
 
+  test('that wait are refused where a rate has put them below cost meanwhile', async () => {
+    const low = { userMarkupPercent: 15, merchantMarkupPercent: 2, ngnIncrementPercent: 3 };
+    const waits = await save(low);
+    expect(waits.status).toBe(202);
+    expect((await setRate(1_360)).status).toBe(200);
+    const reply = await confirmPrices(dataOf(waits)['proposalId'], SECOND);
+    expect(reply.json).toMatchObject({ error: { code: 'PRICES_BELOW_COST' } });
+    expect(await findPricingSettings(books.world)).toMatchObject({ id: 'initial' });
+  });
+
   test('a confirmation of a rate waits for a change that is being judged', async () => {
     const id = String(dataOf(await setRate(16_000))['rateId']);
     const order: string[] = [];

@@ -1,10 +1,10 @@
 // What the environment decides for webhooks and mail. Live always follows the published rules, whatever is
 // set for the sandbox.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import { problemOf, read } from './settings.support.ts';
 
@@ -100,13 +100,26 @@ describe('a setting in a file', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const file = (text: string): string => {
     const path = join(folder, randomUUID());
-    writeFileSync(path, text);
+    writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
 
   it('is read as if it were the variable, without the line break at its end', () => {
     const url = 'redis://:secret@127.0.0.1:6379';
     expect(read({ REDIS_URL_FILE: file(`${url}\n`) }).secrets.redisUrl).toBe(url);
+  });
+
+  it('raises a warning where every user of the machine may read it, and none after chmod 600', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const path = file('redis://:secret@127.0.0.1:6379');
+    chmodSync(path, 0o644);
+    read({ REDIS_URL_FILE: path });
+    expect(warned.mock.calls.flat().join()).toMatch(/^REDIS_URL_FILE: .*chmod 600/);
+    expect(warned.mock.calls.flat().join()).not.toContain('secret@');
+    chmodSync(path, 0o600);
+    read({ REDIS_URL_FILE: path });
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
   });
 
   it.each([

@@ -16,7 +16,7 @@ interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
@@ -271,7 +271,16 @@ describe('alerts and dashboard', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(['warning', 'critical'], alert).toContain(labels.severity);
       expect(annotations.summary.length, alert).toBeGreaterThan(10);
+      // The address of the document is a setting of Prometheus, the anchor that of the section.
+      expect(annotations.runbook_url).toBe(`{{ $externalLabels.runbooks }}#${alert.toLowerCase()}`);
     }
+  });
+
+  it('the address before the anchors is set where the rules are read', () => {
+    const { global } = parse(read('ops/prometheus/prometheus.yml')) as {
+      global: { external_labels: Record<string, string> };
+    };
+    expect(global.external_labels['runbooks']).toMatch(/docs\/ALERTS\.md$/);
   });
 
   it('every panel has an expression and a title', () => {

@@ -57,7 +57,7 @@ type Guard = (
   asked: { readonly change: string; readonly by: string; readonly now: Date },
 ) => Promise<'go' | 'waits'>;
 
-/** Commands on the database let in again whom nobody else could. */
+/** Commands on the database restore access when no administrator can. */
 const UNGUARDED: Guard = () => Promise.resolve('go');
 
 const guardOf =

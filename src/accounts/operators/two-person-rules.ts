@@ -36,7 +36,7 @@ export function areIndependent(one: string, other: string, recent: readonly Give
   return accessGivers(one).isDisjointFrom(accessGivers(other));
 }
 
-/** Administrators cannot lock themselves out: the last one could not be let in again. Throws FORBIDDEN. */
+/** Administrators cannot lock themselves out: nobody could restore the last one. Throws FORBIDDEN. */
 export function refuseOneself(actorId: string, personId: string): void {
   if (actorId === personId)
     throw new DomainError('FORBIDDEN', 'You cannot change your own role, or disable or reset yourself');

@@ -41,10 +41,10 @@ const turnsOf = (address: string) =>
     ['strangers of the installation', MAX_INSTALLATION_MAILS_A_DAY],
   ] as const;
 
-/** Why a mail to somebody who is not a user is not sent now; `stopped`: never. */
+/** Why a mail to a non-user is held back now. `stopped`: the recipient wants none, ever. */
 export type MailRefusal = 'stopped' | 'limited';
 
-/** Counts a mail to somebody who is not a user. undefined: it may be sent. */
+/** Takes one of the recipient's and of the installation's mails of the day. undefined: send it. */
 export async function admitStrangerMail(
   db: QueryExecutorProvider,
   address: string,

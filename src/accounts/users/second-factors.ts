@@ -143,7 +143,9 @@ export async function removeSecondFactor(
   if (user.hasSecondFactor) await requireOwnCode(deps, user, code, browser);
   const entry = { actor: user.email, action: 'user.remove-second-factor', subject: user.userId };
   const removed = await auditAround(db, { ...entry, detail: doneFrom(browser) }, () =>
-    auth.api.disableTwoFactor({ body: { password }, headers, returnHeaders: true }),
+    auth.api
+      .disableTwoFactor({ body: { password }, headers, returnHeaders: true })
+      .catch(refuseWith('Another request of yours removes the second factor at this moment')),
   );
   return { cookies: cookiesFrom(removed.headers, publicUrl) };
 }

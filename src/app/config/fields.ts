@@ -1,5 +1,5 @@
 /** The shapes that settings come in. Each turns a text of the environment into what it means. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../platform/telemetry/logger.ts';
 
@@ -13,7 +13,7 @@ export class ConfigError extends Error {
 
 /**
  * Any setting may stand in a file that `NAME_FILE` names, as Docker and Kubernetes hand out secrets. Throws
- * ConfigError with the names of variable and file, never what it holds.
+ * ConfigError with the names of variable and file, never what it holds. Warns of a file that all may read.
  */
 export function withFiles(
   names: readonly string[],
@@ -25,9 +25,14 @@ export function withFiles(
     if (file === undefined || names.includes(`${name}_FILE`)) continue;
     if (env[name] !== undefined) throw new ConfigError([`${name}: set it or ${name}_FILE, not both`]);
     values[name] = readLine(`${name}_FILE`, file);
+    if (isForAll(file))
+      process.emitWarning(`${name}_FILE: every user of this machine can read ${file}: chmod 600 it`);
   }
   return values;
 }
+
+/** Whether users besides its owner and its group may read it. */
+const isForAll = (file: string): boolean => (statSync(file).mode & 0o004) !== 0;
 
 function readLine(name: string, file: string): string {
   const value = readNamed(name, file).toString('utf8').trim();

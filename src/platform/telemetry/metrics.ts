@@ -147,7 +147,7 @@ function makersOn(registry: Registry) {
   };
 }
 
-/** Why a mail to somebody who is not a user was not sent, or that it was. */
+/** What became of a mail to a non-user. */
 const STRANGER_MAIL_OUTCOMES = ['sent', 'limited', 'stopped', 'not-a-member'] as const;
 
 const SIGN_IN_EVENTS = ['wrong-password', 'wrong-code', 'locked-out', 'queue-full'] as const;
