@@ -32,7 +32,7 @@ async function make(environment: 'live' | 'test', more: object): Promise<string>
 it.each(ENVIRONMENTS)('a %s key', async (environment) => {
   const isLive = environment === 'live';
   expect(await make(environment, {})).toBe(
-    isLive ? '["companyName: is required for a live key","websiteUrl: is required for a live key"]' : 'made',
+    isLive ? '"companyName: is required for a live key; websiteUrl: is required for a live key"' : 'made',
   );
   expect(await make(environment, company)).toBe(
     isLive ? '"websiteUrl: must have a web server that answers"' : 'made',

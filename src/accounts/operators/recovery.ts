@@ -103,7 +103,9 @@ export async function recoverMember(
   const now = clock.now();
   return db.transaction().execute(async (trx) => {
     const members = await store.memberRows(trx, account.id).execute();
-    if (!members.some((one) => one.userId === userId)) throw new DomainError('NOT_FOUND', 'No such member');
+    const target = members.find((one) => one.userId === userId);
+    if (!target) throw new DomainError('NOT_FOUND', 'No such member');
+    if (!target.hasSecondFactor) return { outcome: 'done' };
     const since = new Date(now.getTime() - INDEPENDENT_AFTER_MS);
     const owners = members.filter(
       (one) => one.role === 'OWNER' && one.userId !== userId && one.joinedAt <= since,

@@ -182,6 +182,7 @@ export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<vo
     ['PATCH', '/account', { name: 'Ada & Co' }],
     ['GET', '/account/members'],
     ['PATCH', `/account/members/${user.userId}`, { role: 'FINANCE' }],
+    ['POST', `/account/members/${user.userId}/remove-second-factor`],
     ['DELETE', `/account/members/${user.userId}`],
     ['DELETE', `/account/invitations/${invitationId}`],
   ] as const) {
