@@ -106,6 +106,7 @@ const RULES: Readonly<Record<string, (detail: Detail) => Rule | undefined>> = {
   'user.reset-password': () => toSubject('password-reset'),
   'user.add-second-factor': () => toSubject('factor-added'),
   'user.remove-second-factor': () => toSubject('factor-removed'),
+  'user.recover': () => toSubject('factor-removed'),
   'person.reset-password': () => toSubject('password-given'),
   'person.create': () => toSubject('role-changed'),
   'person.change': ({ role }) => (role === undefined ? undefined : toSubject('role-changed')),

@@ -53,28 +53,7 @@ half. Every role but SUPPORT takes a second factor: the person sets one up at th
         return { ...flat(made), takesSecondFactor: takesSecondFactor(created.role) };
       }),
   });
-  addCommand(person, {
-    syntax: 'list',
-    summary: 'Lists all people',
-    options: z.object({ json: toggle('prints JSON') }),
-    run: async ({ json }) => {
-      const { items } = await withAccounts(cli, (db) =>
-        listPeople({ db, clock: systemClock }, { page: 1, limit: LIST_LIMIT }),
-      );
-      const out = createOutput(cli.terminal, json);
-      out.json({ people: items });
-      out.table(
-        ['E-MAIL', 'NAME', 'ROLE', 'STATE', 'SINCE'],
-        items.map((one) => [
-          one.email,
-          one.name,
-          one.role,
-          stateOf(one),
-          moment(one.createdAt.toISOString()),
-        ]),
-      );
-    },
-  });
+  addListCommand(cli, person);
   addCommand(person, {
     syntax: 'set-role',
     summary: "Changes a person's role; prints the first half of a one-time password",
@@ -106,6 +85,31 @@ half. Every role but SUPPORT takes a second factor: the person sets one up at th
     summary: 'Confirms access that another person gave; prints the second half of the password',
     options: z.object({ email: EMAIL, role: ROLE, by: BY_NAMED }),
     run: ({ role, by, ...who }) => answer(async (deps) => flat(await confirmAccess(deps, who, role, by))),
+  });
+}
+
+function addListCommand(cli: Cli, person: Command): void {
+  addCommand(person, {
+    syntax: 'list',
+    summary: 'Lists all people',
+    options: z.object({ json: toggle('prints JSON') }),
+    run: async ({ json }) => {
+      const { items } = await withAccounts(cli, (db) =>
+        listPeople({ db, clock: systemClock }, { page: 1, limit: LIST_LIMIT }),
+      );
+      const out = createOutput(cli.terminal, json);
+      out.json({ people: items });
+      out.table(
+        ['E-MAIL', 'NAME', 'ROLE', 'STATE', 'SINCE'],
+        items.map((one) => [
+          one.email,
+          one.name,
+          one.role,
+          stateOf(one),
+          moment(one.createdAt.toISOString()),
+        ]),
+      );
+    },
   });
 }
 

@@ -28,7 +28,7 @@ export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 export const describePermission = (permission: Permission): string => PERMISSION_TABLE[permission].words;
 export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
 
-/** Whoever has one of these has money, prices or people in hand: a stolen password alone must not be enough. */
+/** They put money, prices or people in one's hand: a stolen password alone must not be enough. */
 const WITH_SECOND_FACTOR: readonly Permission[] = ['replay', 'approve', 'pricing', 'people', 'accounts'];
 
 /** Whether the role takes a second factor. */

@@ -516,6 +516,27 @@ it('a test key needs no company and no website, which is not checked', async () 
   expect(items).toMatchObject([inside, { companyName: 'Ada Ltd', websiteUrl: '' }]);
 });
 
+it('one’s sessions are listed, and ended one by one or all but this one', async () => {
+  const owner = await signedUp(stack);
+  const [first, second] = [openBrowser(stack), openBrowser(stack)];
+  for (const browser of [first, second]) await signIn(browser, owner.email);
+  const list = async () =>
+    data<{ items: { sessionId: string; isCurrent: boolean }[] }>(
+      await owner.browser.call('GET', '/auth/sessions'),
+    ).items;
+  expect(await list()).toHaveLength(3);
+  const other = (await list()).find(({ isCurrent }) => !isCurrent);
+  await owner.browser.call('DELETE', `/auth/sessions/${other?.sessionId ?? ''}`);
+  expect(await list()).toHaveLength(2);
+  await owner.browser.call('DELETE', '/auth/sessions');
+  expect(await list()).toHaveLength(1);
+  for (const browser of [first, second]) expect((await me(browser)).status).toBe(401);
+  const body = { password: USER_PASSWORD };
+  expect((await owner.browser.call('POST', '/auth/sessions/confirm', { body })).status).toBe(200);
+  const path = '/account/members/user-0/remove-second-factor';
+  expect(codeOf(await owner.ask('POST', path))).toBe('NOT_FOUND');
+});
+
 describe('the OpenAPI document', () => {
   it('describes every answer above, and each of its operations for users was called', async () => {
     await askAboutColleagues(stack);

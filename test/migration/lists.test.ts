@@ -5,6 +5,7 @@ import * as catalogue from '../../src/catalogue/rules.ts';
 import * as account from '../../src/domain/account.ts';
 import * as money from '../../src/domain/money.ts';
 import * as memberRoles from '../../src/domain/member-roles.ts';
+import * as notices from '../../src/domain/notice-kinds.ts';
 import * as operatorRoles from '../../src/domain/operator-roles.ts';
 import * as states from '../../src/domain/states.ts';
 import * as esims from '../../src/esims/rules.ts';
@@ -31,6 +32,7 @@ const MODULES = [
     actions,
     batches,
     webhooks,
+    notices,
   ],
 ];
 const textOf = (members: readonly unknown[]): string => members.map(String).toSorted().join(' ');

@@ -107,11 +107,13 @@ it('the stuck list shows every stuck payment under its class, and nothing else',
   expect(items).toHaveLength(14 * EACH);
   for (const item of items) {
     expect(Object.keys(item).toSorted()).toEqual([
+      'account',
       'ageSeconds',
       'amount',
       'class',
       'currency',
       'nextAction',
+      'openedAt',
       'reason',
       'transactionId',
     ]);

@@ -176,7 +176,7 @@ describe('signing in', () => {
     const audit = books.accounts.selectFrom('audit_log').select(['subject', 'detail']);
     expect(
       await audit.where('action', '=', 'session.open').orderBy('id', 'desc').limit(1).executeTakeFirst(),
-    ).toEqual({ subject: personOf('FINANCE'), detail: { address: '127.0.0.1' } });
+    ).toEqual({ subject: personOf('FINANCE'), detail: { address: '127.0.0.1', newDevice: true } });
   });
 
   test('ignores a key that is sent too', async () => {

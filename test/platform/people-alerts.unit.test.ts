@@ -19,7 +19,7 @@ const expressionOf = (name: string): string =>
 /** One part of an expression with `or`: what it counts, and above how many it fires. */
 interface Part {
   readonly metric: string;
-  readonly selects: (labels: Readonly<Record<string, unknown>>) => boolean;
+  readonly selects: (labels: Partial<Record<string, string | number>>) => boolean;
   readonly above: number;
 }
 
@@ -27,8 +27,7 @@ function partsOf(expression: string): Part[] {
   const part = /sum\(increase\((\w+)(?:\{(\w+)=~?"([^"]+)"\})?\[\w+\]\)\) > (\d+)/g;
   return Array.from(expression.matchAll(part), ([, metric = '', label, pattern, above]) => ({
     metric,
-    selects: (labels) =>
-      label === undefined || new RegExp(`^(?:${pattern})$`).test(String(labels[label] ?? '')),
+    selects: (labels) => label === undefined || new RegExp(`^(?:${pattern})$`).test(String(labels[label] ?? '')),
     above: Number(above),
   }));
 }

@@ -25,7 +25,7 @@ async function make(environment: 'live' | 'test', more: object): Promise<string>
   };
   return createMemberKey(deps, member, environment, { ...key, ...more }).then(
     () => 'made',
-    (error: { details?: unknown }) => JSON.stringify(error.details),
+    (error: unknown) => JSON.stringify((error as { details?: unknown }).details),
   );
 }
 

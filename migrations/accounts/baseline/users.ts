@@ -13,6 +13,7 @@ import { oneOf } from '../../one-of.ts';
 export const users = () => sql`
   ${signedIn()}
   ${proofs()}
+  ${notices()}
 `;
 
 const signedIn = () => sql`
@@ -136,6 +137,13 @@ const proofs = () => sql`
     created_at timestamptz not null default now()
   );
 
+  grant select, insert on mail_stops to simway_accounts;
+  grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
+    to simway_accounts;
+  grant select, insert, delete on used_codes to simway_accounts;
+`;
+
+const notices = () => sql`
   -- Mails to users about their own access that wait to be sent.
   create table user_notices (
     id bigint generated always as identity primary key,
@@ -150,10 +158,6 @@ const proofs = () => sql`
   create index user_notices_by_user on user_notices (user_id);
 
   grant select, insert, update (attempts, next_attempt_at), delete on user_notices to simway_accounts;
-  grant select, insert on mail_stops to simway_accounts;
-  grant select, insert, update, delete on user_credentials, user_verifications, user_second_factors, mails_to
-    to simway_accounts;
-  grant select, insert, delete on used_codes to simway_accounts;
 `;
 
 export const members = () => sql`

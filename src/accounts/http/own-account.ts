@@ -249,6 +249,7 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
       cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
   }),
   forMember.post(`${MEMBERS}/{userId}/remove-second-factor`, {
+    confirmed: true,
     memberPermission: 'members',
     answer: [200, 'Whether it is removed', dataObject('MemberRecovery', { outcome: recoveryOutcome })],
     operationId: 'recoverMember',

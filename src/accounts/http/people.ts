@@ -253,6 +253,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/remove-second-factor`, {
+    confirmed: true,
     permission: 'people',
     body: evidenceBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -265,6 +266,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, params, body }) => cases.people.recover(session, params.personId, body),
   }),
   forAdmins.post('/ops/users/{userId}/remove-second-factor', {
+    confirmed: true,
     permission: 'accounts',
     body: evidenceBody,
     errors: ['RATE_LIMIT_EXCEEDED'],

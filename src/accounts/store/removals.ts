@@ -3,7 +3,7 @@ import { sql, type Insertable } from 'kysely';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AdminRemovalsTable } from './tables.ts';
 
-/** Resets, recoveries, disablings and other roles of people, and disablings of accounts, by one person since a time. */
+/** What one person has done since a time: resets, recoveries, disablings, other roles, disabled accounts. */
 export async function countRemovals(trx: AccountsDb, actor: string, since: Date): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from audit_log

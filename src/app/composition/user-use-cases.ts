@@ -50,8 +50,6 @@ export function composeUsers(
   const words = { publicUrl, us: nameOfBrand(brand) };
   const mails = createUserMails({ db, clock, events, mailStops, showsMails, mailer, words });
   const pollers: Poller[] = [];
-  const onError = (error: unknown) =>
-    events.userMailNotSent({ kind: 'notice', requestId: '', detail: String(error) });
   const worldOf = (environment: Environment): ForKeys => {
     const world = worlds.get(environment);
     if (!world)
@@ -106,8 +104,7 @@ export function composeUsers(
     tidy: () => deleteEndedSignIns(db, clock.now()),
     /** Without a mail server, notices wait until they are too old. */
     start: () => {
-      const send = mailer && (() => sendNotices({ db, mailer, words, events }));
-      if (send) pollers.push(startPoller(send, NOTICES_EVERY_MS, onError));
+      if (mailer) pollers.push(pollNotices({ db, mailer, words, events }));
     },
     /** Waits for mails under way. */
     close: async () => {
@@ -115,3 +112,10 @@ export function composeUsers(
     },
   };
 }
+
+const pollNotices = (deps: Parameters<typeof sendNotices>[0]): Poller =>
+  startPoller(
+    () => sendNotices(deps),
+    NOTICES_EVERY_MS,
+    (error) => deps.events.userMailNotSent({ kind: 'notice', requestId: '', detail: String(error) }),
+  );
