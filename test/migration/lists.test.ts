@@ -41,7 +41,7 @@ const LISTS = new Set(MODULES.flatMap((module) => Object.values(module).filter(A
 /** States that are known to the SQL of one store alone; its types name them. */
 const OF_ONE_STORE = [
   ...['disputes.gateway_state', 'disputes.money', 'disputes.outcome', 'exchange_rates.status'],
-  ...['fundings.status', 'holds.status', 'ledger_accounts.kind', 'payments.status'],
+  ...['fundings.status', 'ledger_accounts.kind', 'payments.status'],
   ...['reconciliation_differences.closed_how', 'reconciliation_lines.part', 'reconciliation_runs.status'],
   'refunds.status',
 ];
