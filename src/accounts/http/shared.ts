@@ -122,7 +122,7 @@ export const sessionSchema = dataObject('NewSession', {
   ...signedIn,
 });
 
-export const presentSession = ({ person: who, confirmedAt: _, ...session }: Session) => ({
-  ...who,
-  ...session,
+export const presentSession = ({ person, mustChangePassword, mustAddSecondFactor, expiresAt }: Session) => ({
+  ...person,
+  ...{ mustChangePassword, mustAddSecondFactor, expiresAt },
 });
