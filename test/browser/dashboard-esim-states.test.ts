@@ -23,7 +23,7 @@ describe('an eSIM', () => {
     const esimId = /"_id":"(esim-[^"]+)"/.exec(text)?.[1] ?? '';
     const page = await openAs(owner, placeOf(owner));
     const counted = page.getByRole('region', { name: 'eSIMs' });
-    await counted.getByText('1 eSIM from 1 delivered purchase').waitFor();
+    await counted.getByText('1 delivered purchase, top-ups included').waitFor();
 
     await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/esims`);
     const row = page.getByRole('table', { name: 'eSIMs' }).getByRole('row').filter({ hasText: 'FAILED' });

@@ -79,7 +79,7 @@ describe('the journey', () => {
     const opened = [page.url()];
 
     await choose(page, 'Home');
-    await page.getByText('1 eSIM from 1 delivered purchase').waitFor();
+    await page.getByText('1 delivered purchase, top-ups included').waitFor();
     await page.getByRole('table').waitFor();
     await keepScreenshot(page, 'merchant-home');
 

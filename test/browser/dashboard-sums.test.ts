@@ -44,7 +44,7 @@ it('the pages of merchants and operators show what the rows are', async () => {
   const open = async (path: string) => openMerchant({ browser, stack }, owner, `${placeOf(owner)}${path}`);
 
   const home = await open('');
-  await home.getByText('2 eSIMs from 2 delivered purchases').waitFor();
+  await home.getByText('2 delivered purchases, top-ups included').waitFor();
   expect(await column(home, 'Purchases', 'Status')).toHaveLength(5);
 
   const figures = await open('/figures');

@@ -89,7 +89,6 @@ function Totals() {
             {esims.byStatus.ACTIVE.toLocaleString()} in use
           </Text>
           <Text size="sm" c="dimmed">
-            {counted(esims.total - esims.byStatus.PENDING - esims.byStatus.FAILED, 'eSIM')} from{' '}
             {counted(purchases.byStatus.SUCCESS, 'delivered purchase')}, top-ups included
           </Text>
         </>

@@ -3,7 +3,19 @@ import { usePrefetchQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { formatAge, formatAmount } from '../ui/format.ts';
-import { Amount, QueryView, Empty, Id, Moment, Section, Status, ShortId, Facts, Page } from '../ui/parts.tsx';
+import {
+  Amount,
+  QueryView,
+  Empty,
+  Id,
+  Moment,
+  Section,
+  Status,
+  ShortCode,
+  ShortId,
+  Facts,
+  Page,
+} from '../ui/parts.tsx';
 import { amount, RowsSection, type Columns } from '../ui/rows.tsx';
 import {
   ATTENTION,
@@ -205,7 +217,7 @@ const MESSAGES: Columns<PurchaseTimeline['messages'][number]> = {
 
 const WORKFLOWS: Columns<NonNullable<PurchaseTimeline['workflows']>[number]> = {
   Workflow: ({ workflowId }) => <WorkflowLink workflowId={workflowId} />,
-  Type: ({ type }) => type,
+  Type: ({ type }) => <ShortCode>{type}</ShortCode>,
   Status: ({ status }) => <Status>{status}</Status>,
   Started: ({ startedAt }) => <Moment at={startedAt} />,
   Ended: ({ closedAt }) => <Moment at={closedAt} />,
@@ -274,7 +286,7 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
             }
           >
             <Text size="sm" className="timeline-detail">
-              {detail}
+              {source === 'workflow' && detail !== null ? <ShortCode>{detail}</ShortCode> : detail}
             </Text>
             <Text size="xs" c="dimmed">
               <Moment at={at} />
