@@ -99,7 +99,7 @@ describe('the journey', () => {
     await page.goto(page.url().replace(/\/developers\/.*/, '/purchases?type=BASE'));
     await page.getByRole('table').getByRole('link').first().click();
     await page.waitForURL('**/purchases/txn-*');
-    await page.getByText('Wallet held').waitFor();
+    await page.getByText('Ordered, paid from the wallet').waitFor();
     found.push(...(await faultsOf(page, 'purchase')));
     opened.push(page.url());
     await watchLoading(context);

@@ -58,7 +58,7 @@ function SecondFactorHint() {
       }}
     >
       Owners can do everything here.{' '}
-      <PageLink underline="always" to="/m/$accountId/$environment/login">
+      <PageLink underline="always" c="inherit" to="/m/$accountId/$environment/login">
         Add an authenticator app
       </PageLink>
     </Alert>
@@ -72,7 +72,7 @@ function FailingEndpoints() {
   return failing.map(({ id, url, failingSince }) => (
     <Alert key={id} color="red" title="A webhook endpoint fails">
       <span className="breakable">{url}</span> has taken no message since <Moment at={failingSince} />.{' '}
-      <PageLink underline="always" to="/m/$accountId/$environment/developers/webhooks">
+      <PageLink underline="always" c="inherit" to="/m/$accountId/$environment/developers/webhooks">
         See what it answers
       </PageLink>
     </Alert>
