@@ -128,7 +128,8 @@ describe('merchants', () => {
     const page = await open('/developers/requests');
     for (const viewport of [DESK, PHONE]) {
       await page.setViewportSize(viewport);
-      if (viewport === PHONE) await page.getByRole('button', { name: 'Show all of this row' }).first().click();
+      if (viewport === PHONE)
+        await page.getByRole('button', { name: 'Show all of this row' }).first().click();
       const id = page.getByRole('table').locator('.id').first();
       await id.waitFor();
       expect(await id.getAttribute('title')).toBe(await id.textContent());
