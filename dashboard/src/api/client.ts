@@ -25,12 +25,14 @@ const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED';
 
 /** What the service does only shortly after the password was given is sent again once the person gave it. */
 async function fetchConfirmed(request: Request): Promise<Response> {
-  const again = request.clone();
-  const response = await fetch(request);
+  // Not a clone: a browser sends the body of one as a stream, without its length.
+  const body = (await request.text()) || undefined;
+  const send = (): Promise<Response> => fetch(new Request(request, { body }));
+  const response = await send();
   if (response.status !== 403) return response;
   const { code } = await refusalFrom(response);
   if (code !== CONFIRMATION_REQUIRED || !(await askForPassword())) return response;
-  return fetch(again);
+  return send();
 }
 
 const options = { credentials: 'same-origin', fetch: fetchConfirmed } as const;
