@@ -27,7 +27,8 @@ function partsOf(expression: string): Part[] {
   const part = /sum\(increase\((\w+)(?:\{(\w+)=~?"([^"]+)"\})?\[\w+\]\)\) > (\d+)/g;
   return Array.from(expression.matchAll(part), ([, metric = '', label, pattern, above]) => ({
     metric,
-    selects: (labels) => label === undefined || new RegExp(`^(?:${pattern})$`).test(String(labels[label] ?? '')),
+    selects: (labels) =>
+      label === undefined || new RegExp(`^(?:${pattern})$`).test(String(labels[label] ?? '')),
     above: Number(above),
   }));
 }
