@@ -147,7 +147,7 @@ function SessionsSection() {
                 {!isCurrent && (
                   <ConfirmButton
                     label="End"
-                    buttonProps={{ 'aria-label': `End the session of ${device}` }}
+                    buttonProps={{ 'aria-label': `End the session of ${device}`, flex: 'none' }}
                     title="End this session?"
                     confirmLabel="End it"
                     act={async () => {
