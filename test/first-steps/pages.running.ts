@@ -126,7 +126,7 @@ function scriptOf(page: string): string {
     .map(({ command, status }) => {
       const filled = filledIn(command);
       // The first run finds what was paid in before, which a person has to agree to: 1 says that it is open.
-      if (filled.endsWith('-- reconcile')) return `${filled} || [ $? -eq 1 ]`;
+      if (filled.includes('-- reconcile')) return `${filled} || [ $? -eq 1 ]`;
       if (STAYS.test(command)) return `stay ${filled}`;
       return filled.startsWith('curl ') ? `call '${status}' ${filled.slice('curl '.length)}` : filled;
     });
