@@ -286,7 +286,7 @@ function EverythingThatHappened({ of: { timeline } }: { readonly of: PurchaseTim
             }
           >
             <Text size="sm" className="timeline-detail">
-              {source === 'workflow' && detail !== null ? <ShortCode>{detail}</ShortCode> : detail}
+              {source === 'workflow' ? <ShortCode>{detail}</ShortCode> : detail}
             </Text>
             <Text size="xs" c="dimmed">
               <Moment at={at} />
