@@ -42,7 +42,8 @@ beforeEach(() => books.owner.deleteFrom('notices').execute());
 const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').orderBy('kind').execute();
+const notices = () =>
+  books.owner.selectFrom('notices').selectAll().orderBy('created_at').orderBy('kind').execute();
 const gone = (endpoint: Endpoint, pending = newPendingMessages()) =>
   disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, pending);
 
