@@ -157,6 +157,8 @@ interface EndpointFacts {
   readonly host: string;
 }
 
+type FactsOf<Kind> = Extract<Notice, { readonly kind: Kind }>['facts'];
+
 /** An e-mail to an account's owner. Its facts hold nothing that may be secret: of a URL only its host. */
 export type Notice =
   | {
@@ -175,23 +177,28 @@ export const noticeText = (notice: Notice, environment: Environment): { subject:
     ? failingText(notice.facts, environment)
     : disabledText(notice.facts, environment);
 
-function failingText(
-  { endpointId, host, failingSince }: Extract<Notice, { kind: 'endpoint-failing' }>['facts'],
-  environment: Environment,
-) {
+const aboutEndpoint = ({ endpointId, host }: EndpointFacts, environment: Environment): string[] => [
+  `Endpoint:    ${endpointId}`,
+  `Host:        ${host}`,
+  `Environment: ${environment}`,
+];
+
+const whereListed = ({ endpointId }: EndpointFacts): string =>
+  `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`;
+
+function failingText(facts: FactsOf<'endpoint-failing'>, environment: Environment) {
+  const { endpointId, host, failingSince } = facts;
   return {
     subject: `Webhook endpoint fails: ${host} (${environment})`,
     text: `${[
       'One of your endpoints has taken no webhook for an hour or more.',
       '',
-      `Endpoint:    ${endpointId}`,
-      `Host:        ${host}`,
-      `Environment: ${environment}`,
+      ...aboutEndpoint(facts, environment),
       `Failing:     since ${failingSince}`,
       '',
       'We go on sending. After five days without a success we disable it.',
       '',
-      `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`,
+      whereListed(facts),
       'Once your receiver works again, we retry what is pending. Ask for the rest with your API key:',
       '',
       `POST /api/webhooks/endpoints/${endpointId}/recover with {"from": "${failingSince}"}, at most 14 days back`,
@@ -199,16 +206,8 @@ function failingText(
   };
 }
 
-function disabledText(
-  {
-    endpointId,
-    host,
-    reason,
-    failingSince,
-    disabledAt,
-  }: Extract<Notice, { kind: 'endpoint-disabled' }>['facts'],
-  environment: Environment,
-) {
+function disabledText(facts: FactsOf<'endpoint-disabled'>, environment: Environment) {
+  const { endpointId, host, reason, failingSince, disabledAt } = facts;
   const path = `/api/webhooks/endpoints/${endpointId}`;
   const why =
     reason === 'GONE'
@@ -223,9 +222,7 @@ function disabledText(
     text: `${[
       'We have stopped sending webhooks to one of your endpoints.',
       '',
-      `Endpoint:    ${endpointId}`,
-      `Host:        ${host}`,
-      `Environment: ${environment}`,
+      ...aboutEndpoint(facts, environment),
       `Disabled:    ${disabledAt}`,
       `Why:         ${reason}. ${why}`,
       '',
@@ -236,7 +233,7 @@ function disabledText(
       `1. PATCH ${path} with {"enabled": true}`,
       `2. POST ${path}/recover with {"from": "${failingSince ?? disabledAt}"}, at most 14 days back`,
       '',
-      `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`,
+      whereListed(facts),
     ].join('\n')}\n`,
   };
 }

@@ -202,7 +202,7 @@ export async function disableEndpoint(
     const facts = { endpointId: id, url, reason, messageId: message_id };
     await enqueueWebhook(trx, { ...event, accountId, subscribers: others, facts, at }, pending);
     const times = { failingSince: since?.toISOString() ?? null, disabledAt: at.toISOString() };
-    const notice = { endpointId: id, host: URL.parse(url)?.host ?? '', reason, ...times };
+    const notice = { endpointId: id, host: hostOf(url), reason, ...times };
     await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts: notice }, at);
     return true;
   });
@@ -234,7 +234,7 @@ export async function warnOfFailing(
     for (const { id, account_id, url, failing_since } of failing) {
       const facts = {
         endpointId: id,
-        host: URL.parse(url)?.host ?? '',
+        host: hostOf(url),
         failingSince: (failing_since ?? since).toISOString(),
       };
       await writeNotice(trx, account_id, { kind: 'endpoint-failing', facts }, at);
@@ -242,6 +242,8 @@ export async function warnOfFailing(
     return failing.length;
   });
 }
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
 interface Disabled {
   readonly url: string;
