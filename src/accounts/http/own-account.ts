@@ -43,11 +43,8 @@ import {
 
 const roleField = choiceField(MEMBER_ROLES, { description: 'What the member may do', example: 'DEVELOPER' });
 
-const websiteField = textField({
-  max: MAX_WEBHOOK_URL_CHARACTERS,
-  description: 'The website of the company; a web server must answer there',
-  example: 'https://merchant.example',
-});
+const websiteField = (description: string) =>
+  textField({ max: MAX_WEBHOOK_URL_CHARACTERS, description, example: 'https://merchant.example' });
 
 const accountSchema = dataObject('OwnAccount', {
   accountId: z.string().meta({ example: 'acc-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
@@ -62,7 +59,7 @@ const accountSchema = dataObject('OwnAccount', {
 
 const changeAccountBody = changesBody('ChangeAccountRequest', {
   name: companyNameField('The name of the account').optional(),
-  websiteUrl: websiteField.optional(),
+  websiteUrl: websiteField('The website of the company; a web server must answer there').optional(),
 });
 
 const invitation = namedObject('Invitation', {
@@ -98,12 +95,9 @@ const createKeyBody = namedObject('CreateKeyRequest', {
   companyName: companyNameField(
     'The name of the company. Required for a live key; default for a test key: that of the account',
   ).optional(),
-  websiteUrl: textField({
-    max: MAX_WEBHOOK_URL_CHARACTERS,
-    description:
-      'The website of the company. Required for a live key: a web server must answer there. Not checked for a test key',
-    example: 'https://merchant.example',
-  }).optional(),
+  websiteUrl: websiteField(
+    'The website of the company. Required for a live key: a web server must answer there. Not checked for a test key',
+  ).optional(),
   allowedAddresses: z
     .array(allowedAddress, { error: missingOr('must be a list') })
     .min(1, 'must have at least one')
