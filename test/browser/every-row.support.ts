@@ -132,7 +132,7 @@ export const unreadable = (page: Page): Promise<string[]> =>
         found.add('is cut: ' + said);
       const range = document.createRange();
       range.selectNodeContents(node);
-      // Only what is seen of it: an id is cut with its whole text in a title, a heading is for screen readers alone.
+      // Only what is seen of it: an id may be cut, a heading may be for screen readers alone.
       let lines = [...range.getClientRects()].map(({ left, top, right, bottom }) => ({ left, top, right, bottom }));
       for (let box = parent; box !== null && box !== document.body; box = box.parentElement) {
         const { overflowX, clipPath, clip } = getComputedStyle(box);
