@@ -41,7 +41,7 @@ export function HomePage() {
   );
 }
 
-/** For owners, until they have one or close it: whoever has their password has the account. */
+/** Shown to owners without a second factor, until they close it. */
 function SecondFactorHint() {
   const { data } = useCurrentUser();
   const [closed, setClosed] = useState(() => localStorage.getItem(HINT_CLOSED) === 'true');
