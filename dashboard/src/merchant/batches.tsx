@@ -151,7 +151,7 @@ function Priced({
                   'E-mail': ({ row }) => row.email,
                   'Sent at': ({ row }) => row.sendAt,
                   Language: ({ row }) => row.language,
-                  Price: { number: ({ row }) => <Amount of={priceOf(row) ?? null} currency={currency} /> },
+                  Price: { amount: ({ row }) => <Amount of={priceOf(row) ?? null} currency={currency} /> },
                   'To correct': ({ line }) =>
                     all
                       .filter((fault) => fault.line === line)

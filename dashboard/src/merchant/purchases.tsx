@@ -22,9 +22,9 @@ const COLUMNS: Columns<Item> = {
       {packageName === null ? TRANSACTION_TYPES[type] : `${TRANSACTION_TYPES[type]}: ${packageName}`}
     </ItemLink>
   ),
-  'Paid by': ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod],
-  Amount: amount('amount'),
   Status: ({ status }) => <Status>{status}</Status>,
+  Amount: amount('amount'),
+  'Paid by': ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod],
 };
 
 export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (

@@ -116,10 +116,10 @@ export function EffectSection({
               columns={{
                 Account: ({ account }) => <ShortId>{account}</ShortId>,
                 Debit: {
-                  number: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
+                  amount: ({ debit, currency: code }) => <Amount of={debit || null} currency={code} />,
                 },
                 Credit: {
-                  number: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
+                  amount: ({ credit, currency: code }) => <Amount of={credit || null} currency={code} />,
                 },
               }}
             />

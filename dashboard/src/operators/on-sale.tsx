@@ -17,7 +17,7 @@ export const PACKAGE = {
 };
 
 export const COST = {
-  Cost: { number: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" /> },
+  Cost: { amount: ({ costUsd }: { readonly costUsd: number }) => <Amount of={costUsd} currency="USD4" /> },
 };
 
 interface OnSaleSearch {
@@ -87,10 +87,10 @@ function Result({ search }: { readonly search: OnSaleSearch }) {
                 Region: ({ regionCode }) => regionCode,
                 ...COST,
                 'Consumers, USD': {
-                  number: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
+                  amount: ({ userPriceUsd }) => <Amount of={userPriceUsd} currency="USD" />,
                 },
                 'Merchants, USD': {
-                  number: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
+                  amount: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
                 },
                 From: ({ validFrom }) => <Moment at={validFrom} />,
                 Until: ({ validTo }) => <Moment at={validTo} />,

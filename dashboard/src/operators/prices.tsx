@@ -331,8 +331,8 @@ function HeldPrices() {
         rows={held.data.items}
         columns={{
           ...PACKAGE,
-          'Last cost': { number: ({ costUsd }) => usd4(costUsd) },
-          'New cost': { number: ({ heldCostUsd }) => usd4(heldCostUsd) },
+          'Last cost': { amount: ({ costUsd }) => usd4(costUsd) },
+          'New cost': { amount: ({ heldCostUsd }) => usd4(heldCostUsd) },
           Change: { number: ({ changePercent }) => percentOr(changePercent) },
           Since: ({ since }) => <Moment at={since} />,
           Confirm: (one) => (

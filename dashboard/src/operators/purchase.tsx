@@ -201,8 +201,8 @@ const ENTRIES: Columns<PurchaseTimeline['entries'][number]> = {
   When: ({ at }) => <Moment at={at} />,
   Operation: ({ operation }) => OPERATIONS[operation],
   Account: ({ account }) => <ShortId>{account}</ShortId>,
-  Debit: { number: ({ debit, currency }) => side(debit, currency) },
-  Credit: { number: ({ credit, currency }) => side(credit, currency) },
+  Debit: { amount: ({ debit, currency }) => side(debit, currency) },
+  Credit: { amount: ({ credit, currency }) => side(credit, currency) },
   Currency: ({ currency }) => currency,
 };
 

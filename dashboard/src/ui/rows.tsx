@@ -8,15 +8,17 @@ import { Amount, Empty, Pages, QueryView, Section, type PageOf } from './parts.t
 
 type Cell<T> = (row: T) => ReactNode;
 
-/** On a phone a row of more columns is two lines, with the rest behind a button (pages.css). */
+/** On a phone a row of more columns shows these and its amounts; a button shows the rest (pages.css). */
 const SHORT_COLUMNS = 3;
 
-/** What a table shows of each row, by the titles of its columns. Numbers stand at the right. */
-export type Columns<T> = Readonly<Record<string, Cell<T> | { readonly number: Cell<T> }>>;
+/** What a table shows of each row, by the titles of its columns. Numbers and amounts stand at the right. */
+export type Columns<T> = Readonly<
+  Record<string, Cell<T> | { readonly number: Cell<T> } | { readonly amount: Cell<T> }>
+>;
 
 /** The amounts in this field, in the currency of their row. */
 export const amount = <Field extends string>(field: Field) => ({
-  number: (row: Readonly<Record<Field, number | null>> & { readonly currency: string | null }) => (
+  amount: (row: Readonly<Record<Field, number | null>> & { readonly currency: string | null }) => (
     <Amount of={row[field]} currency={row.currency} />
   ),
 });
@@ -32,14 +34,16 @@ interface TableProps<T> {
 type RowsProps<T> = TableProps<T> & { readonly rows: readonly T[] };
 
 export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
-  const shown = Object.entries(columns).map(([title, column]) =>
-    typeof column === 'function'
-      ? { title, cell: column }
-      : { title, cell: column.number, className: 'number' },
-  );
+  const shown = Object.entries(columns).map(([title, column]) => {
+    if (typeof column === 'function') return { title, cell: column };
+    return 'amount' in column
+      ? { title, cell: column.amount, className: 'number kept' }
+      : { title, cell: column.number, className: 'number' };
+  });
   const [frame, isCut] = useIsCut();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const hasMore = shown.length > SHORT_COLUMNS;
+  const hidden = shown.slice(SHORT_COLUMNS).filter(({ className }) => !className?.includes('kept'));
+  const hasMore = hidden.length > 0;
   if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (
     <div
@@ -66,7 +70,7 @@ export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
               <Table.Tr
                 key={key}
                 role="row"
-                data-short={(hasMore && !isOpen) || undefined}
+                data-short={(shown.length > SHORT_COLUMNS && !isOpen) || undefined}
                 data-more={hasMore || undefined}
               >
                 {shown.map(({ title, cell, className }, at) => (

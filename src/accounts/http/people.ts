@@ -194,7 +194,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
   forAdmins.get(PEOPLE, {
     permission: 'people',
     query: z.object(pageFields),
-    answer: [200, 'One page, oldest first', pageSchema(person, 'PersonPage')],
+    answer: [200, 'One page, newest first', pageSchema(person, 'PersonPage')],
     operationId: 'listPeople',
     summary: 'List people',
     description: 'Includes disabled people: people are never removed.',

@@ -62,9 +62,9 @@ export async function hasAdmin(db: AccountsDb): Promise<boolean> {
   return admin !== undefined;
 }
 
-/** A page, oldest first. */
+/** A page, newest first: who waits for a confirmation is at the top. */
 export const readPeople = (db: AccountsDb, query: PageQuery): Promise<Page<PersonRow>> =>
-  readPage(people(db).orderBy('operators.created_at').orderBy('users.id'), query);
+  readPage(people(db).orderBy('operators.created_at', 'desc').orderBy('users.id'), query);
 
 export interface PersonUpdate {
   readonly name?: string | undefined;
