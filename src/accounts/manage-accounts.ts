@@ -63,8 +63,11 @@ export async function changeAccountTerms(
       enterprise_requests_per_minute: wanted.requestsPerMinute,
       disabled_at: wanted.disabled ? (row.disabled_at ?? clock.now()) : null,
     });
-    const detail: Record<string, unknown> = { reason };
-    for (const name of names) detail[name] = `${before[name] ?? 'none'} → ${wanted[name] ?? 'none'}`;
+    const changes = names.map((name) => [name, `${before[name] ?? 'none'} → ${wanted[name] ?? 'none'}`]);
+    const detail = {
+      reason,
+      ...(Object.fromEntries(changes) as Partial<Record<keyof typeof before, string>>),
+    };
     await writeAudit(trx, { actor, action: 'account.change', subject: accountId, detail });
   });
 }

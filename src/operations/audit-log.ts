@@ -2,6 +2,7 @@
  * One log of what people did: changes of accounts, keys and people, and the operator actions of one
  * environment. At one moment the first table's rows come first.
  */
+import { AUDIT_FACTS, type AuditFacts } from '../accounts/audit-entry.ts';
 import { listAuditRows, type AuditFilters } from '../accounts/store/audit.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { redactText } from '../platform/telemetry/redact.ts';
@@ -52,7 +53,7 @@ export async function readAuditLog(
 }
 
 function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]) {
-  const { amountMinor, currency, reason, approvedBy, ...facts } = row.detail as Record<string, unknown>;
+  const { amountMinor, currency, reason, approvedBy, ...facts } = row.detail as AuditFacts;
   const isAmount = typeof amountMinor === 'string' && /^\d+$/.test(amountMinor);
   const line = {
     id: `audit-${row.id}`,
@@ -71,12 +72,25 @@ function ofAccounts(row: Awaited<ReturnType<typeof listAuditRows>>[number]) {
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? redactText(value) : null);
 
-/** `role: SUPPORT, address: 10.0.0.7`. Rows hold no secret; what looks like one is blanked all the same. */
-function factsText(facts: Readonly<Record<string, unknown>>): string | null {
-  const parts = Object.entries(facts)
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return parts.length === 0 ? null : redactText(parts.join(', '));
+/** `role: SUPPORT; from: 10.0.0.7`. Rows hold no secret; what looks like one is blanked all the same. */
+function factsText(facts: AuditFacts): string | null {
+  const text = listFacts(facts, ': ').join('; ');
+  return text === '' ? null : redactText(text);
+}
+
+const listFacts = (facts: AuditFacts, between: string): string[] =>
+  Object.entries(facts as Readonly<Record<string, unknown>>)
+    .filter(([, value]) => value !== undefined && value !== null && value !== false)
+    .map(([name, value]) => {
+      const words = AUDIT_FACTS[name as keyof AuditFacts];
+      if (value === true) return words;
+      return words + between + (name.endsWith('Bps') ? `${Number(value) / 100} %` : factText(value));
+    });
+
+function factText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join(', ');
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? listFacts(value ?? {}, ' ').join(', ') : JSON.stringify(value);
 }
 
 function ofAction(row: LoggedAction) {

@@ -125,7 +125,7 @@ export const unreadable = (page: Page): Promise<string[]> =>
       const isCode = parent.closest('code, pre, kbd, textarea') !== null;
       for (const word of ['undefined', 'NaN', '[object', 'Invalid Date', 'null'])
         if (!isCode && text.includes(word)) found.add('says ' + word + ': ' + said);
-      if (!isCode && /(^|\\s)[a-z]+[A-Z][A-Za-z]*(\\s|$)/.test(text.replace(/eSIMs?|iPhones?|iPad|iOS/g, '')))
+      if (!isCode && /(^|\\s)[a-z]+[A-Z][A-Za-z]*([\\s:;,.]|$)/.test(text.replace(/eSIMs?|iPhones?|iPad|iOS/g, '')))
         found.add('a name of the program: ' + said);
       if (parent.scrollWidth > parent.clientWidth + 1 && style.overflowX !== 'visible' && style.overflowX !== 'auto' &&
           parent.clientWidth > 1 && parent.closest('[title]') === null)

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { AuditFacts } from '../../src/accounts/audit-entry.ts';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
@@ -40,11 +41,7 @@ async function action(given: {
   return id;
 }
 
-async function entry(
-  at: string,
-  actorAndAction: string,
-  detail: Record<string, unknown> = {},
-): Promise<void> {
+async function entry(at: string, actorAndAction: string, detail: AuditFacts = {}): Promise<void> {
   const [actor = '', name = ''] = actorAndAction.split(' ');
   await writeAudit(books.accounts, { actor, action: name, subject: 'acc-1', detail });
   await sql`update accounts.audit_log set at = ${at}::timestamptz where id = (select max(id) from accounts.audit_log)`.execute(
@@ -81,7 +78,10 @@ for (let i = 0; i < 2; i += 1) {
   const approval = { approvedBy: 'ada@x.example', decisionReason: 'saw the ticket' };
   await action({ at: '2026-01-02T10:00:00Z', by: 'chidi@x.example', ...approval });
 }
-await entry('2026-01-03T10:00:00Z', 'ada@x.example key.create', { note: `given ${KEY}`, list: ['read'] });
+await entry('2026-01-03T10:00:00Z', 'ada@x.example key.create', {
+  ...{ machine: `given ${KEY}`, scopes: ['read', 'fund'], newDevice: true, lockedOut: false },
+  after: { userMarkupBps: 2_050, merchantMarkupBps: 500 },
+});
 
 const ALL = [
   'ada@x.example key.create',
@@ -118,7 +118,9 @@ describe('the audit log', () => {
       detail: 'credited; evidence: ticket 4711; decision: saw the ticket',
       amount: { amountMinor: 1_250n, currency: 'USD' },
     });
-    expect(made?.detail).toBe('list: ["read"], note: given [redacted]');
+    expect(made?.detail).toBe(
+      'after: markup for consumers 20.5 %, markup for merchants 5 %; scopes: read, fund; machine: given [redacted]; new device',
+    );
   });
 
   it.each<[string, AuditFilters, readonly string[]]>([

@@ -3,6 +3,7 @@ import type { Member, Session } from '../../domain/callers.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { AuditFacts } from '../audit-entry.ts';
 import { writeAudit } from '../store/audit.ts';
 import { findPerson } from '../store/people.ts';
 import * as store from '../store/users.ts';
@@ -28,7 +29,7 @@ const CHANGE = 'second-factor';
 async function removeByTwo(
   trx: AccountsDb,
   user: store.UserRow,
-  asked: { readonly by: string; readonly now: Date; readonly detail: Readonly<Record<string, string>> },
+  asked: { readonly by: string; readonly now: Date; readonly detail: AuditFacts },
 ): Promise<{ outcome: 'done' | 'waits' }> {
   const { by, now, detail } = asked;
   if (!user.two_factor_enabled) return { outcome: 'done' };

@@ -4,6 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { lockByName } from '../../platform/database/transactions.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { areTwoPeople } from '../store/access.ts';
+import type { AuditFacts } from '../audit-entry.ts';
 import { writeAudit } from '../store/audit.ts';
 import * as store from '../store/removals.ts';
 import type { PersonRow } from '../store/people.ts';
@@ -76,7 +77,7 @@ export async function requireTwo(
     readonly change: string;
     readonly by: string;
     readonly now: Date;
-    readonly detail?: Readonly<Record<string, string>>;
+    readonly detail?: AuditFacts;
   },
 ): Promise<'go' | 'waits'> {
   const asked = await store.findRemoval(trx, userId, new Date(now.getTime() - ASKED_WITHIN_MS));

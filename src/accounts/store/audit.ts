@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
-import type { AuditEntry } from '../audit-entry.ts';
+import type { AuditEntry, AuditFacts } from '../audit-entry.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
 import { noticeOf } from '../notices.ts';
 import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
@@ -10,7 +10,10 @@ import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
  * Call it in the transaction of the change itself. `detail` must hold no key, secret or activation code. Also
  * queues the mails that tell people about the change (../notices.ts).
  */
-export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<void> {
+export async function writeAudit<Facts extends AuditFacts>(
+  db: AccountsDb,
+  entry: AuditEntry<Facts>,
+): Promise<void> {
   if (!noticeOf(entry)) {
     await insertEntry(db, entry);
     return;
@@ -34,9 +37,9 @@ const HELD_MS = 60_000;
  * For a change that better-auth makes, outside of our transactions. If we die in between, its notice is sent
  * all the same.
  */
-export async function auditAround<T>(
+export async function auditAround<T, Facts extends AuditFacts>(
   db: AccountsDb,
-  entry: AuditEntry,
+  entry: AuditEntry<Facts>,
   change: () => Promise<T>,
 ): Promise<T> {
   const held = await inTransaction(db, (trx) => queueNotices(trx, entry, HELD_MS));
@@ -52,14 +55,14 @@ export async function auditAround<T>(
 }
 
 /** The same, unless there is an equal entry since then. */
-export async function writeAuditOnce(
+export async function writeAuditOnce<Facts extends AuditFacts>(
   db: AccountsDb,
-  { actor, action, subject, detail = {} }: AuditEntry,
+  { actor, action, subject, detail }: AuditEntry<Facts>,
   since: Date,
 ): Promise<void> {
   await sql`
     insert into audit_log (actor, action, subject, detail)
-    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb
+    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail ?? {})}::jsonb
      where not exists (
        select from audit_log where subject = ${subject} and at > ${since} and actor = ${actor} and action = ${action})`.execute(
     db,
@@ -67,13 +70,13 @@ export async function writeAuditOnce(
 }
 
 /** The same for a change of rows of an environment. `detail` gets the environment's name as `environment`. */
-export async function writeWorldAudit(
+export async function writeWorldAudit<Facts extends AuditFacts>(
   trx: WorldDb,
-  { actor, action, subject, detail = {} }: AuditEntry,
+  { actor, action, subject, detail }: AuditEntry<Facts>,
 ): Promise<void> {
   await sql`
     insert into accounts.audit_log (actor, action, subject, detail)
-    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail)}::jsonb || jsonb_build_object('environment', environment)
+    select ${actor}, ${action}, ${subject}, ${JSON.stringify(detail ?? {})}::jsonb || jsonb_build_object('environment', environment)
       from world`.execute(trx);
 }
 

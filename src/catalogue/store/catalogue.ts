@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
+import { formatAmount } from '../../domain/money.ts';
 import type { SupplierCatalogue } from '../port.ts';
 import type { CataloguePackage, Region } from '../rules.ts';
 import { inTransaction, lockByName } from '../../platform/database/transactions.ts';
@@ -260,7 +261,8 @@ export function confirmHeldCost(
       .where('package_code', '=', code)
       .executeTakeFirstOrThrow();
     await trx.updateTable('packages').set({ cost_usd_e4: cost }).where('package_code', '=', code).execute();
-    const detail = { before: String(before.cost_usd_e4), after: String(cost), unit: 'USD/10000', reason };
+    const usd = (amountMinor: CostUsdE4) => `USD ${formatAmount({ amountMinor, currency: 'USD4' })}`;
+    const detail = { before: usd(before.cost_usd_e4), after: usd(cost), reason };
     await writeWorldAudit(trx, { actor: by, action: 'supplier-price.confirm', subject: code, detail });
     await bumpRevision(trx, 'catalogue');
     await announce(trx, await recordVersions(trx, now, [code]));

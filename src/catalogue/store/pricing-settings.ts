@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { AuditFacts } from '../../accounts/audit-entry.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';
@@ -74,7 +75,7 @@ export async function insertPricingSettings(
       valid_from: sql`clock_timestamp()`,
     })
     .execute();
-  const second =
+  const second: AuditFacts =
     confirmedBy === null ? {} : { reason: confirmReason, proposedBy: by, proposedReason: reason };
   const detail = { before, after, reason, ...second };
   await writeWorldAudit(trx, { actor: confirmedBy ?? by, action: 'prices.set', subject: id, detail });
