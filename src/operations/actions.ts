@@ -282,10 +282,9 @@ export function detailOf(made: ActionOutcome): string {
   switch (made.outcome) {
     case 'done':
       return made.did;
-    case 'refused':
-      return `${made.code}: ${made.detail}`;
     case 'waits-for-approval':
       return made.actionId;
+    case 'refused':
     case 'unknown':
       return made.detail;
   }

@@ -261,6 +261,7 @@ async function takeAction(
     transactionId,
     action: action,
     by,
+    approver,
     reason,
     evidence: evidence ?? undefined,
     amount: amount ?? undefined,

@@ -20,7 +20,7 @@ export const REFUSAL_MESSAGES = {
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
   DOES_NOT_FIT: 'not possible in the current state',
-  ALREADY_DELIVERED: 'already delivered: refund-to-source and credit-wallet refund it as goodwill',
+  ALREADY_DELIVERED: 'already delivered: only a refund as goodwill is possible',
   NOTHING_TO_RETURN: 'nothing is left to refund',
   AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
   AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
@@ -31,7 +31,7 @@ export const REFUSAL_MESSAGES = {
   SUPPLIER_MAY_DELIVER:
     'the supplier may still deliver what was ordered; evidence that it will not makes this possible',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
-  PACKAGE_DOES_NOT_FIT: 'this package cannot be delivered instead',
+  PACKAGE_DOES_NOT_FIT: 'this package cannot be ordered instead',
   OUTCOME_NEEDED: 'say how the dispute ended: won or lost',
   DISPUTE_NEEDED: 'several disputes are open: name the one that ended',
   DISPUTE_OPEN: 'the gateway still has the dispute open',
@@ -214,6 +214,8 @@ export interface ActionRequest {
   readonly disputeId?: string | undefined;
   /** settle-dispute: another outcome than the gateway reports. A second person must approve it. */
   readonly overrides?: boolean | undefined;
+  /** The second person who approved it with all rows of a batch repair. */
+  readonly approver?: string | undefined;
   /** Refused if it would move money: the person who approved it saw that it moves none. */
   readonly movesNoMoney?: boolean | undefined;
   /** The same key is the same action: its first outcome is answered again. */

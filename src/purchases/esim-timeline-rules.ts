@@ -30,7 +30,7 @@ const PURCHASE_WORDS = new Map<string, Words>(
     'wallet-held': ['purchase', 'Ordered, paid from the wallet'],
     delivered: ['purchase', 'Delivered'],
     failed: ['purchase', 'Failed'],
-    'package-replaced': ['purchase', 'An equal package is delivered instead'],
+    'package-replaced': ['purchase', 'Another package is ordered instead'],
     'hold-released': ['payment', 'The money is back in the wallet'],
     'payment-received': ['payment', 'Payment received'],
     'payment-received-over': ['payment', 'Payment received; what was paid too much is in the wallet'],

@@ -60,12 +60,12 @@ describe('two people in the same moment', () => {
   }
 
   /** What the dialog of each page says after its last button. */
-  async function confirmTogether(pages: readonly Page[], action: string): Promise<string[]> {
+  async function confirmTogether(pages: readonly Page[], button: string): Promise<string[]> {
     await sendTogether(pages, '/actions');
     return Promise.all(
       pages.map(async (page) => {
         const dialog = page.getByRole('dialog');
-        await dialog.getByRole('button', { name: `${action} now` }).click();
+        await dialog.getByRole('button', { name: button }).click();
         const result = dialog.getByRole('status').filter({ hasText: /^(Done|Already|Awaits)/ });
         await result.waitFor();
         return result.innerText();
@@ -80,7 +80,7 @@ describe('two people in the same moment', () => {
     const pages = await Promise.all([openAs(ada, `/purchases/${id}`), openAs(bayo, `/purchases/${id}`)]);
     await stack.clearFaults();
     await prepare(pages, 'Cancel');
-    const says = await confirmTogether(pages, 'Cancel');
+    const says = await confirmTogether(pages, 'Cancel now');
     const [done, ...others] = await doneTo(id);
     expect([done, others]).toMatchObject([{ status: 'DONE', action: 'cancel' }, []]);
     const [first, second] = done?.by === ada.email ? says : says.toReversed();
@@ -120,7 +120,7 @@ describe('two people in the same moment', () => {
       await page.getByLabel('Amount in NGN').fill('40');
       await page.getByLabel('Goodwill').check();
     });
-    const says = await confirmTogether(pages, 'Credit the wallet');
+    const says = await confirmTogether(pages, 'Ask for approval');
     const [asked, ...others] = await doneTo(id);
     expect([asked, others]).toMatchObject([{ status: 'WAITS_FOR_APPROVAL' }, []]);
     const [first, second] = asked?.by === ada.email ? says : says.toReversed();

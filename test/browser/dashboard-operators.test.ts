@@ -60,7 +60,7 @@ describe('one purchase', () => {
     await shows(gateway, 'Reference', reference);
     await shows(gateway, 'Payment method', 'card');
     await shows(gateway, 'Amount due', due);
-    await shows(gateway, 'Booked', due);
+    await shows(gateway, 'Booked here', due);
     await shows(gateway, 'Gateway’s status', 'success');
     await shows(supplier, 'Package', 'SIM-OK');
     await shows(supplier, 'Order', order?.orderNo ?? 'no order');
@@ -231,10 +231,13 @@ describe('one account', () => {
   });
 
   it('cannot be changed by support, who see no audit log', async () => {
-    const page = await openAs(await signedIn(stack, 'SUPPORT'), `/accounts/${account.accountId}`);
+    const support = await signedIn(stack, 'SUPPORT');
+    const page = await openAs(support, `/accounts/${account.accountId}`);
     await page.getByText(account.accountId).first().waitFor();
     expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+    const log = await openAs(support, '/audit');
+    await log.getByText('Your role, Support, does not see this page.').waitFor();
   });
 });
 

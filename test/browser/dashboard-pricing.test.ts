@@ -172,7 +172,7 @@ describe('what was on sale at a given time', () => {
       await section.getByRole('button', { name: 'Show' }).click();
     };
     await section.getByRole('button', { name: 'Show' }).click();
-    await section.getByText('Choose a date and a time').waitFor();
+    await section.getByRole('table', { name: 'Packages on sale then' }).waitFor();
     await ask(1);
     await section.getByRole('button', { name: 'Page 2', exact: true }).waitFor();
     await section.getByLabel('Package code').fill(CODE);

@@ -368,7 +368,10 @@ it('a package is replaced once, and once more when the supplier refuses the repl
 
 it('a purchase is cancelled once, and again when one of its payments is found open', async () => {
   const payer = await books.payer();
-  const cancelled = { outcome: 'done', did: 'cancelled: nothing was paid' };
+  const cancelled = {
+    outcome: 'done',
+    did: 'cancelled: nothing was paid; money that still comes is credited to the wallet',
+  };
   expect(await repeat(payer, 'cancel')).toMatchObject(cancelled);
   expect(await repeat(payer, 'cancel')).toMatchObject({ ...cancelled, again: true });
   const flag = { attention_reason: 'PAYMENT_STILL_OPEN', needs_attention_since: NOW } as const;

@@ -270,6 +270,18 @@ describe('a step that needs a second person', { timeout: 120_000 }, () => {
 });
 
 describe('a batch repair', { timeout: 120_000 }, () => {
+  it('names its second person in every action, also below the limits', async () => {
+    const ids = await makeStuck(2);
+    await stack.clearFaults();
+    const { repairId } = await askOnce({ ...REPAIR_BODY, action: 'retry-delivery' }, 2);
+    await decide(bayo, repairId, 'approve');
+    await untilEnded(repairId);
+    for (const id of ids) {
+      const { made } = dataOf(await ada.call('GET', `/ops/purchases/${id}/actions`));
+      expect(made).toMatchObject([{ by: ada.email, approvedBy: bayo.email, status: 'DONE' }]);
+    }
+  });
+
   it('that was declined or stopped releases its items, and does nothing', async () => {
     const ids = await makeStuck(2);
     const filter = { ...REPAIR_BODY.filter, olderThanSeconds: 0, currency: 'USD' };
@@ -299,9 +311,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
       expect(items).toContainEqual(
         expect.objectContaining({
           ...{ transactionId: id, isPossible: false, isSure: false },
-          preview: expect.stringMatching(
-            /^SUPPLIER_MAY_DELIVER: .*evidence.*still being allocated/,
-          ) as string,
+          preview: expect.stringMatching(/^the supplier .*evidence.*still being allocated/) as string,
         }),
       );
     const refusedAll = await ada.call('POST', REPAIRS, cancel);
@@ -331,7 +341,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     await decide(bayo, repairId, 'approve');
     expect(await untilEnded(repairId)).toMatchObject({
       ...{ status: 'COMPLETED', result: 'not-done', counts: { done: 0, refused: 2 } },
-      items: [{ detail: expect.stringContaining('ALREADY_DELIVERED') as string }, {}],
+      items: [{ detail: expect.stringContaining('already delivered') as string }, {}],
     });
   });
 

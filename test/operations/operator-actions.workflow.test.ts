@@ -141,7 +141,7 @@ describe('a purchase being delivered', () => {
     const inWriting = { packageCode: 'SIM-OK', evidence: EVIDENCE };
     expect(await operator.act(transactionId, 'deliver-other', inWriting)).toMatchObject({
       outcome: 'done',
-      did: 'SIM-OK is delivered instead of SIM-NEVER-ALLOCATE',
+      did: 'SIM-OK is ordered instead of SIM-NEVER-ALLOCATE',
     });
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(`${transactionId}-2`)).toMatchObject([
@@ -165,7 +165,7 @@ describe('a purchase being delivered', () => {
     const replaced = await operator.act(transactionId, 'deliver-other');
     expect(replaced).toMatchObject({
       outcome: 'done',
-      did: expect.stringMatching(/^SIM-\S+ is delivered/) as unknown,
+      did: expect.stringMatching(/^SIM-\S+ is ordered/) as unknown,
     });
     const again = await operator.act(transactionId, 'deliver-other');
     expect(again).toMatchObject({ outcome: 'done', again: true });
@@ -307,7 +307,7 @@ describe('a purchase waiting for money', () => {
     const transactionId = await waiting();
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({
       outcome: 'done',
-      did: 'cancelled: nothing was paid',
+      did: 'cancelled: nothing was paid; money that still comes is credited to the wallet',
     });
     expect(await untilClosed(stack, transactionId)).toMatchObject({ reason: 'CANCELLED_BY_OPERATOR' });
     expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED' });

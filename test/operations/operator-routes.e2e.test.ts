@@ -156,7 +156,7 @@ describe('the audit log', () => {
       expect(itemsOf(answer)).toMatchObject([
         {
           by: finance.email,
-          detail: 'plan: ENTERPRISE → PREMIUM, requestsPerMinute: 100000 → none',
+          detail: 'plan: ENTERPRISE → PREMIUM; requests a minute: 100000 → none',
           reason: 'signed, ticket 4712',
         },
         { by: finance.email, detail: 'disabled: true → false', outcome: 'DONE' },

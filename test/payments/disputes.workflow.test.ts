@@ -101,7 +101,7 @@ it('a settlement against the gateway’s status needs a second person’s approv
   const actionId = 'actionId' in asked ? asked.actionId : '';
   expect(await operator.approve(actionId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
   expect(await operator.approve(actionId, 'grace')).toMatchObject({
-    did: 'Dispute won: the money is ours again',
+    did: 'Dispute won against what the gateway reports: the money is ours again',
   });
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: 'WON' }]);
   expect(await differencesOf(transactionId)).toEqual(['dispute-differs']);

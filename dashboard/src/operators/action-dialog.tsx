@@ -104,7 +104,7 @@ export function ActionDialog({
               onClick={() => sending.mutate(checked)}
               data-autofocus
             >
-              {label} now
+              {effect.data?.needsSecondPerson ? 'Ask for approval' : `${label} now`}
             </Button>
           </Group>
           {sending.isPending && (
@@ -332,7 +332,8 @@ function ResultShown({
       <WasFirst of={first} />
     ) : (
       <Alert color="yellow" title="Awaits second approval" role="status">
-        The amount is above a limit. Another person of finance approves it until {formatMoment(of.expiresAt)}.
+        The amount is above a limit, or the gateway reports otherwise. Another person of finance approves it
+        until {formatMoment(of.expiresAt)}.
       </Alert>
     );
   if (first) return <WasFirst of={first} />;

@@ -245,7 +245,7 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
           Result: ({ status: result }) => (
             <Status color={RESULT_COLORS[result]}>{ITEM_RESULTS[result]}</Status>
           ),
-          'What happened': ({ detail, preview }) => detail ?? preview,
+          Effect: ({ detail, preview }) => detail ?? `Expected: ${preview}`,
         }}
       />
       <Pages

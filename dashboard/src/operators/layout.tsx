@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
+import { Outlet, useMatches, useNavigate, useRouter } from '@tanstack/react-router';
 import { AppLayout, pagesOf, useSignOut } from '../ui/app-layout.tsx';
 import { GoTo, SignedIn } from '../ui/go-to.tsx';
-import { PageLink, Empty } from '../ui/parts.tsx';
+import { Page, PageLink, Empty } from '../ui/parts.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
@@ -26,7 +26,8 @@ export function OperatorLayout() {
 
 function Shell() {
   const environment = useEnvironment();
-  const { environments, may } = useOperator();
+  const { environments, may, role } = useOperator();
+  const shown = useMatches().at(-1)?.staticData.operatorsPage;
   const { routesById } = useRouter();
   const navigate = useNavigate({ from: FROM });
   return (
@@ -41,7 +42,13 @@ function Shell() {
       pages={pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may)}
       below={<Person />}
     >
-      <Outlet />
+      {shown?.needs === undefined || may(shown.needs) ? (
+        <Outlet />
+      ) : (
+        <Page title={shown.label}>
+          <Empty>{`Your role, ${ROLES[role].label}, does not see this page.`}</Empty>
+        </Page>
+      )}
     </AppLayout>
   );
 }

@@ -116,11 +116,7 @@ export function NewBatchRepairPage() {
           )}
           <Group align="flex-start">
             <NativeSelect label="Kind" data={CLASS_CHOICES} {...form.getInputProps('class')} />
-            <NativeSelect
-              label="No progress for"
-              data={[...AGES]}
-              {...form.getInputProps('olderThanSeconds')}
-            />
+            <NativeSelect label="Stuck for" data={[...AGES]} {...form.getInputProps('olderThanSeconds')} />
             <NativeSelect
               label="Currency"
               data={[{ value: '', label: 'All' }, ...listedAccountCurrency]}

@@ -34,11 +34,10 @@ export function OnSaleSection() {
   const [search, setSearch] = useState<OnSaleSearch | null>(null);
   const form = useForm({
     initialValues: EMPTY,
-    validate: { at: (text) => (text === '' ? 'Choose a date and a time' : null) },
   });
   const show = ({ at, packageCode, regionCode }: typeof EMPTY) =>
     setSearch({
-      at: new Date(at).toISOString(),
+      at: (at === '' ? new Date() : new Date(at)).toISOString(),
       packageCode: packageCode.trim() || undefined,
       regionCode: regionCode.trim() || undefined,
     });
@@ -46,7 +45,13 @@ export function OnSaleSection() {
     <Section title="On sale at a given time">
       <form role="search" aria-label="What was on sale" onSubmit={form.onSubmit(show)} noValidate>
         <Group align="flex-start" mb="md">
-          <TextInput label="On sale at" type="datetime-local" step={1} {...form.getInputProps('at')} />
+          <TextInput
+            label="On sale at"
+            description="Now, if left empty"
+            type="datetime-local"
+            step={1}
+            {...form.getInputProps('at')}
+          />
           <TextInput
             label="Package code"
             placeholder="All"

@@ -7,6 +7,7 @@ import {
   pricePreviewDataTotalsCurrency as currencies,
 } from 'simway-client/generated/ops-lists.ts';
 import { ops, dataOf } from '../api/client.ts';
+import type { Environment } from '../ui/address.ts';
 import { formatAmount, formatPercent, formatRate } from '../ui/format.ts';
 import { NumberField } from '../ui/number-field.tsx';
 import { numberText, readNumber } from '../ui/numbers.ts';
@@ -152,18 +153,36 @@ function Edit({
   );
 }
 
+const previewOf = (environment: Environment, terms: PriceTerms, page: number) => ({
+  queryKey: ['ops', environment, 'prices', 'preview', terms, page],
+  queryFn: () =>
+    dataOf(ops.POST('/ops/prices/preview', { params: { query: { environment, page } }, body: terms })),
+  // A preview is about this moment.
+  ...{ staleTime: 0, gcTime: 0 },
+});
+
+const WhatChanges = ({ of }: { readonly of: PricePreview['totals'] }) => (
+  <Rows
+    label="What changes"
+    rows={of}
+    columns={{
+      For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
+      'More expensive': count('dearer'),
+      Cheaper: count('cheaper'),
+      Unchanged: count('unchanged'),
+      Unsellable: count('unsellable'),
+      'Below cost': count('belowCost'),
+      'Largest increase': percent('largestRisePercent'),
+      'Largest decrease': percent('largestFallPercent'),
+      'Lowest margin': percent('lowestMarginPercent'),
+    }}
+  />
+);
+
 function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSaved: () => void }) {
   const environment = useEnvironment();
   const [page, setPage] = useState(1);
-  const preview = useQuery({
-    queryKey: ['ops', environment, 'prices', 'preview', terms, page],
-    queryFn: () =>
-      dataOf(ops.POST('/ops/prices/preview', { params: { query: { environment, page } }, body: terms })),
-    placeholderData: keepPreviousData,
-    // A preview is about this moment.
-    staleTime: 0,
-    gcTime: 0,
-  });
+  const preview = useQuery({ ...previewOf(environment, terms, page), placeholderData: keepPreviousData });
   const [saving, setSaving] = useState<PricePreview | null>(null);
   return (
     <Section
@@ -193,21 +212,7 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
             {found.nairaRate === null && (
               <Alert color="red">There is no current NGN rate: nothing can be sold in NGN.</Alert>
             )}
-            <Rows
-              label="What changes"
-              rows={found.totals}
-              columns={{
-                For: ({ accountType, currency }) => `${SELLERS[accountType]}, ${currency}`,
-                'More expensive': count('dearer'),
-                Cheaper: count('cheaper'),
-                Unchanged: count('unchanged'),
-                Unsellable: count('unsellable'),
-                'Below cost': count('belowCost'),
-                'Largest increase': percent('largestRisePercent'),
-                'Largest decrease': percent('largestFallPercent'),
-                'Lowest margin': percent('lowestMarginPercent'),
-              }}
-            />
+            <WhatChanges of={found.totals} />
             <Rows
               label="Packages that change most"
               rows={found.items}
@@ -290,20 +295,38 @@ function Waiting({ of }: { readonly of: readonly Proposal[] }) {
         <ReasonDialog
           done="Confirmed. Prices use them within a second"
           title="Confirm these markups"
+          size="lg"
           onClose={() => setChosen(null)}
           submit={submit}
           label="Confirm and apply"
         >
-          <Alert color="yellow">
-            {TERM_NAMES.map((name) => (
-              <Text size="sm" key={name}>
-                {TERMS[name]}: {formatPercent(chosen[name])}
-              </Text>
-            ))}
-          </Alert>
+          <ConfirmEffect of={chosen} />
         </ReasonDialog>
       )}
     </Section>
+  );
+}
+
+/** What a person confirms: the markups beside the present ones, and what they do to prices. */
+function ConfirmEffect({ of }: { readonly of: PriceTerms }) {
+  const environment = useEnvironment();
+  const terms = Object.fromEntries(TERM_NAMES.map((name) => [name, of[name]])) as unknown as PriceTerms;
+  const preview = useQuery(previewOf(environment, terms, 1));
+  return (
+    <QueryView query={preview} rows={4}>
+      {({ before, totals }) => (
+        <>
+          <Alert color="yellow">
+            {TERM_NAMES.map((name) => (
+              <Text size="sm" key={name}>
+                {TERMS[name]}: {formatPercent(before[name])} → {formatPercent(of[name])}
+              </Text>
+            ))}
+          </Alert>
+          <WhatChanges of={totals} />
+        </>
+      )}
+    </QueryView>
   );
 }
 
@@ -413,7 +436,7 @@ function SaveDialog({
       title="Save these prices"
       onClose={onClose}
       submit={submit}
-      label="Save and apply"
+      label={preview.outcome === 'waits' ? 'Ask for confirmation' : 'Save and apply'}
     >
       <Alert color="yellow">
         {TERM_NAMES.filter((name) => before[name] !== after[name]).map((name) => (

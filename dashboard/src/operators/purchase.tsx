@@ -111,8 +111,8 @@ function Overview({ of }: { readonly of: PurchaseTimeline }) {
           Amount: <Amount of={of.amount} currency={of.currency} />,
           'Paid by': of.paymentMethod === null ? null : PAYMENT_METHODS[of.paymentMethod],
           Package: of.package && `${of.package.name} (${of.package.packageCode}, ${of.package.type})`,
-          'On hold':
-            of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}: ${LEDGER_HOLDS[of.hold.status]}`,
+          Hold:
+            of.hold && `${formatAmount(of.hold.amount, of.hold.currency)}, ${LEDGER_HOLDS[of.hold.status]}`,
           Merchant: of.accountId !== null && (
             <SubjectLink id={of.accountId}>{of.accountName ?? of.accountId}</SubjectLink>
           ),
@@ -135,9 +135,9 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
               Reference: <Id>{payment.reference}</Id>,
               'Payment method': PAYMENT_METHODS[payment.method],
               'Amount due': <Amount of={payment.amount} currency={payment.currency} />,
-              'Our status': <Status>{payment.status}</Status>,
-              Booked: <Amount of={payment.bookedAmount} currency={payment.bookedCurrency} />,
-              'Gateway’s status': payment.gatewayStatus ?? 'unknown',
+              'Our status': <Status>{payment.bookedAmount ? 'PAID' : payment.status}</Status>,
+              'Booked here': <Amount of={payment.bookedAmount} currency={payment.bookedCurrency} />,
+              'Gateway’s status': payment.gatewayStatus ?? (payment.checkedAt ? 'none' : 'not asked yet'),
               'Gateway’s id': payment.gatewayId,
               'Last checked': payment.checkedAt && <Moment at={payment.checkedAt} />,
               'Pay until': payment.expiresAt && <Moment at={payment.expiresAt} />,
@@ -151,7 +151,7 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
               Refund: <Id>{refund.refundKey}</Id>,
               Amount: <Amount of={refund.amount} currency={refund.currency} />,
               'Our status': <Status>{refund.status}</Status>,
-              'Gateway’s status': refund.gatewayStatus ?? 'unknown',
+              'Gateway’s status': refund.gatewayStatus ?? (refund.askedAt ? 'unknown' : 'not sent yet'),
               'Sent to the gateway': refund.askedAt && <Moment at={refund.askedAt} />,
             }}
           />
@@ -161,15 +161,16 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
   );
 }
 
-function SupplierSide({ of: { supplier, package: item } }: { readonly of: PurchaseTimeline }) {
+function SupplierSide({ of: { status, supplier, package: item } }: { readonly of: PurchaseTimeline }) {
   return (
     <Section title="At the supplier">
       {supplier ? (
         <Facts
           of={{
             Package: item && `${item.name} (${item.packageCode})`,
-            Cost: <Amount of={supplier.costUsd} currency="USD4" />,
-            Order: supplier.orderNo === null ? 'unknown' : <Id>{supplier.orderNo}</Id>,
+            'Agreed cost': <Amount of={supplier.costUsd} currency="USD4" />,
+            Order:
+              supplier.orderNo === null ? noOrder(status, supplier.attempts) : <Id>{supplier.orderNo}</Id>,
             Attempts: String(supplier.attempts),
             eSIM: <Id>{supplier.esimId}</Id>,
             'eSIM’s status': supplier.esimStatus && <Status>{supplier.esimStatus}</Status>,
@@ -182,6 +183,11 @@ function SupplierSide({ of: { supplier, package: item } }: { readonly of: Purcha
       )}
     </Section>
   );
+}
+
+function noOrder(status: PurchaseTimeline['status'], attempts: number): string {
+  if (attempts === 0) return status === 'FAILED' ? 'nothing was ordered' : 'not ordered yet';
+  return status === 'PROCESSING' ? 'no answer yet' : 'none: the supplier delivers nothing';
 }
 
 const DISPUTES: Columns<PurchaseTimeline['disputes'][number]> = {
@@ -323,7 +329,7 @@ function ActionResult({ record: { status, refusal, detail } }: { readonly record
   return (
     <Stack gap={2} align="flex-start">
       <Status>{status}</Status>
-      {(refusal ?? detail) !== null && <Text size="sm">{[refusal, detail].filter(Boolean).join(': ')}</Text>}
+      {(detail ?? refusal) !== null && <Text size="sm">{detail ?? refusal}</Text>}
     </Stack>
   );
 }

@@ -198,11 +198,15 @@ function SetDialog({
           body: { ...fields, rate: isReturned ? null : (readNumber(fields.rate, RATE).value ?? 0) },
         }),
       ),
-    ({ outcome }) => {
+    ({ outcome, rateId }) => {
       notifications.show(
         outcome === 'waits'
           ? { message: 'Another person must confirm it', color: 'yellow' }
-          : { message: 'The rate is set', color: 'green' },
+          : {
+              message:
+                rateId === null ? 'The configured rate applies from the next collection' : 'The rate is set',
+              color: 'green',
+            },
       );
       onClose();
     },

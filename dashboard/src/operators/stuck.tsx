@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listedAccountCurrency } from 'simway-client/generated/ops-lists.ts';
@@ -29,7 +29,6 @@ export function StuckPage() {
   const [picked, setPicked] = useState<readonly string[]>([]);
   const pick = (id: string, isPicked: boolean) =>
     setPicked((old) => [...old.filter((one) => one !== id), ...(isPicked ? [id] : [])]);
-  const RepairDialog = chosen && isUnmatched(chosen) ? IgnoreDialog : ReplayDialog;
   return (
     <Page
       title="Stuck"
@@ -44,7 +43,10 @@ export function StuckPage() {
             Repair many at once
           </LinkButton>
         ) : (
-          <LinkButton to="/operators/$environment/repairs/new" search={{ ids: picked.join(',') }}>
+          <LinkButton
+            to="/operators/$environment/repairs/new"
+            search={{ class: search.class, ids: picked.join(',') }}
+          >
             {`Repair ${String(picked.length)} chosen`}
           </LinkButton>
         )
@@ -90,7 +92,10 @@ export function StuckPage() {
           </>
         )}
       </QueryView>
-      {chosen && <RepairDialog of={chosen.transactionId} onClose={() => setChosen(null)} />}
+      {chosen && isUnmatched(chosen) && <IgnoreDialog of={chosen} onClose={() => setChosen(null)} />}
+      {chosen && !isUnmatched(chosen) && (
+        <ReplayDialog of={chosen.transactionId} onClose={() => setChosen(null)} />
+      )}
     </Page>
   );
 }
@@ -119,7 +124,7 @@ function Filters({ search }: { readonly search: StuckSearch }) {
         onChange={({ currentTarget: { value } }) => set({ class: value })}
       />
       <NativeSelect
-        label="No progress for"
+        label="Stuck for"
         data={[...AGES]}
         value={String(search.olderThanSeconds ?? 0)}
         onChange={({ currentTarget: { value } }) => set({ olderThanSeconds: value })}
@@ -161,7 +166,10 @@ function LooseItem({ item, onChoose }: { readonly item: ListedStuckItem; readonl
   );
 }
 
-function IgnoreDialog({ of: eventId, onClose }: Dialog & { readonly of: string }) {
+function IgnoreDialog({
+  of: { transactionId: eventId, reason: what },
+  onClose,
+}: Dialog & { readonly of: ListedStuckItem }) {
   const environment = useEnvironment();
   const submit = (reason: string) =>
     ops.POST('/ops/events/{eventId}/dismiss', { ...inPath(environment, { eventId }), body: { reason } });
@@ -177,6 +185,7 @@ function IgnoreDialog({ of: eventId, onClose }: Dialog & { readonly of: string }
         The gateway reported money that matches none of our payments. Ignore the event once you know what it
         was.
       </Text>
+      <Code block>{what}</Code>
     </ReasonDialog>
   );
 }

@@ -39,7 +39,7 @@ export const ACTIONS: Record<Action, ActionWords> = {
   },
   'check-supplier': {
     label: 'Check the supplier',
-    does: 'Checks the supplier without ordering, and delivers what it has ready.',
+    does: 'Checks the supplier and orders nothing. An open purchase is delivered if its eSIM is ready.',
     fields: [],
   },
   'retry-delivery': {
@@ -107,7 +107,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'refund-needs-attention': 'Refund needs details',
   'refund-stuck': 'Refund stuck',
   'payment-disputed': 'Payment disputed',
-  'payment-reversed': 'Payment taken back',
+  'payment-reversed': 'Payment reversed',
   'inbox-unapplied': 'Gateway event not applied',
   'inbox-without-purchase': 'Gateway event without payment',
   'message-undelivered': 'Webhook not delivered',
@@ -166,7 +166,10 @@ export const LEDGER_ACCOUNTS: Record<LedgerKind, { readonly label: string; reado
   wallet: { label: 'Wallets', is: 'what merchants can spend' },
   owed: { label: 'Owed by a merchant', is: 'taken back by a bank after the wallet had spent it' },
   held: { label: 'On hold', is: 'paid for what is not delivered yet' },
-  suspense: { label: 'Put aside', is: 'refunds that are not sent yet, and disputed money' },
+  suspense: {
+    label: 'Put aside',
+    is: 'refunds that are not sent yet and disputed money, less what banks took back',
+  },
   'gateway-clearing': { label: 'At the gateway', is: 'received there and not paid out to us yet' },
   'supplier-prepaid': { label: 'Prepaid at the supplier', is: 'used there since the first order' },
   funding: { label: 'Funded by hand', is: 'reached us outside the gateway' },

@@ -23,7 +23,9 @@ export const formatAmount = (amount: number, currency: string): string =>
 const momentFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
-export const formatMoment = (iso: string): string => momentFormat.format(new Date(iso));
+/** The half of the day is not parted from its hour. */
+export const formatMoment = (iso: string): string =>
+  momentFormat.format(new Date(iso)).replace(/ (?=\D+$)/, '\u00a0');
 
 export const DAY_MS = 86_400_000;
 

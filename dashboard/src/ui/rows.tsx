@@ -11,6 +11,9 @@ type Cell<T> = (row: T) => ReactNode;
 /** On a phone a row of more columns shows these and its amounts; a button shows the rest (pages.css). */
 const SHORT_COLUMNS = 3;
 
+/** A table of more columns has smaller letters, so that it needs no scrolling on a desk. */
+const WIDE_COLUMNS = 7;
+
 /** What a table shows of each row, by the titles of its columns. Numbers and amounts stand at the right. */
 export type Columns<T> = Readonly<
   Record<string, Cell<T> | { readonly number: Cell<T> } | { readonly amount: Cell<T> }>
@@ -52,7 +55,13 @@ export function Rows<T>({ label, rows, columns, keyOf, empty }: RowsProps<T>) {
       // Without a place to focus, a keyboard could not scroll it.
       {...(isCut && { tabIndex: 0, role: 'region', 'aria-label': `${label}, scrolls sideways` })}
     >
-      <Table className="rows" role="table" aria-label={label} highlightOnHover>
+      <Table
+        className="rows"
+        role="table"
+        aria-label={label}
+        highlightOnHover
+        data-wide={shown.length > WIDE_COLUMNS || undefined}
+      >
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {shown.map(({ title, className }) => (

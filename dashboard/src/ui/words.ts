@@ -14,7 +14,7 @@ export const EVENTS: Readonly<Record<ApiSchemas['BaseTransaction']['timeline'][n
   'needs-attention': 'Needs attention',
   delivered: 'Delivered',
   'other-package-delivered': 'Another package was delivered',
-  'package-replaced': 'Another package is delivered instead',
+  'package-replaced': 'Another package is ordered instead',
   failed: 'Failed',
   'hold-released': 'The money is back in the wallet',
   'payment-received': 'Payment received',
@@ -25,7 +25,7 @@ export const EVENTS: Readonly<Record<ApiSchemas['BaseTransaction']['timeline'][n
   'payment-received-in-other-currency': 'Payment received in another currency: it is sent back',
   'payment-confirmed': 'The gateway confirmed the payment',
   'payment-vouched-for': 'Payment confirmed by a person',
-  'payment-reversed': 'Payment taken back',
+  'payment-reversed': 'Payment reversed',
   'payment-disputed': 'Payment disputed',
   'transfer-returned-by-the-bank': 'The bank returned a transfer',
   refunded: 'Refunded to where it was paid from',
@@ -112,9 +112,9 @@ export const ATTENTION: Readonly<Record<NonNullable<Timeline['attention']>['reas
 export const HOLDS = { HELD: 'Hold, open', CHARGED: 'Hold, charged', RELEASED: 'Hold, given back' } as const;
 /** As the ledger calls them. */
 export const LEDGER_HOLDS: Readonly<Record<NonNullable<Timeline['hold']>['status'], string>> = {
-  HELD: HOLDS.HELD,
-  POSTED: HOLDS.CHARGED,
-  VOIDED: HOLDS.RELEASED,
+  HELD: 'on hold',
+  POSTED: 'charged',
+  VOIDED: 'given back',
 };
 
 export type PaymentMethod = ApiSchemas['BuyRequest']['paymentMethod'];

@@ -251,6 +251,7 @@ async function insertAction(
       action_key: request.actionKey,
       asked: askedText(request),
       by_person: short(request.by),
+      approved_by: request.approver === undefined ? null : short(request.approver),
       reason: short(request.reason),
       evidence: request.evidence === undefined ? null : short(request.evidence),
       package_code: request.packageCode ?? null,

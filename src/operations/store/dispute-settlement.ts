@@ -64,13 +64,16 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
     await setAttention(trx, subject.transactionId, DISPUTE_REASONS, isMissing ? REVERSED : null);
   }
   const what = dispute ? 'Dispute' : 'Reversal';
+  const against = overrides ? ' against what the gateway reports' : '';
   if (outcome === 'won')
     return dispute?.money === 'TAKEN'
-      ? { did: `${what} won, but the gateway has taken the money` }
-      : { did: `${what} won: the money is ours again` };
+      ? { did: `${what} won${against}, but the gateway has taken the money` }
+      : { did: `${what} won${against}: the money is ours again` };
   const effect = left.map(formatMoney).join(', ');
   const wallet = (dispute?.credited_minor ?? 0n) > 0n ? '; the wallet pays, and owes what it lacks' : '';
-  return { did: `${what} lost: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}${wallet}` };
+  return {
+    did: `${what} lost${against}: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}${wallet}`,
+  };
 };
 
 /**

@@ -76,7 +76,9 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
     const closed = await close(trx, transactionId, 'CANCELLED_BY_OPERATOR');
-    return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
+    return closed === 'paid'
+      ? { refusal: 'DOES_NOT_FIT' }
+      : { did: `cancelled: nothing was paid${ifPaidLate(subject)}` };
   }
   if (facts.holdsMoney) {
     const back = await failAndRefund(trx, action, 'source');
@@ -88,6 +90,10 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject): 
   await setAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed; no further payment expected' };
 }
+
+/** Whoever has the address of a payment page can still pay there until it expires. */
+const ifPaidLate = ({ payments }: ActionSubject): string =>
+  payments.length === 0 ? '' : '; money that still comes is credited to the wallet';
 
 const refundOf = (amount: Money, { facts }: Pick<ActionSubject, 'facts'>): string =>
   `refund of ${formatMoney(amount)} to ${facts.isThroughGateway ? 'the original payment method' : 'the wallet'}`;

@@ -132,7 +132,7 @@ export async function replacePackage(
     .insertInto('purchase_events')
     .values({ transaction_id: transactionId, what: 'package-replaced', detail })
     .execute();
-  return { did: `${packageCode} is delivered instead of ${purchase.package_code}` };
+  return { did: `${packageCode} is ordered instead of ${purchase.package_code}` };
 }
 
 async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage): Promise<void> {

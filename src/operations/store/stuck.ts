@@ -167,7 +167,8 @@ const unappliedEvents: Branch = (query) => sql<StuckRow>`
    where applied_at is null and received_at < ${ago(query, 'applyEventMs')}`;
 
 const unmatchedEvents: Branch = () => sql<StuckRow>`
-  select 'unmatched-event', 'event-' || id, upper(about), received_at, null::bigint, null
+  select 'unmatched-event', 'event-' || id, concat_ws(', ', type, 'reference ' || reference, 'key ' || event_key), received_at,
+         null::bigint, null
     from gateway_events
    where note = ${sql.lit(UNMATCHED_EVENT)} and about in ('charge', 'refund', 'dispute')`;
 

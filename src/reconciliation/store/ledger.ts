@@ -182,8 +182,9 @@ const atRisk = sql`(
 
 /** Suspense of each purchase or funding, without money of open refunds and disputes. */
 const inSuspense = sql`(
-    select currency, sum(amount_minor) as amount_minor, min(created_at) as created_at
-      from (
+    select currency, total as amount_minor, min(created_at) filter (where sign(running) = sign(total)) as created_at
+      from (select *, sum(amount_minor) over subject_sum as running,
+                   sum(amount_minor) over (partition by subject, currency) as total from (
         select coalesce(t.transaction_id, t.operation_key) as subject, e.currency, e.amount_minor, t.created_at
           from ledger_entries e
           join ledger_accounts a on a.id = e.ledger_account_id and a.kind = 'suspense'
@@ -192,7 +193,8 @@ const inSuspense = sql`(
         select transaction_id, currency, -amount_minor, created_at from refunds where closed_at is null
         union all
         select subject, currency, -amount_minor, created_at from ${atRisk}) entry
-     group by subject, currency) suspense`;
+        window subject_sum as (partition by subject, currency order by created_at)) summed
+     group by subject, currency, total) suspense`;
 
 export interface LedgerLine {
   readonly at: Date;
