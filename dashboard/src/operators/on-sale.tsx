@@ -97,8 +97,8 @@ function Result({ search }: { readonly search: OnSaleSearch }) {
                 'Merchants, USD': {
                   amount: ({ merchantPriceUsd }) => <Amount of={merchantPriceUsd} currency="USD" />,
                 },
-                From: ({ validFrom }) => <Moment at={validFrom} />,
-                Until: ({ validTo }) => <Moment at={validTo} />,
+                'Package from': ({ validFrom }) => <Moment at={validFrom} />,
+                'Package until': ({ validTo }) => <Moment at={validTo} />,
               }}
             />
             <Pages of={found.pagination} onChange={setPage} />
