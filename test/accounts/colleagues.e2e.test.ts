@@ -183,16 +183,17 @@ describe('colleagues', () => {
     expect((await stack.call('GET', '/api/wallet/balance', { key: own })).status).toBe(200);
   });
 
+  const make = (maker: User, scopes: string[]): Promise<Answer> =>
+    maker.ask('POST', '/account/keys', {
+      body: {
+        ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
+        allowedAddresses: ['127.0.0.1'],
+      },
+    });
+
   it('make no key that may do more than they', async () => {
     const owner = await signedUp(stack);
     const developer = await colleague(stack, owner, 'DEVELOPER');
-    const make = (maker: User, scopes: string[]) =>
-      maker.ask('POST', '/account/keys', {
-        body: {
-          ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
-          allowedAddresses: ['127.0.0.1'],
-        },
-      });
     const refused = await make(developer, ['read', 'fund']);
     expect([refused.status, messageOf(refused)]).toEqual([
       400,
@@ -205,6 +206,29 @@ describe('colleagues', () => {
     expect(await fundWith(await make(developer, ['read', 'purchase']))).toBe(403);
     expect(await fundWith(await make(owner, ['fund']))).toBe(201);
   });
+
+  it.each([
+    ['OWNER', 'DEVELOPER', 'fund', '/api/wallet/fund', { amount: 5_000, paymentMethod: 'CARD' }],
+    ['DEVELOPER', 'FINANCE', 'purchase', '/api/esim/buy', {}],
+  ] as const)(
+    'who were %s and become %s have keys that may %s no more',
+    async (before, after, scope, path, body) => {
+      const owner = await signedUp(stack);
+      const maker = await colleague(stack, owner, before);
+      const key = data<{ apiKey: string }>(await make(maker, ['read', scope])).apiKey;
+      const use = async () => (await stack.call('POST', path, { key, body })).status;
+      // Every poll reads what is new again: these are old.
+      for (const table of ['accounts', 'api_keys'])
+        await sql`update accounts.${sql.ref(table)} set changed_at = now() - interval '1 hour'`.execute(
+          stack.owner,
+        );
+      expect(await use()).not.toBe(403);
+      const target = `/account/members/${await idOf(maker)}`;
+      expect((await owner.ask('PATCH', target, { body: { role: after } })).status).toBe(200);
+      await until(use, (status) => status === 403, { withinMs: 10_000 });
+      expect((await stack.call('GET', '/api/wallet/balance', { key })).status).toBe(200);
+    },
+  );
 
   it('do not use up the rate limit of the account', async () => {
     const owner = await signedUp(stack);
