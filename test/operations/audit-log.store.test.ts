@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { AuditAction } from '../../src/accounts/audit-entry.ts';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
@@ -46,7 +47,7 @@ async function entry(
   detail: Record<string, unknown> = {},
 ): Promise<void> {
   const [actor = '', name = ''] = actorAndAction.split(' ');
-  await writeAudit(books.accounts, { actor, action: name, subject: 'acc-1', detail });
+  await writeAudit(books.accounts, { actor, action: name as AuditAction, subject: 'acc-1', detail });
   await sql`update accounts.audit_log set at = ${at}::timestamptz where id = (select max(id) from accounts.audit_log)`.execute(
     books.owner,
   );

@@ -85,7 +85,7 @@ export async function requireTwo(
     return 'go';
   }
   await store.keepRemoval(trx, { user_id: userId, change, asked_by: by, asked_at: now });
-  const entry = { actor: by, action: 'person.ask-removal', subject: userId };
+  const entry = { actor: by, action: 'person.ask-removal', subject: userId } as const;
   await writeAudit(trx, { ...entry, detail: { change, ...detail } });
   return 'waits';
 }

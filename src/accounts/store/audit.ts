@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
-import type { AuditEntry } from '../audit-entry.ts';
+import { noticeOf, type AuditEntry, type UnmailedAction } from '../audit-entry.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { noticeOf } from '../notices.ts';
 import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
 
 /**
@@ -54,7 +53,7 @@ export async function auditAround<T>(
 /** The same, unless there is an equal entry since then. */
 export async function writeAuditOnce(
   db: AccountsDb,
-  { actor, action, subject, detail = {} }: AuditEntry,
+  { actor, action, subject, detail = {} }: AuditEntry<UnmailedAction>,
   since: Date,
 ): Promise<void> {
   await sql`
@@ -69,7 +68,7 @@ export async function writeAuditOnce(
 /** The same for a change of rows of an environment. `detail` gets the environment's name as `environment`. */
 export async function writeWorldAudit(
   trx: WorldDb,
-  { actor, action, subject, detail = {} }: AuditEntry,
+  { actor, action, subject, detail = {} }: AuditEntry<UnmailedAction>,
 ): Promise<void> {
   await sql`
     insert into accounts.audit_log (actor, action, subject, detail)
