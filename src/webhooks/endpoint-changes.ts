@@ -1,8 +1,10 @@
-/** Changes of where the events of an account go, and of what proves that they are ours: mails tell of them. */
-import type { Environment } from '../domain/account.ts';
+/** Changes of where an account's events go, and of what proves that they are ours. */
+import { ENVIRONMENTS, type Environment } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { inEnvironment } from '../platform/database/transactions.ts';
 import { writeAudit } from '../accounts/store/audit.ts';
+import { deleteEndpointsBy } from './store/endpoints.ts';
 
 export interface EndpointChanger {
   readonly accountId: string;
@@ -28,3 +30,21 @@ export const recordEndpointChange = (
   const detail = { accountId, environment, host: URL.parse(url)?.host, ...key };
   return writeAudit(accounts, { actor, action, subject, detail });
 };
+
+/**
+ * Ends those that this person made, or keys of theirs, in both environments, in a transaction of the
+ * accounts: they end with what else it changes, or not at all. How many.
+ */
+export async function endEndpointsBy(
+  trx: AccountsDb,
+  accountId: string,
+  createdBy: string,
+  now: Date,
+): Promise<number> {
+  let ended = 0;
+  for (const environment of ENVIRONMENTS)
+    ended += await inEnvironment(trx, environment, (world) =>
+      deleteEndpointsBy(world, accountId, createdBy, now),
+    );
+  return ended;
+}
