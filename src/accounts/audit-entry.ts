@@ -1,60 +1,86 @@
-/** What the detail of an entry may hold, as people read it in the log. */
-export const AUDIT_FACTS = {
-  accountId: 'account',
-  address: 'from',
-  after: 'after',
-  amountMinor: 'minor units',
-  approvedBy: 'approved by',
-  before: 'before',
-  change: 'asked for',
-  currency: 'currency',
-  device: 'device',
-  disabled: 'disabled',
-  email: 'e-mail',
-  endedEndpoints: 'endpoints ended',
-  environment: 'environment',
-  evidence: 'evidence',
-  formerRole: 'role before',
-  from: 'approved from',
-  givenBy: 'given by',
-  id: 'settings',
-  invitedBy: 'invited by',
-  lockedOut: 'locked out',
-  machine: 'machine',
-  merchantMarkupBps: 'markup for merchants',
-  name: 'name',
-  newDevice: 'new device',
-  ngnIncrementBps: 'increment in NGN',
-  outcome: 'result',
-  plan: 'plan',
-  proposedBy: 'proposed by',
-  proposedReason: 'reason of the proposal',
-  rateId: 'rate',
-  reason: 'reason',
-  reference: 'reference',
-  requestId: 'request',
-  requestsPerMinute: 'requests a minute',
-  revoked: 'keys revoked',
-  revokedKeys: 'keys revoked',
-  role: 'role',
-  scopes: 'scopes',
-  secondFactor: 'with the second factor',
-  signUp: 'at sign-up',
-  source: 'source',
-  type: 'type',
-  unit: 'unit',
-  userMarkupBps: 'markup for consumers',
-  wanted: 'wanted to',
-  websiteUrl: 'website',
-  which: 'sessions',
-} as const;
+/** What the audit log records of accounts and people, and whom each entry is mailed to. */
+import type { NoticeKind } from '../domain/notice-kinds.ts';
+import type { AuditFacts } from './audit-facts.ts';
 
-export type AuditFacts = { readonly [Name in keyof typeof AUDIT_FACTS]?: unknown };
+export interface Rule {
+  readonly kind: NoticeKind;
+  /** `subject`: the one whom it is about. `actor`: who did it. `owners`: those of the account. */
+  readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor';
+}
 
-/** What the audit log records. A fact without words in AUDIT_FACTS does not compile. */
-export interface AuditEntry<Facts extends AuditFacts = AuditFacts> {
+const toSubject = (kind: NoticeKind): Rule => ({ kind, tells: 'subject' });
+const toOwnersAndActor = (kind: NoticeKind): Rule => ({ kind, tells: 'owners-and-actor' });
+
+const isOwner = (role: unknown): boolean => role === 'OWNER';
+
+function ownersAfter(before: unknown, after: unknown): Rule | undefined {
+  if (isOwner(before) === isOwner(after)) return undefined;
+  if (isOwner(after)) return { kind: 'owner-added', tells: 'owners' };
+  return { kind: 'owner-removed', tells: 'owners-and-subject' };
+}
+
+const NOBODY = undefined;
+
+/**
+ * Every action, with the decision whom a mail tells: an entry of another action does not compile. Nobody is
+ * told of what gives no access, and of what its own mail or a later action tells.
+ */
+const WHO_IS_TOLD = {
+  'user.change-password': () => toSubject('password-changed'),
+  'user.reset-password': () => toSubject('password-reset'),
+  'user.add-second-factor': () => toSubject('factor-added'),
+  'user.remove-second-factor': () => toSubject('factor-removed'),
+  'user.recover': () => toSubject('factor-removed'),
+  'user.confirm': NOBODY,
+  'person.create': () => toSubject('role-changed'),
+  'person.change': ({ role }) => (role === undefined ? undefined : toSubject('role-changed')),
+  'person.reset-password': () => toSubject('password-given'),
+  'person.confirm': NOBODY,
+  'person.ask-removal': NOBODY,
+  'session.open': ({ newDevice }) => (newDevice === true ? toSubject('new-device') : undefined),
+  'session.confirm': NOBODY,
+  'session.refuse': NOBODY,
+  'session.close': NOBODY,
+  'session.end': NOBODY,
+  'device-login.approve': NOBODY,
+  'ops.refuse': NOBODY,
+  'key.create': () => toOwnersAndActor('key-made'),
+  'key.revoke': NOBODY,
+  'endpoint.create': () => toOwnersAndActor('endpoint-made'),
+  'endpoint.move': () => toOwnersAndActor('endpoint-moved'),
+  'endpoint.rotate-secret': () => toOwnersAndActor('endpoint-secret-changed'),
+  'member.invite': NOBODY,
+  'member.withdraw-invitation': NOBODY,
+  'member.join': ({ role }) => ownersAfter(undefined, role),
+  'member.change': ({ formerRole, role }) => ownersAfter(formerRole, role),
+  'member.remove': ({ formerRole }) => ownersAfter(formerRole, undefined),
+  'account.create': NOBODY,
+  'account.change': NOBODY,
+  'wallet.fund': NOBODY,
+  'esim.read-install': NOBODY,
+  'rate.set': NOBODY,
+  'rate.propose': NOBODY,
+  'rate.confirm': NOBODY,
+  'supplier-price.confirm': NOBODY,
+  'prices.set': NOBODY,
+  'prices.propose': NOBODY,
+} as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
+
+export type AuditAction = keyof typeof WHO_IS_TOLD;
+
+/** For writers that cannot queue mails. */
+export type UnmailedAction = {
+  [Action in AuditAction]: (typeof WHO_IS_TOLD)[Action] extends undefined ? Action : never;
+}[AuditAction];
+
+/** A fact without words in AUDIT_FACTS does not compile. */
+export interface AuditEntry<Action extends AuditAction = AuditAction, Facts extends AuditFacts = AuditFacts> {
   readonly actor: string;
-  readonly action: string;
+  readonly action: Action;
   readonly subject: string;
   readonly detail?: Facts & { readonly [Name in Exclude<keyof Facts, keyof AuditFacts>]: never };
 }
+
+/** undefined: nobody is told. */
+export const noticeOf = ({ action, detail = {} }: AuditEntry): Rule | undefined =>
+  WHO_IS_TOLD[action]?.(detail);

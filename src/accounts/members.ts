@@ -24,8 +24,13 @@ export interface MemberDeps {
   readonly clock: Clock;
   /** Throws VALIDATION_ERROR if no web server answers there, outside private networks. */
   readonly requireWebsite: (environment: Environment, url: string) => Promise<void>;
-  /** Ends the webhook endpoints that this person or keys of theirs made, in every environment; how many. */
-  readonly endEndpoints: (accountId: string, createdBy: string) => Promise<number>;
+  /** Ends the webhook endpoints that this person or keys of theirs made, in this transaction; how many. */
+  readonly endEndpoints: (
+    trx: AccountsDb,
+    accountId: string,
+    createdBy: string,
+    now: Date,
+  ) => Promise<number>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
 }
 
@@ -99,7 +104,7 @@ async function changeMember(
  * changeMember.
  */
 async function removeMember(
-  { db, endEndpoints }: MemberDeps,
+  { db, clock, endEndpoints }: MemberDeps,
   { account, email, clientAddress: address }: Member,
   userId: string,
   { keepKeys }: { readonly keepKeys: boolean },
@@ -111,7 +116,7 @@ async function removeMember(
     await store.deleteInvitationsBy(trx, account.id, member.email);
     const whose = { accountId: account.id, createdBy: member.email };
     const revoked = keepKeys ? 0 : await revokeKeys(trx, whose);
-    const ended = keepKeys ? 0 : await endEndpoints(account.id, member.email);
+    const ended = keepKeys ? 0 : await endEndpoints(trx, account.id, member.email, clock.now());
     const detail = {
       accountId: account.id,
       revokedKeys: revoked,

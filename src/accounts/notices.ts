@@ -1,6 +1,6 @@
 /**
  * What a person is told by mail after something about their access changed. An entry of the audit log is what
- * it is derived from, so nothing that is recorded there goes untold. Holds no secret.
+ * it is derived from (audit-entry.ts), so nothing that is recorded there goes untold. Holds no secret.
  */
 import type { NoticeKind } from '../domain/notice-kinds.ts';
 import { addressBucket } from '../platform/client-addresses.ts';
@@ -19,6 +19,8 @@ export interface NoticeFacts {
   readonly device?: string | undefined;
   readonly role?: string | undefined;
   readonly environment?: string | undefined;
+  /** Of a webhook endpoint. A path may be a secret of the merchant. */
+  readonly host?: string | undefined;
 }
 
 interface Words {
@@ -31,6 +33,10 @@ interface Words {
 const NEW_PASSWORD = 'choose a new password now, with "Forgot your password?" on the sign-in page';
 const ASK_ADMIN = 'tell an administrator of this service at once';
 const ASK_OWNERS = 'look at the members and API keys of the account now, and tell the other owners';
+const REMOVE_ENDPOINT = 'delete the endpoint at once, on the page "Webhooks"';
+
+const atHost = ({ host, accountName, environment }: NoticeFacts): string =>
+  `at ${host ?? 'an unknown host'}, for ${accountName ?? 'your account'} in the ${environment ?? 'test'} environment`;
 
 const WORDS = {
   'password-changed': {
@@ -64,6 +70,22 @@ const WORDS = {
       `${by} made an API key for ${accountName ?? 'your account'} in the ${environment ?? 'test'} environment.`,
     otherwise: 'revoke the key at once, on the page "API keys"',
   },
+  'endpoint-made': {
+    subject: 'A new webhook endpoint was made',
+    says: (facts) => `${facts.by} made a webhook endpoint ${atHost(facts)}. It receives your events.`,
+    otherwise: REMOVE_ENDPOINT,
+  },
+  'endpoint-moved': {
+    subject: 'A webhook endpoint has a new address',
+    says: (facts) => `${facts.by} changed the URL of a webhook endpoint, which is now ${atHost(facts)}.`,
+    otherwise: REMOVE_ENDPOINT,
+  },
+  'endpoint-secret-changed': {
+    subject: 'A webhook endpoint has a new signing secret',
+    says: (facts) =>
+      `${facts.by} made a new signing secret for the webhook endpoint ${atHost(facts)}. The earlier one also signs for 24 hours.`,
+    otherwise: 'change the secret again on the page "Webhooks", and look at the members and API keys',
+  },
   'owner-added': {
     subject: 'An account has a new owner',
     says: ({ whom, accountName }) =>
@@ -88,54 +110,18 @@ const WORDS = {
   },
 } as const satisfies Record<NoticeKind, Words>;
 
-export interface Rule {
-  readonly kind: NoticeKind;
-  /** `subject`: the one whom it is about. `actor`: who did it. `owners`: those of the account. */
-  readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor';
-}
-
-const toSubject = (kind: NoticeKind): Rule => ({ kind, tells: 'subject' });
-
-const isOwner = (role: unknown): boolean => role === 'OWNER';
-
-type Detail = Readonly<Record<string, unknown>>;
-
-/** By the action of the entry; undefined: nobody is told. */
-const RULES: Readonly<Record<string, (detail: Detail) => Rule | undefined>> = {
-  'user.change-password': () => toSubject('password-changed'),
-  'user.reset-password': () => toSubject('password-reset'),
-  'user.add-second-factor': () => toSubject('factor-added'),
-  'user.remove-second-factor': () => toSubject('factor-removed'),
-  'user.recover': () => toSubject('factor-removed'),
-  'person.reset-password': () => toSubject('password-given'),
-  'person.create': () => toSubject('role-changed'),
-  'person.change': ({ role }) => (role === undefined ? undefined : toSubject('role-changed')),
-  'session.open': ({ newDevice }) => (newDevice === true ? toSubject('new-device') : undefined),
-  'key.create': () => ({ kind: 'key-made', tells: 'owners-and-actor' }),
-  'member.join': ({ role }) => ownersAfter(undefined, role),
-  'member.change': ({ formerRole, role }) => ownersAfter(formerRole, role),
-  'member.remove': ({ formerRole }) => ownersAfter(formerRole, undefined),
-};
-
-function ownersAfter(before: unknown, after: unknown): Rule | undefined {
-  if (isOwner(before) === isOwner(after)) return undefined;
-  if (isOwner(after)) return { kind: 'owner-added', tells: 'owners' };
-  return { kind: 'owner-removed', tells: 'owners-and-subject' };
-}
-
-export const noticeOf = ({ action, detail = {} }: AuditEntry): Rule | undefined => RULES[action]?.(detail);
-
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Without the names, which the caller looks up. */
 export function factsOf({ actor, detail = {} }: AuditEntry): NoticeFacts {
   const address = textOf(detail['address']);
   return {
-    by: actor,
+    by: textOf(detail['keyId']) === undefined ? actor : `An API key of ${actor}`,
     address: address === undefined ? undefined : addressBucket(address),
     device: textOf(detail['device']),
     role: textOf(detail['role']),
     environment: textOf(detail['environment']),
+    host: textOf(detail['host']),
   };
 }
 

@@ -2,7 +2,7 @@
  * One log of what people did: changes of accounts, keys and people, and the operator actions of one
  * environment. At one moment the first table's rows come first.
  */
-import { AUDIT_FACTS, type AuditFacts } from '../accounts/audit-entry.ts';
+import { AUDIT_FACTS, type AuditFacts } from '../accounts/audit-facts.ts';
 import { listAuditRows, type AuditFilters } from '../accounts/store/audit.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { redactText } from '../platform/telemetry/redact.ts';

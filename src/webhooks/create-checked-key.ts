@@ -9,6 +9,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
 import type { WebhookDeps } from './deps.ts';
+import { recordEndpointChange } from './endpoint-changes.ts';
 import { prepareEndpoint, tooManyEndpoints } from './endpoint-secrets.ts';
 import { findOrCreateEndpoint } from './store/endpoints.ts';
 
@@ -45,14 +46,18 @@ async function createKeyAndEndpoint(
   actor: string,
 ): Promise<KeyAndEndpoint> {
   const { accounts, db, urlGuard } = deps;
-  const { accountId, webhookUrl } = request;
+  const { accountId, environment, webhookUrl } = request;
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
   requireAllowed('webhookUrl', 'the webhook URL', await urlGuard.check(webhookUrl));
   if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
   // In the endpoint's transaction: no endpoint stays behind when the key cannot be made.
   return db.transaction().execute(async (trx) => {
     const webhook = await endpointAt(deps, trx, { accountId, createdBy: actor }, webhookUrl);
-    return { ...(await createKey(accounts, request, actor)), webhook };
+    const key = await createKey(accounts, request, actor);
+    const made = { id: webhook.endpointId, url: webhook.url };
+    if ('secret' in webhook)
+      await recordEndpointChange(accounts, { accountId, environment, actor }, 'endpoint.create', made);
+    return { ...key, webhook };
   });
 }
 

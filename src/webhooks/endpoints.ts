@@ -3,7 +3,9 @@ import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
+import { inTransaction } from '../platform/database/transactions.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
+import { recordEndpointChange, type EndpointChanger } from './endpoint-changes.ts';
 import { newEndpointSecret, prepareEndpoint, tooManyEndpoints } from './endpoint-secrets.ts';
 import type { WebhookEvent } from './events.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
@@ -29,10 +31,13 @@ export async function createEndpoint(
   const whose = { accountId: principal.account.id, createdBy: principal.maker };
   const { row, secret } = prepareEndpoint(deps, whose, url, events);
   return writeOnce(deps, principal, idempotency, {
-    write: async (trx) => {
-      if ((await store.createEndpoint(trx, row)) === 'too-many') throw tooManyEndpoints();
-      return { resultId: row.id, value: { ...(await getEndpoint({ db: trx }, principal, row.id)), secret } };
-    },
+    write: (db) =>
+      inTransaction(db, async (trx) => {
+        if ((await store.createEndpoint(trx, row)) === 'too-many') throw tooManyEndpoints();
+        const made = await getEndpoint({ db: trx }, principal, row.id);
+        await recordEndpointChange(deps.accounts, changerOf(principal), 'endpoint.create', made);
+        return { resultId: row.id, value: { ...made, secret } };
+      }),
     readEarlier: (endpointId) => withSecret(deps, principal, endpointId),
   });
 }
@@ -47,19 +52,22 @@ export async function getEndpoint(deps: WithDb, principal: Principal, endpointId
 
 /** WEBHOOK_ENDPOINT_NOT_FOUND; VALIDATION_ERROR for a URL that we may not call. */
 export async function updateEndpoint(
-  deps: Pick<WebhookDeps, 'db' | 'clock' | 'urlGuard'>,
+  deps: Pick<WebhookDeps, 'db' | 'accounts' | 'clock' | 'urlGuard'>,
   principal: Principal,
   endpointId: string,
   change: Omit<store.EndpointChange, 'now'>,
 ): Promise<Endpoint> {
   const accountId = principal.account.id;
   // Only the owner of an endpoint may learn whether we would call a URL.
-  if (change.url !== undefined) {
-    await getEndpoint(deps, principal, endpointId);
-    await requireCallable(deps, change.url);
-  }
+  const before = await getEndpoint(deps, principal, endpointId);
+  if (change.url !== undefined) await requireCallable(deps, change.url);
   const now = deps.clock.now();
-  return requireFound(await store.updateEndpoint(deps.db, accountId, endpointId, { ...change, now }));
+  return inTransaction(deps.db, async (trx) => {
+    const changed = requireFound(await store.updateEndpoint(trx, accountId, endpointId, { ...change, now }));
+    if (changed.url !== before.url)
+      await recordEndpointChange(deps.accounts, changerOf(principal), 'endpoint.move', changed);
+    return changed;
+  });
 }
 
 /** WEBHOOK_ENDPOINT_NOT_FOUND. */
@@ -82,19 +90,25 @@ export async function rotateEndpointSecret(
   const secret = newEndpointSecret();
   const now = deps.clock.now();
   return writeOnce(deps, principal, idempotency, {
-    write: async (trx) => {
-      const rotated = await store.rotateSecret(trx, principal.account.id, endpointId, {
-        secretSealed: deps.secretBox.seal(secret, endpointId),
-        previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
-        now,
-      });
-      const endpoint = requireFound(rotated);
-      if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
-      return { resultId: endpointId, value: { ...endpoint, secret } };
-    },
+    write: (db) =>
+      inTransaction(db, async (trx) => {
+        const rotated = await store.rotateSecret(trx, principal.account.id, endpointId, {
+          secretSealed: deps.secretBox.seal(secret, endpointId),
+          previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
+          now,
+        });
+        const endpoint = requireFound(rotated);
+        if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
+        await recordEndpointChange(deps.accounts, changerOf(principal), 'endpoint.rotate-secret', endpoint);
+        return { resultId: endpointId, value: { ...endpoint, secret } };
+      }),
     readEarlier: (resultId) => withSecret(deps, principal, resultId),
   });
 }
+
+const changerOf = ({ account, environment, maker, keyId }: Principal): EndpointChanger => ({
+  ...{ accountId: account.id, environment, actor: maker, keyId },
+});
 
 async function withSecret(
   deps: WebhookDeps,

@@ -183,16 +183,18 @@ describe('colleagues', () => {
     expect((await stack.call('GET', '/api/wallet/balance', { key: own })).status).toBe(200);
   });
 
+  const make = (maker: User, scopes: string[], more: object = {}): Promise<Answer> =>
+    maker.ask('POST', '/account/keys', {
+      body: {
+        ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
+        allowedAddresses: ['127.0.0.1'],
+        ...more,
+      },
+    });
+
   it('make no key that may do more than they', async () => {
     const owner = await signedUp(stack);
     const developer = await colleague(stack, owner, 'DEVELOPER');
-    const make = (maker: User, scopes: string[]) =>
-      maker.ask('POST', '/account/keys', {
-        body: {
-          ...{ companyName: 'Ada Ltd', websiteUrl: `${inbox.url}/website`, scopes },
-          allowedAddresses: ['127.0.0.1'],
-        },
-      });
     const refused = await make(developer, ['read', 'fund']);
     expect([refused.status, messageOf(refused)]).toEqual([
       400,
@@ -204,6 +206,67 @@ describe('colleagues', () => {
         .status;
     expect(await fundWith(await make(developer, ['read', 'purchase']))).toBe(403);
     expect(await fundWith(await make(owner, ['fund']))).toBe(201);
+  });
+
+  it.each([
+    ['OWNER', 'DEVELOPER', 'fund', '/api/wallet/fund', { amount: 5_000, paymentMethod: 'CARD' }],
+    ['DEVELOPER', 'FINANCE', 'purchase', '/api/esim/buy', {}],
+  ] as const)(
+    'who were %s and become %s have keys that may %s no more',
+    async (before, after, scope, path, body) => {
+      const owner = await signedUp(stack);
+      const maker = await colleague(stack, owner, before);
+      const key = data<{ apiKey: string }>(await make(maker, ['read', scope])).apiKey;
+      const use = async () => (await stack.call('POST', path, { key, body })).status;
+      // Every poll reads what is new again: these are old.
+      for (const table of ['accounts', 'api_keys'])
+        await sql`update accounts.${sql.ref(table)} set changed_at = now() - interval '1 hour'`.execute(
+          stack.owner,
+        );
+      expect(await use()).not.toBe(403);
+      const target = `/account/members/${await idOf(maker)}`;
+      expect((await owner.ask('PATCH', target, { body: { role: after } })).status).toBe(200);
+      await until(use, (status) => status === 403, { withinMs: 10_000 });
+      expect((await stack.call('GET', '/api/wallet/balance', { key })).status).toBe(200);
+    },
+  );
+
+  it('are told by mail of endpoints that are made or moved, and of their new secrets, once each', async () => {
+    const owner = await signedUp(stack);
+    const developer = await colleague(stack, owner, 'DEVELOPER');
+    const support = await colleague(stack, owner, 'SUPPORT');
+    const emails = [owner, developer, support].map(({ email }) => email);
+    const told = async () => {
+      const { rows } = await sql<{ text: string; facts: { by: string; host: string } }>`
+        delete from accounts.user_notices using accounts.users
+         where users.id = user_id and kind like 'endpoint-%' and email = any(${emails})
+         returning kind || ' to ' || email as text, facts`.execute(stack.owner);
+      return rows.toSorted((a, b) => b.text.localeCompare(a.text));
+    };
+    const both = (kind: string) => [owner, developer].map(({ email }) => `${kind} to ${email}`);
+    const endpoints = '/api/webhooks/endpoints';
+    const headers = { 'Idempotency-Key': 'made-once' };
+    const body = { url: `${inbox.url}/first` };
+    const made = await developer.ask('POST', endpoints, { body, headers });
+    await developer.ask('POST', endpoints, { body, headers });
+    expect((await told()).map(({ text }) => text)).toEqual(both('endpoint-made'));
+    const one = `${endpoints}/${(made.body as unknown as { id: string }).id}`;
+    for (const change of [{ enabled: false }, { ...body, enabled: true }])
+      expect((await developer.ask('PATCH', one, { body: change })).status).toBe(200);
+    expect(await told()).toEqual([]);
+    await developer.ask('PATCH', one, { body: { url: `${inbox.url}/second` } });
+    expect((await told()).map(({ text }) => text)).toEqual(both('endpoint-moved'));
+    const key = data<{ apiKey: string }>(await make(developer, ['read', 'purchase'])).apiKey;
+    await stack.call('POST', `${one}/rotate-secret`, { key, body: {} });
+    const rotated = await told();
+    expect(rotated.map(({ text }) => text)).toEqual(both('endpoint-secret-changed'));
+    const { host } = new URL(inbox.url);
+    expect(rotated[0]?.facts).toMatchObject({ by: `An API key of ${developer.email}`, host });
+    const webhookUrl = `${inbox.url}/third`;
+    await make(developer, ['read'], { webhookUrl });
+    expect((await told()).map(({ text }) => text)).toEqual(both('endpoint-made'));
+    await make(developer, ['read'], { webhookUrl });
+    expect(await told()).toEqual([]);
   });
 
   it('do not use up the rate limit of the account', async () => {

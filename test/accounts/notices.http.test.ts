@@ -1,6 +1,7 @@
 // Mails that tell people about changes of their own access: who gets which, that none is lost, that nobody is
 // flooded, and what they say.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { noticeOf, type AuditEntry, type UnmailedAction } from '../../src/accounts/audit-entry.ts';
 import { renderNotice } from '../../src/accounts/notices.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
 import { changePerson, createPerson, resetPassword } from '../../src/accounts/operators/people.ts';
@@ -164,7 +165,8 @@ describe('a notice', () => {
     return (await found.executeTakeFirstOrThrow()).id;
   };
   const entry = async () => ({
-    ...{ actor: USER.email, action: 'user.remove-second-factor', subject: await userId() },
+    ...({ actor: USER.email, action: 'user.remove-second-factor' } as const),
+    subject: await userId(),
     detail: { address: '2001:db8::7' },
   });
   /** The outcomes of the mails that are sent, in turn; then `done`. */
@@ -179,6 +181,15 @@ describe('a notice', () => {
     await Promise.all([sendNotices(deps), sendNotices(deps)]);
     return sent;
   }
+
+  it('needs a decision for every action: others do not compile', () => {
+    // @ts-expect-error -- nobody has decided whom this tells
+    const entry: AuditEntry = { actor: USER.email, action: 'member.praise', subject: 'user-1' };
+    expect(noticeOf(entry)).toBeUndefined();
+    // @ts-expect-error -- it is mailed, so no writer without mails may take it
+    const unmailed: UnmailedAction = 'key.create';
+    expect(noticeOf({ ...entry, action: unmailed })).toMatchObject({ kind: 'key-made' });
+  });
 
   it('is queued with its change or not at all', async () => {
     const change = db.transaction().execute(async (trx) => {
@@ -220,7 +231,7 @@ describe('a notice', () => {
   });
 
   it('comes at most ten times a day of one kind, and others still come', async () => {
-    const opened = { ...(await entry()), action: 'session.open', detail: { newDevice: true } };
+    const opened = { ...(await entry()), action: 'session.open', detail: { newDevice: true } } as const;
     for (let times = 0; times < MAX_NOTICES_A_DAY + 3; times += 1) await writeAudit(db, opened);
     await writeAudit(db, await entry());
     const told = await texts();

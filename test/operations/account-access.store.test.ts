@@ -61,7 +61,7 @@ describe('members', () => {
     await sql`update users set two_factor_enabled = true where id = ${owner}`.execute(books.accounts);
     await sql`insert into sign_in_failures (user_id, place, locked_until)
                values (${owner}, 'x', now() + interval '10 min')`.execute(books.accounts);
-    for (const action of ['session.open', 'session.open', 'member.change'])
+    for (const action of ['session.open', 'session.open', 'member.change'] as const)
       await writeAudit(books.accounts, {
         actor: 'owner@merchant.example',
         action,

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { AuditFacts } from '../../src/accounts/audit-entry.ts';
+import type { AuditAction } from '../../src/accounts/audit-entry.ts';
+import type { AuditFacts } from '../../src/accounts/audit-facts.ts';
 import { writeAudit } from '../../src/accounts/store/audit.ts';
 import { readAuditLog, type AuditLine, type AuditQuery } from '../../src/operations/audit-log.ts';
 import type { AuditFilters } from '../../src/accounts/store/audit.ts';
@@ -43,7 +44,7 @@ async function action(given: {
 
 async function entry(at: string, actorAndAction: string, detail: AuditFacts = {}): Promise<void> {
   const [actor = '', name = ''] = actorAndAction.split(' ');
-  await writeAudit(books.accounts, { actor, action: name, subject: 'acc-1', detail });
+  await writeAudit(books.accounts, { actor, action: name as AuditAction, subject: 'acc-1', detail });
   await sql`update accounts.audit_log set at = ${at}::timestamptz where id = (select max(id) from accounts.audit_log)`.execute(
     books.owner,
   );

@@ -54,6 +54,20 @@ it('a money command does nothing without a terminal to confirm on, and says how 
   expect(await written()).toEqual(before);
 });
 
+it('a money command does nothing once the password is too old, and says how to sign in again', async () => {
+  const id = await delivered();
+  const before = await written();
+  const { env, email } = await commander(stack);
+  await sql`
+    update accounts.user_sessions set confirmed_at = now() - interval '15 minutes'
+     where user_id = (select id from accounts.users where email = ${email})`.execute(stack.owner);
+  for (const line of [`credit ${id} --goodwill --yes`, `replay ${id} --yes`]) {
+    const refused = await hereFinance(env, line, { more: WHY });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('finance -- login')]);
+  }
+  expect(await written()).toEqual(before);
+});
+
 it('a money command shows how much, whose money it is and what follows, and obeys the answer', async () => {
   const id = await delivered();
   const before = await written();

@@ -162,6 +162,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forOneself.delete('/ops/sessions/current', {
+    confirmed: false,
     permission: 'own',
     answer: 'Signed out',
     operationId: 'signOut',
@@ -183,6 +184,7 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     }),
   }),
   forOneself.post('/ops/me/password', {
+    confirmed: false,
     permission: 'own',
     body: passwordChangeBody('ChangePasswordRequest'),
     answer: 'Changed',
@@ -201,7 +203,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, query }) => presentPage(await cases.people.list(query)),
   }),
   forAdmins.post(PEOPLE, {
-    confirmed: true,
     permission: 'people',
     body: createPersonBody,
     answer: [201, 'It awaits confirmation', firstHalfSchema],
@@ -213,7 +214,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, body }) => cases.people.create(session, body),
   }),
   forAdmins.patch(ONE, {
-    confirmed: true,
     permission: 'people',
     body: changePersonBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -235,7 +235,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/reset-password`, {
-    confirmed: true,
     permission: 'people',
     errors: ['RATE_LIMIT_EXCEEDED'],
     answer: {
@@ -253,7 +252,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forAdmins.post(`${ONE}/remove-second-factor`, {
-    confirmed: true,
     permission: 'people',
     body: evidenceBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -266,7 +264,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, params, body }) => cases.people.recover(session, params.personId, body),
   }),
   forAdmins.post('/ops/users/{userId}/remove-second-factor', {
-    confirmed: true,
     permission: 'accounts',
     body: evidenceBody,
     errors: ['RATE_LIMIT_EXCEEDED'],
@@ -279,7 +276,6 @@ export const peopleRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: ({ cases, session, params, body }) => cases.people.recoverUser(session, params.userId, body),
   }),
   forAdmins.post(`${ONE}/confirm`, {
-    confirmed: true,
     permission: 'people',
     body: confirmBody,
     answer: [200, 'The person can sign in', secondHalfSchema],
@@ -369,6 +365,7 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
     },
   }),
   forOneself.post(`${DEVICE_LOGINS}/preview`, {
+    confirmed: false,
     ...CODE,
     answer: [200, 'Who asks', previewSchema],
     operationId: 'previewDeviceLogin',
@@ -377,7 +374,6 @@ export const deviceLoginRoutes: readonly Route<OperatorAccessCases>[] = [
     handle: async ({ cases, body }) => fromRow(await cases.deviceLogins.preview(body.userCode)),
   }),
   forOneself.post(`${DEVICE_LOGINS}/approve`, {
-    confirmed: true,
     ...CODE,
     answer: 'The command is let in',
     operationId: 'approveDeviceLogin',

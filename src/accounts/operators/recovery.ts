@@ -3,7 +3,7 @@ import type { Member, Session } from '../../domain/callers.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import type { AuditFacts } from '../audit-entry.ts';
+import type { AuditFacts } from '../audit-facts.ts';
 import { writeAudit } from '../store/audit.ts';
 import { findPerson } from '../store/people.ts';
 import * as store from '../store/users.ts';

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { lockByName } from '../../platform/database/transactions.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { areTwoPeople } from '../store/access.ts';
-import type { AuditFacts } from '../audit-entry.ts';
+import type { AuditFacts } from '../audit-facts.ts';
 import { writeAudit } from '../store/audit.ts';
 import * as store from '../store/removals.ts';
 import type { PersonRow } from '../store/people.ts';
@@ -86,7 +86,7 @@ export async function requireTwo(
     return 'go';
   }
   await store.keepRemoval(trx, { user_id: userId, change, asked_by: by, asked_at: now });
-  const entry = { actor: by, action: 'person.ask-removal', subject: userId };
+  const entry = { actor: by, action: 'person.ask-removal', subject: userId } as const;
   await writeAudit(trx, { ...entry, detail: { change, ...detail } });
   return 'waits';
 }

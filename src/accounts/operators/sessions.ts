@@ -92,7 +92,12 @@ export async function openSession(
   const made = person && (await internalAdapter.createSession(userId, false, session, true));
   if (!made) throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
   const isTaken = await deps.db.transaction().execute(async (trx) => {
-    const entry = { actor: person.email, action: 'session.open', subject: userId, detail: { address } };
+    const entry = {
+      actor: person.email,
+      action: 'session.open',
+      subject: userId,
+      detail: { address },
+    } as const;
     return (await take(trx)) && writeAudit(trx, entry).then(() => true);
   });
   if (!isTaken) {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
-import type { AuditEntry, AuditFacts } from '../audit-entry.ts';
+import { noticeOf, type AuditAction, type AuditEntry, type UnmailedAction } from '../audit-entry.ts';
+import type { AuditFacts } from '../audit-facts.ts';
 import { inTransaction } from '../../platform/database/transactions.ts';
-import { noticeOf } from '../notices.ts';
 import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
 
 /**
@@ -12,7 +12,7 @@ import { dropNotices, postponeNotices, queueNotices } from './notices.ts';
  */
 export async function writeAudit<Facts extends AuditFacts>(
   db: AccountsDb,
-  entry: AuditEntry<Facts>,
+  entry: AuditEntry<AuditAction, Facts>,
 ): Promise<void> {
   if (!noticeOf(entry)) {
     await insertEntry(db, entry);
@@ -39,7 +39,7 @@ const HELD_MS = 60_000;
  */
 export async function auditAround<T, Facts extends AuditFacts>(
   db: AccountsDb,
-  entry: AuditEntry<Facts>,
+  entry: AuditEntry<AuditAction, Facts>,
   change: () => Promise<T>,
 ): Promise<T> {
   const held = await inTransaction(db, (trx) => queueNotices(trx, entry, HELD_MS));
@@ -57,7 +57,7 @@ export async function auditAround<T, Facts extends AuditFacts>(
 /** The same, unless there is an equal entry since then. */
 export async function writeAuditOnce<Facts extends AuditFacts>(
   db: AccountsDb,
-  { actor, action, subject, detail }: AuditEntry<Facts>,
+  { actor, action, subject, detail }: AuditEntry<UnmailedAction, Facts>,
   since: Date,
 ): Promise<void> {
   await sql`
@@ -72,7 +72,7 @@ export async function writeAuditOnce<Facts extends AuditFacts>(
 /** The same for a change of rows of an environment. `detail` gets the environment's name as `environment`. */
 export async function writeWorldAudit<Facts extends AuditFacts>(
   trx: WorldDb,
-  { actor, action, subject, detail }: AuditEntry<Facts>,
+  { actor, action, subject, detail }: AuditEntry<UnmailedAction, Facts>,
 ): Promise<void> {
   await sql`
     insert into accounts.audit_log (actor, action, subject, detail)

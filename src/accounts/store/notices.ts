@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import { factsOf, noticeOf, type Notice, type Rule } from '../notices.ts';
-import type { AuditEntry } from '../audit-entry.ts';
+import { noticeOf, type AuditEntry, type Rule } from '../audit-entry.ts';
+import { factsOf, type Notice } from '../notices.ts';
 import { giveTurnBack, takeTurn } from './mail-turns.ts';
 
 /** Of one kind to one person: enough to notice, and no flood where somebody signs in again and again. */

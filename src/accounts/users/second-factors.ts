@@ -114,7 +114,7 @@ export async function confirmSecondFactor(
   // better-auth does not count codes that are sent with a session: one in use must not be guessed here.
   if (user.hasSecondFactor) refuseField('code', NOTHING_TO_CONFIRM);
   const headers = sessionHeaders(browser, publicUrl);
-  const entry = { actor: user.email, action: 'user.add-second-factor', subject: user.userId };
+  const entry = { actor: user.email, action: 'user.add-second-factor', subject: user.userId } as const;
   return auditAround(db, { ...entry, detail: doneFrom(browser) }, async () => {
     const confirmed = await auth.api
       .verifyTOTP({ body: { code }, headers, returnHeaders: true })
@@ -141,7 +141,7 @@ export async function removeSecondFactor(
   if (user.hasSecondFactor && code === undefined) return refuseField('code', 'is required');
   await requirePassword(deps, user, { password }, browser);
   if (user.hasSecondFactor) await requireOwnCode(deps, user, code, browser);
-  const entry = { actor: user.email, action: 'user.remove-second-factor', subject: user.userId };
+  const entry = { actor: user.email, action: 'user.remove-second-factor', subject: user.userId } as const;
   const removed = await auditAround(db, { ...entry, detail: doneFrom(browser) }, () =>
     auth.api
       .disableTwoFactor({ body: { password }, headers, returnHeaders: true })

@@ -322,9 +322,10 @@ async function recordInstallReads(
   environment: Environment,
   esimIds: readonly string[],
 ): Promise<void> {
-  const entry = { actor: email, action: 'esim.read-install', detail: { accountId: account.id, environment } };
+  const detail = { accountId: account.id, environment };
   const since = new Date(clock.now().getTime() - HOUR_MS);
-  for (const subject of esimIds) await writeAuditOnce(db, { ...entry, subject }, since);
+  for (const subject of esimIds)
+    await writeAuditOnce(db, { actor: email, action: 'esim.read-install', subject, detail }, since);
 }
 
 export interface PasswordChange {
@@ -385,7 +386,7 @@ async function resetPassword(
   if (!user || (await findPerson(db, { id: user.id }))) return refuseLink();
   refuseWeak('newPassword', newPassword, user);
   const call = { body: { token, newPassword }, headers: headersOf({ ...browser, cookie: undefined }) };
-  const entry = { actor: user.email, action: 'user.reset-password', subject: user.id };
+  const entry = { actor: user.email, action: 'user.reset-password', subject: user.id } as const;
   await auditAround(db, { ...entry, detail: doneFrom(browser) }, async () => {
     await auth.api.resetPassword(call).catch(refuseLink);
     await store.deleteLinks(db, user.id);

@@ -7,6 +7,7 @@ import { completeBodies } from '../../esims/message-bodies.ts';
 import { MAX_EMAILS_A_DAY } from '../../purchases/batches/rules.ts';
 import type { WorldConfig } from '../config/config.ts';
 import { requireRanges } from '../../platform/client-addresses.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { CodecEndpoint } from '../../platform/http/codec-endpoint.ts';
 import { createEvents, type Events } from '../../platform/telemetry/events.ts';
 import { createJobEngine } from '../temporal/job-engine.ts';
@@ -35,7 +36,9 @@ export function composeApi(context: ProcessContext) {
     brand: config.brand,
     onError: notRefreshed(events, 'api keys'),
   });
-  const worlds = worldConfigs(config).map((world) => composeApiWorld(context, world, redis));
+  const worlds = worldConfigs(config).map((world) =>
+    composeApiWorld(context, world, { redis, accounts: accountsDb }),
+  );
   const byEnvironment = Object.fromEntries(
     worlds.map(({ useCases }) => [useCases.environment, useCases]),
   ) as { test: WorldUseCases; live?: WorldUseCases };
@@ -93,7 +96,11 @@ export function composeApi(context: ProcessContext) {
   };
 }
 
-function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: RedisServices) {
+function composeApiWorld(
+  context: ProcessContext,
+  world: WorldConfig,
+  { redis, accounts }: { readonly redis: RedisServices; readonly accounts: AccountsDb },
+) {
   const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
   const { temporal, checks, close, ...ports } = openConnections(context, world, redis);
   const { db, events, installData } = ports;
@@ -111,6 +118,7 @@ function composeApiWorld(context: ProcessContext, world: WorldConfig, redis: Red
   const webhooks = composeWebhooks(context, environment, systemClock);
   const useCases = createWorldUseCases({
     ...ports,
+    accounts,
     supplier,
     sandboxSupplier,
     supplierEvents,

@@ -12,7 +12,7 @@ import type { Environment } from '../../domain/account.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { createMemberKey, requireAllowed } from '../../webhooks/create-checked-key.ts';
-import { deleteEndpointsBy } from '../../webhooks/store/endpoints.ts';
+import { endEndpointsBy } from '../../webhooks/endpoint-changes.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import type { AccountsDb, WorldDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
@@ -60,12 +60,7 @@ export function composeUsers(
     db,
     clock,
     sendMail: mails.send,
-    endEndpoints: async (accountId, createdBy) => {
-      const ended = [...worlds.values()].map((world) =>
-        deleteEndpointsBy(world.db, accountId, createdBy, clock.now()),
-      );
-      return (await Promise.all(ended)).reduce((sum, count) => sum + count, 0);
-    },
+    endEndpoints: endEndpointsBy,
     requireWebsite: async (environment, url) =>
       requireAllowed('websiteUrl', 'the website', await worldOf(environment).urlGuard.reach(url)),
   };

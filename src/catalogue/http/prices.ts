@@ -214,6 +214,7 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/prices/preview', {
+    confirmed: false,
     permission: 'pricing',
     query: pricesQuery,
     body: previewBody,
@@ -236,7 +237,6 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/prices', {
-    confirmed: true,
     permission: 'pricing',
     body: pricesBody,
     errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
@@ -258,7 +258,6 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/prices/{proposalId}/confirm', {
-    confirmed: true,
     permission: 'pricing',
     body: confirmPricesBody,
     errors: ['PRICES_CHANGED', 'PRICES_BELOW_COST'],
@@ -290,7 +289,6 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     }),
   }),
   routes.post('/ops/supplier-prices/{holdId}/confirm', {
-    confirmed: true,
     permission: 'pricing',
     body: confirmHeldBody,
     answer: [200, 'Prices use it within a second', heldConfirmedSchema],

@@ -188,7 +188,6 @@ export const rateRoutes: readonly Route<PricingCases>[] = [
       presentRates(await cases.listRates({ currency, days })),
   }),
   routes.post('/ops/rates', {
-    confirmed: true,
     permission: 'pricing',
     body: rateBody,
     answer: {
@@ -210,7 +209,6 @@ export const rateRoutes: readonly Route<PricingCases>[] = [
     },
   }),
   routes.post('/ops/rates/{rateId}/confirm', {
-    confirmed: true,
     permission: 'pricing',
     body: confirmRateBody,
     answer: [200, 'Prices use it within a second', rateConfirmedSchema],

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AuditFacts } from '../../accounts/audit-entry.ts';
+import type { AuditFacts } from '../../accounts/audit-facts.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';

@@ -200,7 +200,7 @@ async function askForRepairs(
   return 0;
 }
 
-/** What the service refused, as a result. An ended session ends the command. */
+/** What the service refused, as a result. A session that is over or too old ends the command. */
 export async function refusedOr<R extends Result>(
   transactionId: string,
   work: () => Promise<R>,
@@ -209,6 +209,7 @@ export async function refusedOr<R extends Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 401 || error.status === 0) throw error;
+    if (error.code === 'CONFIRMATION_REQUIRED') throw error;
     const { code, refusal = code, message, details, fits } = error;
     const outcome = error.status >= 500 ? 'unknown' : 'refused';
     const available = error.refusal === undefined ? '' : `; ${availableOf(fits)}`;

@@ -264,7 +264,6 @@ const actionDecisionBody = namedObject('ActionDecision', { reason: reason.option
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   approvalRoutes.post(`/ops/actions/{actionId}/${verb}`, {
-    confirmed: true,
     permission: 'approve',
     body: actionDecisionBody,
     answer: ACTION_RESPONSES,
@@ -305,6 +304,7 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
     },
   }),
   routes.post(`${ONE}/actions/preview`, {
+    confirmed: false,
     permission: 'action',
     body: actionBody,
     answer: [200, 'What it would do now', actionEffectSchema],
@@ -334,6 +334,7 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
     },
   }),
   replayRoutes.post('/ops/events/{eventId}/dismiss', {
+    confirmed: false,
     permission: 'reconcile',
     body: dismissBody,
     answer: 'Removed from the list',

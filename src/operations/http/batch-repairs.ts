@@ -190,7 +190,6 @@ const ONE_ANSWER = [200, 'The batch repair and its progress', batchRepairSchema]
 
 const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<OperatorCases> =>
   routes.post(`${ONE}/${verb}`, {
-    confirmed: true,
     permission: 'approve',
     body: decisionBody,
     answer: ONE_ANSWER,
@@ -203,6 +202,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<
 
 export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
   routes.post(`${ALL}/preview`, {
+    confirmed: false,
     permission: 'action',
     body: planBody,
     answer: [200, 'What would be done with each item', planSchema],
@@ -256,6 +256,7 @@ export const batchRepairRoutes: readonly Route<OperatorCases>[] = [
   ),
   decisionRoute('decline', 'Nothing is done. The person who asked for it may decline it too.'),
   routes.post(`${ONE}/stop`, {
+    confirmed: false,
     permission: 'replay',
     body: decisionBody,
     answer: ONE_ANSWER,

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import type { Environment } from '../../domain/account.ts';
 import type { AccountsDb, WorldDb } from './tables.ts';
 
 /** Runs the work in the transaction that is under way, or in one of its own. */
@@ -7,6 +8,27 @@ export function inTransaction<Database, T>(
   work: (trx: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
   return db.isTransaction ? work(db) : db.transaction().execute(work);
+}
+
+/**
+ * Runs work on the rows of an environment in a transaction of the accounts, so that both commit or neither.
+ * The environment's role and schema hold for this work alone. If it throws, the transaction must end.
+ */
+export function inEnvironment<T>(
+  db: AccountsDb,
+  environment: Environment,
+  work: (world: WorldDb) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    const take = (role: unknown, path: unknown) =>
+      sql`select set_config('role', ${role}, true), set_config('search_path', ${path}, true)`.execute(trx);
+    const { rows } = await sql<{ role: string; path: string }>`
+      select current_setting('role') as role, current_setting('search_path') as path`.execute(trx);
+    await take(`simway_${environment}`, environment);
+    const result = await work(trx as unknown as WorldDb);
+    await take(rows[0]?.role, rows[0]?.path);
+    return result;
+  });
 }
 
 /**

@@ -97,6 +97,7 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
       const { answer, operationId, summary, description, handle, ...rest } = described;
       return routesFor<Cases>()({
         query: common.query,
+        confirmed: asksForPassword(key, method),
         ...rest,
         method,
         path,
@@ -119,6 +120,12 @@ export function routesWith<Cases, Key extends KeyRule>(key: Key, tag: string, co
 /** For the keys of merchants and the members of their accounts. */
 export const merchantRoutes = <Cases>(tag: string, params?: Common['params']) =>
   routesWith<Cases, 'required'>('required', tag, { params });
+
+/**
+ * The rule for operators: whatever moves money, or changes access or an account, asks for the password again.
+ * So each of their routes that changes anything does, unless it says `confirmed: false`.
+ */
+const asksForPassword = (key: KeyRule, method: HttpMethod): boolean => key === 'session' && method !== 'GET';
 
 /** Money into the wallet takes a scope of its own, as it takes a role of its own from members. */
 function scopeOf(method: HttpMethod, { memberPermission }: { readonly memberPermission?: unknown }): Scope {

@@ -152,9 +152,9 @@ export interface RouteDefinition<
   readonly memberPermission?: MemberPermission;
   /**
    * A person must have given their password, and code, within the last minutes; `live`: in that environment.
-   * Keys are not asked (app/http/authenticate.ts).
+   * Keys are not asked (app/http/authenticate.ts). Absent: define-routes.ts decides.
    */
-  readonly confirmed?: true | 'live';
+  readonly confirmed?: boolean | 'live';
   /** A password or a code that could be guessed: requests count as tries to sign in. */
   readonly takesSecret?: true;
   /** On `login`: asked again and again with a secret too long to guess. Counts as a public request. */

@@ -133,6 +133,7 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
     },
   }),
   routes.post('/ops/differences/{differenceId}/close', {
+    confirmed: false,
     permission: 'reconcile',
     body: closeBody,
     answer: [200, 'Closed', closedSchema],
@@ -147,6 +148,7 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
     },
   }),
   routes.post('/ops/reconciliations', {
+    confirmed: false,
     permission: 'reconcile',
     body: reconcileBody,
     answer: {

@@ -302,6 +302,7 @@ function createWorld(environment: Environment, databases: Databases, vendors: Te
   const idSecret = randomBytes(32);
   const given = {
     db,
+    accounts: databases.accounts,
     clock,
     supplier: createTestSupplier(vendors),
     installData: installDataWith(),
