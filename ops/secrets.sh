@@ -5,12 +5,7 @@ set -eu
 umask 077
 cd "$(dirname "$0")/.."
 
-# Sets a line of .env, at its place or at the end.
-setting() {
-  awk -F= -v name="$1" -v line="$1=$2" '$1 == name { print line; set = 1; next } { print } END { if (!set) print line }' .env >.env.new
-  cat .env.new >.env
-  rm .env.new
-}
+. ops/setting.sh
 
 [ -e .env ] || cp .env.example .env
 mkdir -p secrets

@@ -18,7 +18,13 @@ const required = Object.keys(secrets).filter((name) => secrets[name]!.file.start
 let folder: string;
 beforeEach(async () => {
   folder = await makeTestFolder();
-  for (const name of ['docker-compose.yml', '.env.example', 'ops/secrets.sh', 'ops/compose.watching.yml'])
+  for (const name of [
+    'docker-compose.yml',
+    '.env.example',
+    'ops/secrets.sh',
+    'ops/setting.sh',
+    'ops/compose.watching.yml',
+  ])
     await cp(join(CHECKOUT, name), join(folder, name));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
