@@ -1,5 +1,5 @@
 # One image for every role: node src/main.ts <role>. Node runs TypeScript directly, so the build only installs packages.
-# SECURITY.md shows how to pin the base by its digest.
+# ops/digests.sh pins the base by its digest.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages

@@ -11,6 +11,8 @@ export const ACCOUNT_ID = defineSearchAttributeKey('AccountId', 'KEYWORD');
 export const TRANSACTION_ID = defineSearchAttributeKey('TransactionId', 'KEYWORD');
 export const GATEWAY_REFERENCE = defineSearchAttributeKey('GatewayReference', 'KEYWORD');
 export const ICCID = defineSearchAttributeKey('Iccid', 'KEYWORD');
+/** What was bought, for people who look at the list. */
+export const TITLE = defineSearchAttributeKey('Title', 'KEYWORD');
 export const REASON = defineSearchAttributeKey('Reason', 'KEYWORD');
 export const NEEDS_ATTENTION = defineSearchAttributeKey('NeedsAttention', 'BOOL');
 
@@ -20,6 +22,7 @@ export const SEARCH_ATTRIBUTES = [
   PAYMENT_METHOD,
   ACCOUNT_ID,
   TRANSACTION_ID,
+  TITLE,
   GATEWAY_REFERENCE,
   ICCID,
   REASON,

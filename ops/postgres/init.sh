@@ -1,11 +1,14 @@
 #!/bin/sh
-# Run by the Postgres image when its data folder is still empty, and by hand after a password in .env was changed (docs/OPERATIONS.md).
-# Passwords come to psql by its environment, where other processes do not see them.
+# Run by the Postgres image when its data folder is still empty, and by hand after a password was changed (docs/OPERATIONS.md).
+# psql reads the passwords from their files: arguments and variables are seen by other processes.
 set -eu
 
+# Stops here if one cannot be read: psql would go on with an empty password.
+cat "$SIMWAY_OWNER_PASSWORD_FILE" "$SIMWAY_APP_PASSWORD_FILE" "$TEMPORAL_DB_PASSWORD_FILE" >/dev/null
+
 psql -v ON_ERROR_STOP=1 --quiet --single-transaction --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" --file - <<'COMMANDS'
-\getenv owner_password SIMWAY_OWNER_PASSWORD
-\getenv app_password SIMWAY_APP_PASSWORD
-\getenv temporal_password TEMPORAL_DB_PASSWORD
+\set owner_password `cat "$SIMWAY_OWNER_PASSWORD_FILE"`
+\set app_password `cat "$SIMWAY_APP_PASSWORD_FILE"`
+\set temporal_password `cat "$TEMPORAL_DB_PASSWORD_FILE"`
 \include /etc/simway/roles.sql
 COMMANDS

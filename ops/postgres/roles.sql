@@ -1,4 +1,4 @@
--- The logins of docker-compose.yml, for psql as the superuser. Safe to run again: that changes the passwords to those in .env, and gives what an
+-- The logins of docker-compose.yml, for psql as the superuser. Safe to run again: that changes the passwords to those in secrets/, and gives what an
 -- older version made as the superuser to its owner. The service's login owns nothing and may only use the roles whose rights `migrate` grants.
 -- The owner's login, used by `migrate`, owns the three schemas and may make no logins and no databases. Temporal's creates its two databases itself.
 do $$

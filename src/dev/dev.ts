@@ -174,8 +174,8 @@ async function startServices(settings: DevSettings, adminPort: number, closers: 
   };
   const startOwnPostgres = () =>
     startPostgres({ dataDir: join(dataDir, 'postgres'), log, preferredPort: PREFERRED_PORTS.postgres });
-  const startOwnTemporal = () =>
-    startTemporal({
+  const startOwnTemporal = async () => {
+    const temporal = await startTemporal({
       dataDir: join(dataDir, 'temporal'),
       log,
       namespaces,
@@ -185,6 +185,13 @@ async function startServices(settings: DevSettings, adminPort: number, closers: 
       preferredUiPort: PREFERRED_PORTS.temporalUi,
       uiCodecEndpoint: isEncrypting(settings) ? `http://127.0.0.1:${adminPort}/codec` : undefined,
     });
+    // A namespace of an older version lacks attributes: the program gives them to new ones only.
+    await prepareNamespaces({ address: temporal.address, namespaces }).catch(async (error: unknown) => {
+      await temporal.stop();
+      throw error;
+    });
+    return temporal;
+  };
   const startOwnRedis = () => startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
   const [postgres, temporal, redis] = await allStarted([
     databaseUrl === undefined ? own('Postgres', startOwnPostgres()) : Promise.resolve({ url: databaseUrl }),

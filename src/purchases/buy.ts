@@ -51,7 +51,8 @@ export function buy(
     },
     start: ({ item, ...input }, deadlineMs) => {
       startedAtMs = clock.now().getTime();
-      return engine.purchase(input, deadlineMs, titleOf(principal, command, item));
+      const title = `${command.packageType === 'BASE' ? 'eSIM' : 'Top-up'} ${item.name}`;
+      return engine.purchase(input, deadlineMs, title, companyOf(principal));
     },
     onAnswer: ({ transactionId }, answer) =>
       events.purchaseAnswered({
@@ -89,11 +90,8 @@ async function judge(
   return { ...chosen, terms };
 }
 
-/** The workflow's title: the package and a company's name. People's names stay out of Temporal. */
-function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: CataloguePackage): string {
-  const buyer = account.type === 'MERCHANT' ? account.name : 'a user';
-  return `${packageType === 'BASE' ? 'eSIM' : 'Top-up'} ${name} for ${buyer}`;
-}
+/** People's names stay out of Temporal. */
+const companyOf = ({ account }: Principal): string => (account.type === 'MERCHANT' ? account.name : 'a user');
 
 /** The purchase as its rows say, whatever has changed since; undefined: nothing is written. */
 async function readPurchase(

@@ -5,10 +5,10 @@ import type { PurchaseInput } from './purchase.ts';
 export interface PurchaseEngine extends PaymentEngine {
   /**
    * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and
-   * waits for its first answer. Throws EngineUnavailable when nothing was started. `title`: for operations,
-   * without personal data.
+   * waits for its first answer. Throws EngineUnavailable when nothing was started. `title`, the package, and
+   * `buyer` are for operations. Temporal stores the title in clear, and encrypts the buyer.
    */
-  purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
+  purchase(input: PurchaseInput, deadlineMs: number, title?: string, buyer?: string): Promise<EngineAnswer>;
   /** Wakes a purchase that waits for its supplier. After EngineUnavailable, call it again. */
   supplierAnnounced(transactionId: string): Promise<void>;
 }

@@ -30,6 +30,7 @@ beforeAll(async () => {
     env: {
       SIMWAY_TEMPORAL_CODEC_KEY: randomBytes(32).toString('hex'),
       SIMWAY_TEMPORAL_UI_ORIGIN: temporal.uiUrl,
+      SIMWAY_TEMPORAL_TITLES: 'on',
     },
   });
   closers.push(() => stack.close());
@@ -54,5 +55,23 @@ it('the Temporal UI shows a purchase through the codec endpoint, and not without
   await blind.goto(url);
   await blind.getByText(body.transactionId).first().waitFor();
   await blind.getByText('encryption-key-id').first().waitFor();
-  expect(await blind.content()).not.toContain('SIM-OK');
+  expect(await blind.content()).not.toContain('Test account');
+});
+
+it('the list of the Temporal UI shows what was bought once its column is chosen, and no name of a buyer', async () => {
+  const buyer = await newBuyer(stack);
+  const { body } = await buyer.buy('SIM-OK');
+  const page = await browser.newPage();
+  // As the page itself keeps the choice of columns.
+  const columns = {
+    [stack.namespace]: ['Status', 'Workflow ID', 'Title'].map((label) => ({ label, pinned: false })),
+  };
+  await page.addInitScript(
+    (chosen) => localStorage.setItem('namespace-workflow-table-columns', chosen),
+    JSON.stringify(columns),
+  );
+  await page.goto(`${temporal.uiUrl}/namespaces/${stack.namespace}/workflows`);
+  const row = page.getByRole('row').filter({ hasText: body.transactionId });
+  await row.getByText('eSIM Sandbox SIM-OK 1GB 7Days').waitFor();
+  expect(await page.content()).not.toContain('Test account');
 });

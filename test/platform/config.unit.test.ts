@@ -136,6 +136,27 @@ describe('a setting in a file', () => {
   });
 });
 
+describe('a password of its own', () => {
+  it('is put into the address, whatever its letters', () => {
+    const { secrets } = read({
+      DATABASE_URL: 'postgres://app@db:5432/simway',
+      SIMWAY_DATABASE_PASSWORD: 'a/b@c:d%',
+      REDIS_URL: 'redis://redis:6379',
+      SIMWAY_REDIS_PASSWORD: 'sesame',
+    });
+    expect(secrets.databaseUrl).toBe('postgres://app:a%2Fb%40c%3Ad%25@db:5432/simway?sslmode=disable');
+    expect(secrets.redisUrl).toBe('redis://:sesame@redis:6379');
+  });
+
+  it('may be in the address too, but no other', () => {
+    const given = { DATABASE_URL: 'postgres://app:sesame@db/simway', SIMWAY_DATABASE_PASSWORD: 'sesame' };
+    expect(read(given).secrets.databaseUrl).toContain('app:sesame@');
+    const problem = problemOf({ ...given, SIMWAY_DATABASE_PASSWORD: 'open' });
+    expect(problem).toContain('SIMWAY_DATABASE_PASSWORD: the address has another password');
+    expect(problem).not.toMatch(/sesame|open/);
+  });
+});
+
 describe('mail', () => {
   it('is sent once a server and a sender address are set', () => {
     expect(read().secrets.mail).toBeUndefined();

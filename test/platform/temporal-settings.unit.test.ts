@@ -161,3 +161,15 @@ describe('the keys that encrypt payloads', () => {
     expect(() => origin('javascript:1')).toThrow('SIMWAY_TEMPORAL_UI_ORIGIN');
   });
 });
+
+describe('names of packages as search attributes, which no key encrypts', () => {
+  const KEY = { SIMWAY_TEMPORAL_TLS: 'on', SIMWAY_TEMPORAL_CODEC_KEY: 'ab'.repeat(32) };
+  it.each([
+    [{ SIMWAY_TEMPORAL_TLS: 'on' }, true],
+    [KEY, false],
+    [{ ...KEY, SIMWAY_TEMPORAL_TITLES: 'on' }, true],
+    [{ SIMWAY_TEMPORAL_TLS: 'on', SIMWAY_TEMPORAL_TITLES: 'off' }, false],
+  ])('with %j: %s', (given, shown) => {
+    expect(read(given).showsTitles).toBe(shown);
+  });
+});

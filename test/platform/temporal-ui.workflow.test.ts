@@ -13,6 +13,7 @@ import {
   PAYMENT_METHOD,
   PURCHASE_STATUS,
   REASON,
+  TITLE,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
 import { fundThroughGateway } from '../support/money/fundings.ts';
@@ -65,6 +66,7 @@ function valuesOf(attributes: TypedSearchAttributes): Record<string, unknown> {
     PAYMENT_METHOD,
     PURCHASE_STATUS,
     REASON,
+    TITLE,
     TRANSACTION_ID,
   ];
   return Object.fromEntries(
@@ -91,6 +93,8 @@ describe('a purchase in the Temporal UI', () => {
     expect(summary).toContain('SIM-OK');
     expect(memo).toEqual({ requestId: 'seen-in-the-ui' });
     expect(valuesOf(attributes)).toEqual({
+      // A column of the list. Temporal stores it in clear, so it names no buyer.
+      Title: 'eSIM Sandbox SIM-OK 1GB 7Days',
       TransactionId: transactionId,
       AccountId: buyer.account.accountId,
       PaymentMethod: 'WALLET',
@@ -175,6 +179,7 @@ describe('the other workflows in the Temporal UI', () => {
     const { transactionId } = await fundThroughGateway(stack, buyer.account, { amount: 25, method: 'CARD' });
     const { summary, memo, attributes } = await shown(transactionId);
     expect(summary).toBe('Wallet funded with USD 25.00, CARD');
+    expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({ Title: 'Wallet funding' });
     expect(memo).toEqual({ requestId: expect.stringMatching(/^[\w.-]+$/) as unknown });
     expect(valuesOf(attributes)).toMatchObject({ TransactionId: transactionId, PurchaseStatus: 'PENDING' });
     await atGateway(stack, transactionId, 'pay');

@@ -158,8 +158,8 @@ describe('facts stated twice are equal', () => {
     expect([...described].toSorted()).toEqual([...read].toSorted());
   });
 
-  it('secrets: docs/SETTINGS.md, .env.example and the keys of SECURITY.md, which explains how each is changed', () => {
-    const text = `${textOf('docs/SETTINGS.md')}\n${textOf('.env.example')}`;
+  it('secrets: docs/SETTINGS.md, docker-compose.yml and the keys of SECURITY.md, which explains how each is changed', () => {
+    const text = `${textOf('docs/SETTINGS.md')}\n${textOf('docker-compose.yml')}`;
     const names = text.match(/\b[A-Z][A-Z_]+_(?:PASSWORD|SECRET|KEYS?|CODE)\b/g) ?? [];
     const secrets = new Set(names.filter((name) => !name.startsWith('SIMWAY_TEST_')));
     expect(secrets.size).toBeGreaterThan(10);

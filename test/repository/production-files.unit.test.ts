@@ -11,15 +11,26 @@ const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8'
 const compose = readCompose('docker-compose.yml');
 const watching = readCompose('ops/compose.watching.yml');
 const services = Object.entries(compose.services);
+const everything = [...services, ...Object.entries(watching.services)];
 const ours = services.filter(([, { build }]) => build !== undefined);
 const dockerfile = read('Dockerfile');
 
 const SECRET = /PASSWORD|SECRET|KEY|CODE|TOKEN|HEADERS/;
+/** Where Docker mounts secrets; nothing else that looks like a secret may be in an environment. */
+const MOUNTED = /^(?:\$\{\w+_FILE:\+)?\/run\/secrets\/(\w+)\}?$/;
 /** Names that look like secrets and are not. */
 const NO_SECRET: ReadonlySet<string> = new Set([
-  'SIMWAY_TEST_SUPPLIER_ACCESS_CODE',
   'TEMPORAL_CODEC_ENDPOINT',
+  'SIMWAY_API_KEY_LIFE_DAYS',
+  'SIMWAY_SECRETS_GROUP',
 ]);
+const secretFiles = { ...compose.secrets, ...watching.secrets };
+/** The files of a service that its environment names. */
+const namedBy = ({ environment = {} }: ComposeService): string[] =>
+  Object.values(environment).flatMap((value) => MOUNTED.exec(value)?.[1] ?? []);
+
+/** Services that must write outside of their volumes and tmpfs, with the reason. There is none. */
+const WRITING: Readonly<Record<string, string>> = {};
 
 /** Settings that are not in .env, with the reason. */
 const DECIDED: Readonly<Record<string, string>> = {
@@ -48,6 +59,9 @@ const settings = new Set(
     .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
 );
 
+/** What a variable sets: itself, or what the file that it names holds. */
+const settingOf = (name: string): string => (settings.has(name) ? name : name.replace(/_FILE$/, ''));
+
 /** The names that the simulators read. */
 const ofSimulators = new Set(
   ['esim-access', 'paystack'].flatMap(
@@ -67,38 +81,64 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('has no default secret: each must be set, or stays empty', () => {
-    const all = read('docker-compose.yml') + read('ops/compose.watching.yml');
-    const secrets = variablesOf(all).filter(({ name }) => SECRET.test(name));
-    expect(secrets.length).toBeGreaterThan(8);
-    expect(secrets.filter(({ fallback }) => fallback !== '')).toEqual([]);
-    const written = services.flatMap(([service, { environment = {} }]) =>
+  it('has no secret in the environment of a service: names of files, and no variable of .env that is one', () => {
+    const shown = everything.flatMap(([service, { environment = {} }]) =>
       Object.entries(environment)
-        .filter(([name, value]) => SECRET.test(name) && !NO_SECRET.has(name) && value !== '')
-        .filter(([, value]) => !/^\$\{\w+:[?-]\}$/.test(value))
+        .filter(
+          ([name, value]) =>
+            (SECRET.test(name) && !NO_SECRET.has(name) && !MOUNTED.test(value)) ||
+            /:\/\/[^/]*:[^/]*@/.test(value),
+        )
         .map(([name]) => `${service} ${name}`),
     );
-    expect(written).toEqual([]);
-    expect(all).not.toMatch(/:\/\/\w+:[^$@\s]+@/);
+    expect(shown).toEqual([]);
+    const asked = variablesOf(read('docker-compose.yml') + read('ops/compose.watching.yml'));
+    const secrets = asked.filter(({ name }) => SECRET.test(name) && !/_FILE$/.test(name));
+    expect(secrets.map(({ name }) => name).filter((name) => !NO_SECRET.has(name))).toEqual([]);
+  });
+
+  it('gives each service the secrets that its environment names, and no others', () => {
+    for (const [name, service] of everything) {
+      const { secrets = [], group_add } = service;
+      expect(secrets.toSorted(), name).toEqual([...new Set(namedBy(service))].toSorted());
+      expect(group_add ?? ['${SIMWAY_SECRETS_GROUP:?}'], name).toEqual(['${SIMWAY_SECRETS_GROUP:?}']);
+      // The group of the files; a service whose start is root's and changes the user would leave it.
+      if (secrets.length > 0) expect(group_add, name).toBeDefined();
+    }
+    const used = new Set(everything.flatMap(([, { secrets = [] }]) => secrets));
+    expect([...used].toSorted()).toEqual(Object.keys(secretFiles).toSorted());
+  });
+
+  it('takes each secret from its file, optional ones from nothing until .env names theirs', () => {
+    for (const [name, { file }] of Object.entries(secretFiles)) {
+      const set = fillIn(file, { [`${name}_FILE`]: `./secrets/${name}` });
+      expect(set).toBe(`./secrets/${name}`);
+      expect([set, '/dev/null']).toContain(fillIn(file, {}));
+    }
+    const { SIMWAY_SMTP_URL_FILE: mail = '' } = compose.services['api']?.environment ?? {};
+    expect(fillIn(mail, {})).toBe('');
+    expect(fillIn(mail, { SIMWAY_SMTP_URL_FILE: './x' })).toBe('/run/secrets/SIMWAY_SMTP_URL');
   });
 
   it('stops with the name of a missing setting', () => {
-    const { DATABASE_URL = '' } = compose.services['api']?.environment ?? {};
-    expect(() => fillIn(DATABASE_URL, {})).toThrow('SIMWAY_APP_PASSWORD');
-    expect(fillIn(DATABASE_URL, { SIMWAY_APP_PASSWORD: 'given' })).toContain(':given@');
+    const { SIMWAY_PUBLIC_URL = '' } = compose.services['api']?.environment ?? {};
+    expect(() => fillIn(SIMWAY_PUBLIC_URL, {})).toThrow('SIMWAY_PUBLIC_URL');
+    expect(fillIn(SIMWAY_PUBLIC_URL, { SIMWAY_PUBLIC_URL: 'given' })).toBe('given');
   });
 
   it('gives our services only existing settings', () => {
     const unknown = ours.flatMap(([service, { environment = {} }]) =>
       Object.keys(environment)
-        .filter((name) => !(service.startsWith('sandbox-') ? ofSimulators : settings).has(name))
+        .filter((name) => !(service.startsWith('sandbox-') ? ofSimulators : settings).has(settingOf(name)))
         .map((name) => `${service} ${name}`),
     );
     expect(unknown).toEqual([]);
   });
 
   it('passes on every setting, except those that the file itself decides', () => {
-    const passed = new Set(ours.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+    const passed = new Set(
+      ours.flatMap(([, { environment = {} }]) => Object.keys(environment).map(settingOf)),
+    );
     const missing = [...settings].filter(
       (name) => !passed.has(name) && !(name in DECIDED) && !name.startsWith('SIMWAY_TEST_'),
     );
@@ -138,16 +178,16 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives no container rights that it does not need', () => {
-    for (const [name, { cap_drop, security_opt }] of [...services, ...Object.entries(watching.services)]) {
+    for (const [name, { cap_drop, security_opt }] of everything) {
       expect(cap_drop, name).toEqual(['ALL']);
       expect(security_opt, name).toEqual(['no-new-privileges:true']);
     }
-    const writing = services.filter(([, service]) => service.read_only !== true).map(([name]) => name);
-    expect(writing.toSorted()).toEqual(['temporal', 'temporal-schema', 'temporal-ui']);
+    const writing = everything.filter(([, service]) => service.read_only !== true).map(([name]) => name);
+    expect(writing.toSorted()).toEqual(Object.keys(WRITING));
   });
 
   it('publishes ports without a password on this machine only', () => {
-    const open = [...services, ...Object.entries(watching.services)].flatMap(([service, { ports = [] }]) =>
+    const open = everything.flatMap(([service, { ports = [] }]) =>
       ports
         .filter((port) => !/^(127\.0\.0\.1|\$\{SIMWAY_API_BIND:-127\.0\.0\.1\}):/.test(port))
         .map((port) => `${service} ${port}`),
@@ -158,9 +198,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('pins every image to a version', () => {
-    const images = [...services, ...Object.entries(watching.services)].flatMap(
-      ([, { image }]) => image ?? [],
-    );
+    const images = everything.flatMap(([, { image }]) => image ?? []);
     expect(images.filter((image) => !/:(\$\{\w+:-)?[\w.]*\d|^simway:/.test(image))).toEqual([]);
     expect(images.filter((image) => image.includes('latest'))).toEqual([]);
   });
@@ -201,8 +239,8 @@ describe('.env.example', () => {
     expect([...given].filter(([name, value]) => SECRET.test(name) && value !== '')).toEqual([]);
   });
 
-  it('is copied to .env, which is never committed', () => {
-    expect(read('.gitignore').split('\n')).toContain('.env');
+  it('is copied to .env, which is never committed, as the secrets are not', () => {
+    expect(read('.gitignore').split('\n')).toEqual(expect.arrayContaining(['.env', 'secrets/']));
   });
 });
 

@@ -3,7 +3,7 @@
 // checks succeed. Only addresses differ.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, readFile, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
@@ -13,7 +13,7 @@ import { startChild, type Child } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { commandLineOf } from '../../src/dev/process-identity.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
-import { fillIn, readCompose, variablesOf, type ComposeService } from '../support/world/compose.ts';
+import { fillIn, readCompose, type ComposeService } from '../support/world/compose.ts';
 import { createTestDatabase, type TestDatabase } from '../support/world/database.ts';
 import { processEnv } from '../support/world/processes.ts';
 import { quietLog, redisProgram } from '../support/world/services.ts';
@@ -61,26 +61,25 @@ beforeAll(async () => {
     );
   older = await createTestDatabase();
   database = await createTestDatabase({ migrate: null });
-  values = Object.fromEntries(
-    variablesOf(JSON.stringify(services))
-      .filter(({ isNeeded }) => isNeeded)
-      .map(({ name }) => [name, randomBytes(32).toString('hex')]),
-  );
-  Object.assign(values, {
+  for (const name of ['docker-compose.yml', '.env.example', 'ops'])
+    await cp(join(CHECKOUT, name), join(folder, name), { recursive: true });
+  await run('sh', [join(folder, 'ops', 'secrets.sh')]);
+  values = {
     SIMWAY_PUBLIC_URL: 'https://api.test.example',
     SIMWAY_FIXED_RATES: 'NGN=1600.00',
     // The new merchant's website is on this machine.
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
-  });
+  };
   const listening = ['api', 'admin', 'worker', 'redis'];
   const simulated = ['supplier', 'supplierControl', 'gateway', 'gatewayControl'];
   for (const name of [...listening, ...simulated]) ports[name] = await freePort();
   const { host, pathname } = new URL(database.url);
   places = [
-    ['simway_owner:', `simway_owner_${tag}:`],
-    ['simway_app:', `simway_app_${tag}:`],
+    ['/run/secrets', join(folder, 'secrets')],
+    ['simway_owner@', `simway_owner_${tag}@`],
+    ['simway_app@', `simway_app_${tag}@`],
     ['@postgres:5432/simway', `@${host}${pathname}`],
-    ['@redis:6379', `@127.0.0.1:${ports['redis']!}`],
+    ['//redis:6379', `//127.0.0.1:${ports['redis']!}`],
     ['temporal:7233', inject('temporalAddress')],
     ['http://sandbox-supplier:3100', `http://127.0.0.1:${ports['supplier']!}`],
     ['http://sandbox-supplier:3101', `http://127.0.0.1:${ports['supplierControl']!}`],
@@ -116,6 +115,11 @@ function serviceOf(name: string): ComposeService {
   return service;
 }
 
+/** What a file in secrets/ holds. */
+async function secretOf(name: string): Promise<string> {
+  return (await readFile(join(folder, 'secrets', name), 'utf8')).trim();
+}
+
 /** A service's environment, with its own ports and its own namespace on the shared Temporal. */
 function environmentOf(name: string): Record<string, string> {
   const given = Object.entries(serviceOf(name).environment ?? {}).map(([key, value]) => [key, here(value)]);
@@ -148,8 +152,8 @@ async function startRedis(): Promise<Child> {
       ...['--bind', '127.0.0.1', '--port', String(ports['redis']), '--dir', folder],
     ],
     env: {
-      REDIS_PASSWORD: fillIn(environment['REDIS_PASSWORD'] ?? '', values),
-      PATH: dirname(await redisProgram()),
+      REDIS_PASSWORD_FILE: here(environment['REDIS_PASSWORD_FILE'] ?? ''),
+      PATH: `${dirname(await redisProgram())}:${processEnv()['PATH'] ?? ''}`,
     },
     log: quietLog,
   });
@@ -199,10 +203,10 @@ async function query(url: string, text: string): Promise<unknown[]> {
 }
 
 /** The address of a database for one of the script's logins. */
-function loginTo(target: TestDatabase, login: string, password: string): string {
+async function loginTo(target: TestDatabase, login: string, password: string): Promise<string> {
   const url = new URL(target.url);
   url.username = `${login}_${tag}`;
-  url.password = values[password]!;
+  url.password = await secretOf(password);
   return url.href;
 }
 
@@ -244,12 +248,10 @@ async function runRolesScript(target: TestDatabase): Promise<void> {
   const [script = '', init = ''] = await Promise.all(
     ['roles.sql', 'init.sh'].map((name) => readFile(join(CHECKOUT, 'ops', 'postgres', name), 'utf8')),
   );
-  const given = new Map(
-    Array.from(init.matchAll(/^\\getenv (\w+) (\w+)$/gm), ([, name = '', variable = '']) => [
-      name,
-      values[variable] ?? '',
-    ]),
-  );
+  const { environment = {} } = serviceOf('postgres');
+  const given = new Map<string, string>();
+  for (const [, name = '', variable = ''] of init.matchAll(/^\\set (\w+) `cat "\$(\w+)"`$/gm))
+    given.set(name, (await readFile(here(environment[variable] ?? ''), 'utf8')).trim());
   const filled = script
     .replaceAll(/^\s*--.*$/gm, '')
     .replaceAll(/:'(\w+)'/g, (_all, name: string) => `'${given.get(name)!}'`)
@@ -275,15 +277,15 @@ describe('what docker-compose.yml starts', () => {
     const rights = `select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls from pg_roles
       where rolname in ('simway_owner_${tag}', 'simway_app_${tag}')`;
     expect(await query(database.url, rights)).toEqual([false, false]);
-    const temporal = loginTo(database, 'temporal', 'TEMPORAL_DB_PASSWORD');
+    const temporal = await loginTo(database, 'temporal', 'TEMPORAL_DB_PASSWORD');
     await expect(query(temporal, 'select 1')).rejects.toThrow('permission denied for database');
   });
 
   it('gives the owner the tables that an older version made as the superuser, and changes passwords', async () => {
-    const withOldPassword = loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
-    values['SIMWAY_OWNER_PASSWORD'] = randomBytes(32).toString('hex');
+    const withOldPassword = await loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
+    await writeFile(join(folder, 'secrets', 'SIMWAY_OWNER_PASSWORD'), `${randomBytes(32).toString('hex')}\n`);
     await runRolesScript(older);
-    const asOwner = loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
+    const asOwner = await loginTo(older, 'simway_owner', 'SIMWAY_OWNER_PASSWORD');
     await expect(query(withOldPassword, 'select 1')).rejects.toThrow('password authentication failed');
     const others = `
       select 'schema ' || nspname from pg_namespace
@@ -296,7 +298,7 @@ describe('what docker-compose.yml starts', () => {
     expect((await migrate({ DATABASE_URL: asOwner })).stdout).toContain('the database was up to date');
     await query(asOwner, 'alter table live.purchases add column of_the_next_version integer');
     // The service's rights are unchanged.
-    const asApp = loginTo(older, 'simway_app', 'SIMWAY_APP_PASSWORD');
+    const asApp = await loginTo(older, 'simway_app', 'SIMWAY_APP_PASSWORD');
     const asWorld = `begin; set local role simway_live; select count(*)::int from live.purchases`;
     expect(await query(asApp, asWorld)).toEqual([0]);
   });
@@ -333,21 +335,25 @@ describe('what docker-compose.yml starts', () => {
     expect((await fetch(here(`http://api:3000${asset}`))).headers.get('content-type')).toContain(
       'javascript',
     );
-    const asApp = environmentOf('api')['DATABASE_URL']!;
+    const asApp = await loginTo(database, 'simway_app', 'SIMWAY_APP_PASSWORD');
     await expect(query(asApp, 'select from test.purchases')).rejects.toThrow('permission denied');
-    const redis = new Redis(environmentOf('api')['REDIS_URL']!);
+    const password = await secretOf('REDIS_PASSWORD');
+    const redis = new Redis(environmentOf('api')['REDIS_URL']!, { password });
     expect(await redis.dbsize()).toBeGreaterThan(0);
     redis.disconnect();
   });
 
-  it('shows none of its secrets in a command line', async () => {
-    const secrets = Object.values(values).filter((value) => /^[0-9a-f]{64}$/.test(value));
+  it('shows none of its secrets in a command line or an environment', async () => {
+    const names = await readdir(join(folder, 'secrets'));
+    const secrets = await Promise.all(names.map(secretOf));
     expect(secrets.length).toBeGreaterThan(8);
     expect(children).toHaveLength(5);
     for (const child of children) {
       const commandLine = await commandLineOf(child.pid);
       expect(commandLine).toMatch(/main\.ts|redis-server/);
-      expect(secrets.filter((secret) => commandLine?.includes(secret))).toEqual([]);
+      const environment = await readFile(`/proc/${child.pid}/environ`, 'utf8').catch(() => '');
+      const shown = `${commandLine}${environment}`;
+      expect(secrets.filter((secret) => shown.includes(secret))).toEqual([]);
     }
   });
 

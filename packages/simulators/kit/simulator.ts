@@ -1,4 +1,5 @@
 /** Starts and stops a simulator: two servers over one storage. A start that fails leaves nothing open. */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type Koa from 'koa';
 import { z } from 'zod';
@@ -122,14 +123,18 @@ function checkFlags<Shape extends z.ZodRawShape>(shape: Shape, given: Record<str
   throw new Error(`--${flagOf(String(issue?.path[0]))} ${issue?.message ?? ''}`);
 }
 
-/** Not an argument: every process of the machine can read those. Undefined if absent or empty. */
+/**
+ * The variable, or the file that `NAME_FILE` names. Not an argument: every process of the machine can read
+ * those. Undefined if absent or empty.
+ */
 export function secretOf(variable: string): string | undefined {
-  return process.env[variable] || undefined;
+  const file = process.env[`${variable}_FILE`];
+  return (file ? readFileSync(file, 'utf8').trim() : process.env[variable]) || undefined;
 }
 
 export function neededSecret(variable: string): string {
   const secret = secretOf(variable);
-  if (secret === undefined) throw new Error(`the variable ${variable} is needed`);
+  if (secret === undefined) throw new Error(`the variable ${variable} or ${variable}_FILE is needed`);
   return secret;
 }
 

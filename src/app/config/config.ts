@@ -29,6 +29,7 @@ import {
   secureUrl,
   text,
   withFiles,
+  withPassword,
 } from './fields.ts';
 import { approvalLimitsOf, mailOf, priceLimitsOf, operationsOf, operationsSettings } from './operations.ts';
 import { temporalOf, temporalSettings } from './temporal.ts';
@@ -57,6 +58,7 @@ const schema = z.object({
     .string()
     .regex(/^rediss?:\/\//)
     .optional(),
+  SIMWAY_REDIS_PASSWORD: text,
   ...temporalSettings,
   SIMWAY_ID_SECRET: z.string().min(32),
   SIMWAY_SECRETS_KEY: encryptionKey,
@@ -116,10 +118,7 @@ type NamespaceSettings = z.output<typeof namespacesSchema>;
 /** Without an address Temporal is left alone. */
 const maybeTemporal = z.object(temporalSettings).partial({ TEMPORAL_ADDRESS: true });
 
-const migrateSchema = schema
-  .pick({ DATABASE_URL: true, SIMWAY_DATABASE_TLS: true, SIMWAY_DATABASE_CA_FILE: true })
-  .extend(maybeTemporal.shape)
-  .extend(namespacesSchema.shape);
+const migrateSchema = z.object(databaseSettings).extend(maybeTemporal.shape).extend(namespacesSchema.shape);
 
 const clientSchema = z.object({
   /** Where commands find the API; without it the `npm start` of this checkout. */
@@ -264,7 +263,7 @@ function namespacesOf(s: NamespaceSettings): string[] {
 function toSecrets(s: Settings) {
   return {
     databaseUrl: settleTls(s.DATABASE_URL, s),
-    redisUrl: s.REDIS_URL,
+    redisUrl: s.REDIS_URL && withPassword(s.REDIS_URL, 'SIMWAY_REDIS_PASSWORD', s.SIMWAY_REDIS_PASSWORD),
     temporal: temporalOf(s),
     /** For the collector of traces. */
     tracingHeaders: s.OTEL_EXPORTER_OTLP_HEADERS,

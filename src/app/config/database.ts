@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicAddress } from '../../platform/outbound/addresses.ts';
-import { ConfigError, text } from './fields.ts';
+import { ConfigError, text, withPassword } from './fields.ts';
 
 const MODES = ['off', 'require', 'verify'] as const;
 type Mode = (typeof MODES)[number];
@@ -11,6 +11,7 @@ type Mode = (typeof MODES)[number];
 /** Variables of the environment. */
 export const databaseSettings = {
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
+  SIMWAY_DATABASE_PASSWORD: text,
   SIMWAY_DATABASE_TLS: z.enum(MODES).optional(),
   SIMWAY_DATABASE_CA_FILE: text,
 };
@@ -40,11 +41,13 @@ const SSLMODE_OF: Readonly<Record<Mode, string>> = {
 };
 
 /**
- * The address with its TLS settled: the setting and `sslmode` must agree where both are given. The result,
- * read again with the same settings, is the same. Throws ConfigError, which names no address.
+ * The address with its password, and with its TLS settled: the setting and `sslmode` must agree where both
+ * are given. The result, read again with the same settings, is the same. Throws ConfigError, which names no
+ * address.
  */
 export function settleTls(url: string, settings: Settings): string {
-  const settled = parse(url);
+  const { SIMWAY_DATABASE_PASSWORD: password } = settings;
+  const settled = parse(withPassword(url, 'SIMWAY_DATABASE_PASSWORD', password));
   const { searchParams } = settled;
   const ofUrl = modeOf(searchParams);
   const { SIMWAY_DATABASE_TLS: set, SIMWAY_DATABASE_CA_FILE: caFile } = settings;

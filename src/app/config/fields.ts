@@ -50,6 +50,20 @@ export function readNamed(name: string, file: string): Buffer {
   }
 }
 
+/**
+ * The address with the password of a setting of its own, which a file can hold alone. Throws ConfigError
+ * where the address has another one. `url` may be no address: then its own check says so.
+ */
+export function withPassword(url: string, setting: string, password: string | undefined): string {
+  const filled = password === undefined ? null : URL.parse(url);
+  if (filled === null) return url;
+  const encoded = encodeURIComponent(password ?? '');
+  if (filled.password !== '' && filled.password !== encoded)
+    throw new ConfigError([`${setting}: the address has another password`]);
+  filled.password = encoded;
+  return filled.href;
+}
+
 export const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 export const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 export const text = z.string().min(1).optional();

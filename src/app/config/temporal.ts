@@ -23,6 +23,8 @@ export const temporalSettings = {
     .optional(),
   SIMWAY_TEMPORAL_CODEC_KEY: encryptionKey.optional(),
   SIMWAY_TEMPORAL_CODEC_PREVIOUS_KEYS: list.pipe(z.array(encryptionKey)),
+  /** Search attributes are never encrypted. */
+  SIMWAY_TEMPORAL_TITLES: z.enum(['on', 'off']).optional(),
   /** Where browsers reach the Temporal UI. */
   TEMPORAL_UI_URL: z
     .url({ protocol: /^https?$/ })
@@ -54,6 +56,7 @@ export function temporalOf(s: Settings): TemporalServer {
       key: s.SIMWAY_TEMPORAL_CODEC_KEY,
       previousKeys: s.SIMWAY_TEMPORAL_CODEC_PREVIOUS_KEYS,
     },
+    showsTitles: (s.SIMWAY_TEMPORAL_TITLES ?? (s.SIMWAY_TEMPORAL_CODEC_KEY ? 'off' : 'on')) === 'on',
   };
 }
 

@@ -37,6 +37,7 @@ import {
   NEEDS_ATTENTION,
   PAYMENT_METHOD,
   PURCHASE_STATUS,
+  TITLE,
   TRANSACTION_ID,
 } from '../../../workflows/search-attributes.ts';
 import { currentRequestId } from '../../platform/telemetry/subject.ts';
@@ -70,12 +71,16 @@ type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
 
 /** Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call. */
 export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentTimings): PurchaseEngine {
+  const shown = (title: string) => (temporal.showsTitles ? title : undefined);
   return {
-    purchase: (input, deadlineMs, title = `${input.packageType} ${input.packageCode}`) =>
-      startAndAsk(temporal, deadlineMs, PURCHASE_WORKFLOW, startOptions(input, summaryOf(title, input))),
+    purchase: (input, deadlineMs, title = `${input.packageType} ${input.packageCode}`, buyer) => {
+      const summary = summaryOf(buyer === undefined ? title : `${title} for ${buyer}`, input);
+      return startAndAsk(temporal, deadlineMs, PURCHASE_WORKFLOW, startOptions(input, summary, shown(title)));
+    },
     fundWallet: (input, deadlineMs) => {
       const amount = `${input.currency} ${formatMinor(BigInt(input.amountMinor))}`;
-      const options = startOptions(input, `Wallet funded with ${amount}, ${input.paymentMethod}`);
+      const summary = `Wallet funded with ${amount}, ${input.paymentMethod}`;
+      const options = startOptions(input, summary, shown('Wallet funding'));
       return startAndAsk(temporal, deadlineMs, FUND_WALLET_WORKFLOW, options);
     },
     supplierAnnounced: async (transactionId) => {
@@ -113,7 +118,7 @@ function fingerprintOf({ idempotency }: PurchaseInput | FundingInput): { readonl
 }
 
 /** How the workflow of a purchase or a funding is started. */
-function startOptions(input: PurchaseInput | FundingInput, staticSummary: string) {
+function startOptions(input: PurchaseInput | FundingInput, staticSummary: string, title?: string) {
   return {
     ...ATTACHED,
     workflowId: input.transactionId,
@@ -122,6 +127,7 @@ function startOptions(input: PurchaseInput | FundingInput, staticSummary: string
     memo: { requestId: input.requestId, ...fingerprintOf(input) },
     typedSearchAttributes: new TypedSearchAttributes([
       { key: TRANSACTION_ID, value: input.transactionId },
+      ...(title === undefined ? [] : [{ key: TITLE, value: cutTo(MAX_SUMMARY_BYTES, title) }]),
       { key: ACCOUNT_ID, value: input.accountId },
       { key: PAYMENT_METHOD, value: input.paymentMethod },
       { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
@@ -181,15 +187,19 @@ async function findStarted(
   }
 }
 
-/** What Temporal takes. */
+/** What Temporal takes for a summary; of a search attribute it takes 255 letters. */
 const MAX_SUMMARY_BYTES = 200;
 
 /** The title is cut where it is too long, never the price. */
 function summaryOf(title: string, { quote, paymentMethod }: PurchaseInput): string {
   const price = `, ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}, ${paymentMethod}`;
-  let fitting = title;
-  while (Buffer.byteLength(fitting + price) > MAX_SUMMARY_BYTES) fitting = fitting.slice(0, -1);
-  return fitting + price;
+  return cutTo(MAX_SUMMARY_BYTES - Buffer.byteLength(price), title) + price;
+}
+
+function cutTo(bytes: number, text: string): string {
+  let fitting = text;
+  while (Buffer.byteLength(fitting) > bytes) fitting = fitting.slice(0, -1);
+  return fitting;
 }
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;

@@ -18,6 +18,8 @@ export interface TemporalServer {
   readonly tls?: Extract<ConnectionOptions['tls'], object> | undefined;
   readonly apiKey?: string | undefined;
   readonly codecKeys?: CodecKeys | undefined;
+  /** Search attributes, which are stored in clear, name the package of a purchase. */
+  readonly showsTitles?: boolean | undefined;
 }
 
 /** For the SDK's connections, of clients and of workers. */
@@ -130,6 +132,7 @@ export function connectClient({
       interceptors,
       dataConverter: dataConverterOf({ keys: server.codecKeys, namespace, onUnreadable }),
     }),
+    showsTitles: server.showsTitles === true,
     /** For states of workflows: payloads are left unread, so no key is needed. */
     states: new Client({ connection, namespace, dataConverter: { payloadCodecs: [UNREAD_PAYLOADS] } }),
     /**

@@ -9,6 +9,8 @@ export interface ComposeService {
   readonly build?: { readonly context: string; readonly args: Readonly<Record<string, string>> };
   readonly image?: string;
   readonly read_only?: boolean;
+  readonly secrets?: readonly string[];
+  readonly group_add?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -34,6 +36,7 @@ interface ComposeLimits {
 
 interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly volumes: Readonly<Record<string, unknown>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 }
@@ -42,14 +45,14 @@ export function readCompose(file: string): ComposeFile {
   return parse(readFileSync(join(CHECKOUT, file), 'utf8'), { merge: true }) as ComposeFile;
 }
 
-/** A variable as a compose file asks for it: `${NAME:?}`, `${NAME:-default}`. */
+/** A variable as a compose file asks for it: `${NAME:?}`, `${NAME:-default}`, `${NAME:+if set}`. */
 interface Variable {
   readonly name: string;
   readonly isNeeded: boolean;
   readonly fallback: string;
 }
 
-const VARIABLE = /\$\{(\w+):([?-])([^}]*)\}/g;
+const VARIABLE = /\$\{(\w+):([?+-])([^}]*)\}/g;
 
 export function variablesOf(text: string): Variable[] {
   return Array.from(text.matchAll(VARIABLE), ([, name = '', sign, rest = '']) => ({
@@ -63,6 +66,7 @@ export function variablesOf(text: string): Variable[] {
 export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(VARIABLE, (_all, name: string, sign: string, rest: string) => {
     const value = values[name] ?? '';
+    if (sign === '+') return value === '' ? '' : rest;
     if (value !== '') return value;
     if (sign === '?') throw new Error(`${name} is needed`);
     return rest;
