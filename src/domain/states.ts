@@ -148,7 +148,7 @@ export type FundingEvent = (typeof FUNDING_EVENTS)[number];
 const FUNDING_EVENTS = [
   'opened',
   'failed',
-  'payment-reversed',
+  ...PAYMENT_EVENTS,
   'payment-disputed',
   'wallet-credited',
   'owed-paid',

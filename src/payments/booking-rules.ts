@@ -21,9 +21,9 @@ export interface BookedPayment {
   /** Sent back at our own request, or about to be. */
   readonly refundedMinor: bigint;
   readonly reversedMinor: bigint;
-  /** The purchase still waits for money. */
+  /** The purchase or funding still waits for money. */
   readonly awaited: boolean;
-  /** The purchase was paid before, by this attempt or another. */
+  /** The purchase or funding was paid before, by this attempt or another. */
   readonly paidBefore: boolean;
 }
 
@@ -93,7 +93,7 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
   if (confirmedMinor > 0n)
     return { ...booked, confirmedMinor, toWalletMinor: newMinor - confirmedMinor, what: 'payment-confirmed' };
   if (payment.purpose === 'funding' || !payment.awaited)
-    return { ...booked, toWalletMinor: newMinor, what: receivedWord(payment, 0n) };
+    return { ...booked, toWalletMinor: newMinor, what: receivedWord(payment, newMinor) };
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
     return { ...booked, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
@@ -108,12 +108,14 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
 
 /** Money for an order that does not wait for it, or for a wallet. */
 function receivedWord(
-  { purpose, paidBefore }: BookedPayment,
-  confirmedMinor: bigint,
+  { awaited, paidBefore, chargeMinor }: BookedPayment,
+  newMinor: bigint,
+  confirmedMinor = 0n,
 ): NonNullable<BookingDecision['what']> {
   if (confirmedMinor > 0n) return 'payment-confirmed';
-  if (purpose === 'funding') return 'payment-received';
-  return paidBefore ? 'payment-received-again' : 'payment-received-late';
+  if (!awaited) return paidBefore ? 'payment-received-again' : 'payment-received-late';
+  if (newMinor === chargeMinor) return 'payment-received';
+  return newMinor > chargeMinor ? 'payment-received-over' : 'payment-received-short';
 }
 
 /**
@@ -143,7 +145,7 @@ function decideReversal(payment: BookedPayment, received: ReceivedMoney): Bookin
     receivedAndReversedMinor,
     toWalletMinor: restMinor - receivedAndReversedMinor,
     reversedMinor: gone - receivedAndReversedMinor,
-    what: gone > 0n || payment.awaited ? 'payment-reversed' : receivedWord(payment, confirmedMinor),
+    what: gone > 0n || payment.awaited ? 'payment-reversed' : receivedWord(payment, newMinor, confirmedMinor),
     ...ending,
   };
 }

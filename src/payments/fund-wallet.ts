@@ -1,12 +1,13 @@
 import type { Principal } from '../domain/account.ts';
 import type { GatewayMethod } from '../domain/states.ts';
 import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 import type { PaymentDeps } from './deps.ts';
 import { ifReachable, startOnce } from './first-answer.ts';
 import { quoteCharge, requireUnpaidQuota } from './gateway-payments.ts';
 import type { FundingInput } from './rules.ts';
-import { findFunding, findMoneyAfterwards, type FundingRow } from './store/payments.ts';
+import { findFunding, findFundingMoney, findMoneyEvents, type FundingRow } from './store/payments.ts';
 import { findPaymentView, type FundingView } from './views.ts';
 
 interface FundCommand {
@@ -54,26 +55,32 @@ export function fundWallet(
 
 /** A funding as it now stands. */
 export async function fundingView(deps: Pick<PaymentDeps, 'db'>, row: FundingRow): Promise<FundingView> {
+  const { received, creditedMinor } = await findFundingMoney(deps.db, row);
   return {
     transactionId: row.transaction_id,
     paymentMethod: row.payment_method,
     status: row.status,
     reason: row.reason,
     amount: { amountMinor: row.amount_minor, currency: row.currency },
+    received,
+    creditedMinor,
     payment: row.status === 'PENDING' ? await findPaymentView(deps.db, row.transaction_id) : null,
-    timeline: [
-      { at: row.created_at, what: 'opened' },
-      ...(row.closed_at
-        ? [
-            {
-              at: row.closed_at,
-              what: row.status === 'SUCCESS' ? ('wallet-credited' as const) : ('failed' as const),
-            },
-            ...(await findMoneyAfterwards(deps.db, row)),
-          ]
-        : []),
-    ],
+    timeline: [{ at: row.created_at, what: 'opened' }, ...(await closingEvents(deps.db, row))],
   };
+}
+
+/** Its end, between the payments that came with it or before it and what came afterwards. */
+async function closingEvents(db: WorldDb, row: FundingRow): Promise<FundingView['timeline']> {
+  const { closed_at: at, status } = row;
+  if (at === null) return [];
+  const events = await findMoneyEvents(db, row);
+  const isBefore = (event: (typeof events)[number]) =>
+    event.at <= at && event.what.startsWith('payment-received');
+  return [
+    ...events.filter(isBefore),
+    { at, what: status === 'SUCCESS' ? 'wallet-credited' : 'failed' },
+    ...events.filter((event) => !isBefore(event)),
+  ];
 }
 
 function notWrittenYet(input: FundingInput): FundingView {
@@ -83,6 +90,8 @@ function notWrittenYet(input: FundingInput): FundingView {
     status: 'PENDING',
     reason: null,
     amount: { amountMinor: BigInt(input.amountMinor), currency: input.currency },
+    received: null,
+    creditedMinor: 0n,
     payment: null,
     timeline: [],
   };

@@ -23,6 +23,10 @@ export interface FundingView {
   readonly reason: string | null;
   /** What was asked for, in the wallet's currency. */
   readonly amount: Money;
+  /** All that came, in the currency of the charge; null before the first payment. */
+  readonly received: Money | null;
+  /** What the wallet got of it. */
+  readonly creditedMinor: bigint;
   /** Null once we no longer wait for it. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: FundingEvent }[];
@@ -40,6 +44,8 @@ export interface PaymentStatusView {
   /** Name of the package, or null for a wallet. */
   readonly packageName: string | null;
   readonly charge: Money;
+  /** All that came by this payment, in the charge's currency. */
+  readonly receivedMinor: bigint;
 }
 
 /** The newest attempt of what still waits for money; null where none was begun. */

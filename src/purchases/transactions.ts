@@ -99,6 +99,7 @@ export async function findPaymentStatus(
     reason: row.reason,
     packageName: purchase?.package_name ?? null,
     charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
+    receivedMinor: payment.received_minor + payment.vouched_minor,
   };
 }
 

@@ -58,6 +58,28 @@ describe('a typed amount', () => {
     expect(sent).toEqual([{ amount: 150_000, paymentMethod: 'CARD' }]);
   });
 
+  // The gateway takes transfers in naira only: the amount is another one than was typed.
+  it('is shown in the currency that is to be paid, also after a reload and on the page of the funding', async () => {
+    const page = await openWallet('en-NG');
+    const form = page.getByRole('region', { name: 'Fund the wallet' });
+    await type(form.getByLabel('Amount, USD'), '25');
+    await form.getByRole('combobox', { name: 'Pay by' }).click();
+    await page.getByRole('option', { name: 'Bank transfer' }).click();
+    await form.getByRole('button', { name: 'Go to the payment' }).click();
+    const facts = async (place: Locator) => {
+      await place.getByText('Account number').waitFor();
+      return (await place.locator('dl', { hasText: 'to pay' }).innerText()).replace(/\s+/g, ' ');
+    };
+    expect(await facts(form)).toMatch(/Amount to pay NGN 40,000\.00 Reference txn-/);
+    await page.reload();
+    const open = page.getByRole('table', { name: 'Fundings not paid yet' });
+    await open.getByRole('link', { name: 'Funding' }).click();
+    await page.getByRole('heading', { name: 'Funding of the wallet', level: 1 }).waitFor();
+    expect(await facts(page.locator('main'))).toMatch(/Amount to pay NGN 40,000\.00 Reference txn-/);
+    await page.getByText('Until').waitFor();
+    await page.getByText('Opened, not paid yet').waitFor();
+  });
+
   it('warns below what it says, and is shown as it is read', async () => {
     const page = await openWallet('en-NG');
     const sent = watchBodies(page, '/api/wallet/low-balance');

@@ -63,12 +63,16 @@ describe('an eSIM', () => {
       .last()
       .getByRole('button', { name: /^Top up for USD/ })
       .click();
-    await page.getByRole('region', { name: 'Your purchase' }).getByText('SUCCESS').waitFor();
+    await page.getByRole('region', { name: 'Your top-up' }).getByText('The data was added').waitFor();
+    await page.getByRole('button', { name: 'Top up again' }).waitFor();
     await used(25);
 
     await press(page, 'Use all data');
     await used(100);
     await press(page, 'Expire');
+    const question = page.getByRole('dialog', { name: 'Expire' });
+    await question.getByText('This cannot be undone.').waitFor();
+    await question.getByRole('button', { name: 'Expire' }).click();
     await page.getByText('EXPIRED', { exact: true }).waitFor();
     await timeline
       .getByText(/expired/i)

@@ -22,6 +22,7 @@ function stands(status: PaymentStatusView['status'], changes: Partial<PaymentSta
     reason: null,
     packageName: 'Nigeria 5GB 30Days',
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
+    receivedMinor: 0n,
     ...changes,
   };
   api.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(view));
@@ -45,7 +46,7 @@ it('goes from waiting to paid to done by itself, then stops polling, and asks no
   expect(await page.title()).toBe('Paid. Preparing your eSIM');
   stands('SUCCESS');
   await heading(page, 'Done. Your eSIM is ready');
-  expect(await page.getByRole('status').innerText()).toContain('19178.12 NGN');
+  expect(await page.getByRole('status').innerText()).toContain('19,178.12 NGN');
   expect(loads).toBe(1);
 
   expect(await page.locator('#status').getAttribute('data-ask')).toBeNull();

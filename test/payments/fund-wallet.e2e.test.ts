@@ -96,7 +96,12 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
     const confirmed = await confirm(stack, account, funding.transactionId);
     expect(confirmed).toMatchObject({
       status: 200,
-      body: { status: 'SUCCESS', amount: way.amountMinor / 100 },
+      body: {
+        status: 'SUCCESS',
+        amount: way.amountMinor / 100,
+        received: { amount: way.chargeMinor / 100, currency: way.chargeCurrency },
+        credited: { amount: way.amountMinor / 100, currency: way.currency },
+      },
     });
     expect(confirmed.body.timeline.map(({ what }) => what)).toEqual(['opened', 'wallet-credited']);
     expect(confirmed.body).not.toHaveProperty('paymentUrl');
@@ -113,6 +118,38 @@ describe.each(WAYS)('a wallet in $currency funded by $method', (way) => {
     expect(await movedBy(stack, funding.transactionId)).toEqual(
       expectedMoves(way, account, 2 * way.chargeMinor, 2 * way.amountMinor),
     );
+    const { body } = await confirm(stack, account, funding.transactionId);
+    expect(body).toMatchObject({
+      amount: way.amountMinor / 100,
+      received: { amount: (2 * way.chargeMinor) / 100, currency: way.chargeCurrency },
+      credited: { amount: (2 * way.amountMinor) / 100, currency: way.currency },
+    });
+    expect(body.timeline.map(({ what }) => what)).toEqual([
+      'opened',
+      'wallet-credited',
+      'payment-received-again',
+    ]);
+  });
+
+  it.each([
+    ['more', 'payment-received-over', 1.2],
+    ['less', 'payment-received-short', 0.8],
+  ])('says what came and what the wallet got when %s is paid', async (_how, what, share) => {
+    const { account, funding } = await open();
+    const [receivedMinor, creditedMinor] = [
+      Math.round(way.chargeMinor * share),
+      Math.round(way.amountMinor * share),
+    ];
+    await atGateway(stack, funding.reference, 'pay', { amountMinor: receivedMinor });
+    await untilBalance(stack, account, creditedMinor);
+    const { body } = await confirm(stack, account, funding.transactionId);
+    expect(body).toMatchObject({
+      status: 'SUCCESS',
+      amount: way.amountMinor / 100,
+      received: { amount: receivedMinor / 100, currency: way.chargeCurrency },
+      credited: { amount: creditedMinor / 100, currency: way.currency },
+    });
+    expect(body.timeline.map((one) => one.what)).toEqual(['opened', what, 'wallet-credited']);
   });
 });
 
@@ -156,6 +193,13 @@ describe('an unpaid funding', () => {
       await pay(reference);
       await untilBalance(short, account, 2_500);
       await untilFunding(short, transactionId, 'FAILED');
+      const late = await confirm(short, account, transactionId);
+      expect(late.body).toMatchObject({ status: 'FAILED', credited: { amount: 25, currency: 'USD' } });
+      expect(late.body.timeline.map(({ what }) => what)).toEqual([
+        'opened',
+        'failed',
+        'payment-received-late',
+      ]);
     },
   );
 });

@@ -282,6 +282,8 @@ describe('confirm-payment', () => {
       ...funding,
       ...timelineOf('opened', 'wallet-credited'),
       status: 'SUCCESS',
+      received: { amount: 100, currency: 'NGN' },
+      credited: { amount: 100, currency: 'NGN' },
     });
     await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
     await api.shop.engine.expire(api.idOf(SECOND), 'funding');

@@ -91,12 +91,19 @@ describe('judgePayment', () => {
     ['less than before', { ...closed, receivedMinor: 1_000n }, paid(900n), {}],
     ['nothing', {}, paid(0n), {}],
     ['into a wallet, exactly', funding, paid(1_000n), { toWalletMinor: 1_000n, what: 'payment-received' }],
-    ['into a wallet, less', funding, paid(10n), { toWalletMinor: 10n, what: 'payment-received' }],
+    ['into a wallet, less', funding, paid(10n), { toWalletMinor: 10n, what: 'payment-received-short' }],
+    ['into a wallet, more', funding, paid(1_250n), { toWalletMinor: 1_250n, what: 'payment-received-over' }],
     [
       'into a wallet, again',
-      { ...funding, ...closed, receivedMinor: 1_000n },
+      { ...funding, ...closed, paidBefore: true, receivedMinor: 1_000n },
       paid(1_500n),
-      { toWalletMinor: 500n, what: 'payment-received' },
+      { toWalletMinor: 500n, what: 'payment-received-again' },
+    ],
+    [
+      'into a wallet, late',
+      { ...funding, ...closed },
+      paid(1_500n),
+      { toWalletMinor: 1_500n, what: 'payment-received-late' },
     ],
     [
       'into a wallet, in another currency',

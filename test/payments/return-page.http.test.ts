@@ -31,6 +31,7 @@ function stands({
     reason: null,
     packageName: 'Nigeria 5GB 30Days',
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
+    receivedMinor: 0n,
     ...changes,
   };
   api.shop.replace(environment, 'findPaymentStatus', (reference) =>
@@ -56,9 +57,28 @@ describe('the text of the page', () => {
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(titleOf(reply)).toBe(title);
     expect(reply.text).toContain(`<title>${title}</title>`);
-    expect(reply.text).toContain('19178.12 NGN');
+    expect(reply.text).toContain('<dt>Amount</dt>');
+    expect(reply.text).toContain('19,178.12 NGN');
     expect(reply.text).toContain(REFERENCE);
     expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in view));
+  });
+
+  test.each([
+    ['less', { status: 'FAILED', reason: 'PAYMENT_UNDERPAID' }, 1_534_250n, '15,342.50 NGN'],
+    ['more', { status: 'SUCCESS', purpose: 'funding', packageName: null }, 123_456_789n, '1,234,567.89 NGN'],
+  ] as const)(
+    'says what was asked for and what came where that is %s',
+    async (_how, view, receivedMinor, paid) => {
+      stands({ ...view, receivedMinor });
+      const { text } = await open();
+      const facts = [...text.matchAll(/<d[td]>([^<]*)<\/d[td]>/g)].map(([, words]) => words);
+      expect(facts.slice(-6)).toEqual(['Asked for', '19,178.12 NGN', 'Paid', paid, 'Reference', REFERENCE]);
+    },
+  );
+
+  test('says one amount where exactly that came', async () => {
+    stands({ status: 'SUCCESS', receivedMinor: 1_917_812n });
+    expect((await open()).text).not.toContain('<dt>Paid</dt>');
   });
 
   test('polls, by script or by reloading, while the payment is moving, and not when it is settled', async () => {
@@ -190,6 +210,7 @@ describe('the status for the script', () => {
         reason: 'PAYMENT_UNDERPAID',
         packageName: 'Nigeria 5GB 30Days',
         amount: 19178.12,
+        received: 0,
         currency: 'NGN',
       },
     ]);
@@ -222,7 +243,7 @@ test('the page is found for a payment that a purchase opened', async () => {
   const { gatewayReference } = bought.json as { gatewayReference: string };
   const reply = await open(`reference=${gatewayReference}`);
   expect([reply.status, titleOf(reply)]).toEqual([200, 'Checking your payment']);
-  expect(reply.text).toContain('19178.13 NGN');
+  expect(reply.text).toContain('19,178.13 NGN');
   expect((await api.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
     reference: gatewayReference,
     status: 'PENDING',

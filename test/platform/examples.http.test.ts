@@ -96,3 +96,9 @@ test('no other operation has examples', () => {
   const ids = [...routes, ...pricingRoutes].map((route) => route.docs?.operationId);
   expect(Object.keys(recorded).sort(), RECORD).toEqual(ids.sort());
 });
+
+test('the example of wrong fields is what the service answers', async () => {
+  const { json } = await api.ask('/api/esim/buy', { key: 'ngn', body: {} });
+  const answers = paths['/api/esim/buy']?.['post']?.responses['400']?.content?.['application/json'];
+  expect(new Map(named(answers)).get('VALIDATION_ERROR, BASE')).toEqual(json);
+});

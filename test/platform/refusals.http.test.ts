@@ -15,7 +15,7 @@ const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 
 const NO_TRANSACTION = `txn-${'f'.repeat(32)}`;
 const BAD_KEY = 'Invalid or expired API key';
-const WRONG_ADDRESS = 'This key may not be used from your address';
+const WRONG_ADDRESS = 'This key may not be used from your address, 127.0.0.1';
 
 type Case = readonly [target: string, ask: Ask, status: number, body: unknown];
 

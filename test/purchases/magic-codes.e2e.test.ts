@@ -135,6 +135,20 @@ describe('the magic codes', () => {
     expect(region.body).toMatchObject({ error: { code: 'REGION_NOT_FOUND' } });
   });
 
+  it('include SIM-TOO-DEAR, which answers the same with its price as maxPrice, in naira', async () => {
+    const buyer = await newBuyer(stack, { currency: 'NGN' });
+    const { price } = (await buyer.read('/api/esim/packages/SIM-TOO-DEAR?currency=NGN')).body;
+    const answer = await stack.call('POST', '/api/esim/buy', {
+      key: buyer.account.apiKey,
+      body: {
+        ...{ packageCode: 'SIM-TOO-DEAR', packageType: 'BASE', paymentMethod: 'WALLET' },
+        ...{ maxPrice: price, maxPriceCurrency: 'NGN' },
+      },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: { code: 'INSUFFICIENT_BALANCE' } });
+  });
+
   it('include SIM-NO-TOPUP: its list of top-ups is empty, and buying one is refused', async () => {
     const buyer = await newBuyer(stack);
     const { esimId } = await buyer.activeEsim('SIM-NO-TOPUP');

@@ -22,8 +22,8 @@ export function SignUp() {
   if (sending.result)
     return (
       <CardPage
-        title="Check your e-mail"
-        about={`We sent a link to ${form.values.email}. It opens your account and is valid for 24 hours.`}
+        title={titleFor(sending.result)}
+        about={`${linkWentTo(form.values.email, sending.result)} It opens your account and is valid for 24 hours.`}
       >
         <SandboxMail mail={sending.result.sandboxMail} />
         <Anchor component="button" type="button" size="sm" onClick={sending.reset}>
@@ -64,6 +64,17 @@ export function SignUp() {
     </CardPage>
   );
 }
+
+interface Asked {
+  /** The mail itself, where no mail server is set: then none was sent. */
+  readonly sandboxMail?: ApiSchemas['SandboxMail'] | undefined;
+}
+
+const titleFor = ({ sandboxMail }: Asked): string =>
+  sandboxMail ? 'Confirm your e-mail address' : 'Check your e-mail';
+
+const linkWentTo = (email: string, { sandboxMail }: Asked): string =>
+  sandboxMail ? `The link for ${email} is in the mail below.` : `We sent a link to ${email}.`;
 
 /** The password shows that the person who signed up is the one who reads the mails of this address. */
 export function Confirm() {
@@ -137,7 +148,11 @@ function AskForLink() {
     return (
       <CardPage
         title="Check your e-mail"
-        about={`If ${form.values.email} has a login, we sent a link to it. It is valid for an hour.`}
+        about={
+          sending.result.sandboxMail
+            ? 'The link is valid for an hour.'
+            : `If ${form.values.email} has a login, we sent a link to it. It is valid for an hour.`
+        }
       >
         <SandboxMail mail={sending.result.sandboxMail} />
       </CardPage>

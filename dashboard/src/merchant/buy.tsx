@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, CopyButton, Group, Image, Radio, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -42,7 +42,7 @@ export function BuyPage() {
                   Price: <Amount of={one.price} currency={one.currencyCode} />,
                   Data: formatBytes(one.volume),
                   'Valid for': `${String(one.duration)} ${one.durationUnit.toLowerCase()}s from first use`,
-                  'Install within': `${String(one.unusedValidTime)} days`,
+                  'First use within': `${String(one.unusedValidTime)} days`,
                   Speed: one.speed,
                   'Works in': one.locationNetworkList.map(({ locationName }) => locationName).join(', '),
                 }}
@@ -104,10 +104,10 @@ export function Purchase({
   if (buying.data)
     return (
       <>
-        <Bought transactionId={buying.data.transactionId} />
+        <Bought transactionId={buying.data.transactionId} words={AFTERWARDS[packageType]} />
         <Group>
           <Button variant="default" onClick={startAnew}>
-            Buy another
+            {AFTERWARDS[packageType].again}
           </Button>
         </Group>
       </>
@@ -158,11 +158,35 @@ export function Purchase({
   );
 }
 
-function Bought({ transactionId }: { readonly transactionId: string }) {
+/** By the type of the package, once it is ordered. */
+const AFTERWARDS = {
+  BASE: {
+    title: 'Your purchase',
+    again: 'Buy another',
+    paid: 'Paid. The eSIM is being prepared.',
+    delivered: undefined,
+    failed: 'The purchase failed. Anything that was paid is refunded.',
+  },
+  TOPUP: {
+    title: 'Your top-up',
+    again: 'Top up again',
+    paid: 'Paid. The data is being added to the eSIM.',
+    delivered: 'The data was added to the eSIM.',
+    failed: 'The top-up failed. Anything that was paid is refunded.',
+  },
+} as const;
+
+function Bought({
+  transactionId,
+  words,
+}: {
+  readonly transactionId: string;
+  readonly words: (typeof AFTERWARDS)['BASE' | 'TOPUP'];
+}) {
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
   return (
-    <QuerySection title="Your purchase" query={query}>
+    <QuerySection title={words.title} query={query}>
       {(found) => (
         <Stack>
           <Facts
@@ -175,12 +199,15 @@ function Bought({ transactionId }: { readonly transactionId: string }) {
           {found.status === 'PENDING' && <PayHere of={found} />}
           {found.status === 'PROCESSING' && (
             <Text size="sm" role="status">
-              Paid. The eSIM is being prepared.
+              {words.paid}
             </Text>
           )}
-          {found.status === 'FAILED' && (
-            <Alert color="red">The purchase failed. Anything that was paid is refunded.</Alert>
+          {found.status === 'SUCCESS' && words.delivered !== undefined && (
+            <Text size="sm" role="status">
+              {words.delivered}
+            </Text>
           )}
+          {found.status === 'FAILED' && <Alert color="red">{words.failed}</Alert>}
           {found.status === 'SUCCESS' && esim && (
             <Install esimId={esim.esimId}>
               <LinkButton
@@ -240,11 +267,14 @@ function InstallDetails({ esimId, children }: InstallProps) {
             {installUrl !== '' && (
               <>
                 <Text size="sm">{PAGE_WORDS[installState]}</Text>
-                <Text size="sm" className="breakable">
-                  <Anchor href={installUrl} target="_blank" rel="noopener noreferrer" inherit>
-                    {installUrl}
-                  </Anchor>
-                </Text>
+                <Group gap="xs">
+                  <Text size="sm" className="breakable">
+                    <Anchor href={installUrl} target="_blank" rel="noopener noreferrer" inherit>
+                      {installUrl}
+                    </Anchor>
+                  </Text>
+                  <CopyLink value={installUrl} />
+                </Group>
               </>
             )}
             {children}
@@ -254,6 +284,16 @@ function InstallDetails({ esimId, children }: InstallProps) {
     </QueryView>
   );
 }
+
+const CopyLink = ({ value }: { readonly value: string }) => (
+  <CopyButton value={value}>
+    {({ copied, copy }) => (
+      <Button size="xs" variant="default" onClick={copy}>
+        {copied ? 'Copied' : 'Copy the link'}
+      </Button>
+    )}
+  </CopyButton>
+);
 
 const STATE_WORDS = {
   NOT_DELIVERED: 'Not delivered yet.',

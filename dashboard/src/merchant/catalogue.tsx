@@ -97,7 +97,8 @@ function ByCode() {
       </Group>
       {place.environment === 'test' && (
         <Text size="sm" c="dimmed">
-          Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md lists all.
+          Sandbox package codes simulate a scenario. SIM-OK is delivered at once; docs/SANDBOX.md in the
+          source lists all.
         </Text>
       )}
     </Stack>

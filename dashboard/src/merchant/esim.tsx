@@ -178,7 +178,8 @@ function Usage({ esim }: { readonly esim: Esim }) {
         <RingProgress
           size={120}
           thickness={12}
-          roundCaps
+          // A round cap would show as a dot where nothing is used.
+          roundCaps={used > 0}
           sections={[{ value: used, color: used >= 90 ? 'red' : used >= 50 ? 'yellow.8' : 'blue' }]}
           label={
             <Text ta="center" fw={700}>
@@ -338,8 +339,18 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
     ['Switch on', () => api.POST('/api/sandbox/esims/{esimId}/switch-on', path)],
     ['Suspend', () => api.POST('/api/sandbox/esims/{esimId}/suspend', path)],
     ['Resume', () => api.POST('/api/sandbox/esims/{esimId}/resume', path)],
-    ['Delete from the phone', () => api.POST('/api/sandbox/esims/{esimId}/delete-profile', path)],
-    ['Expire', () => api.POST('/api/sandbox/esims/{esimId}/expire', path)],
+  ] as const;
+  const endings = [
+    [
+      'Delete from the phone',
+      'A deleted eSIM cannot be installed again.',
+      () => api.POST('/api/sandbox/esims/{esimId}/delete-profile', path),
+    ],
+    [
+      'Expire',
+      'An expired eSIM cannot be used or topped up again.',
+      () => api.POST('/api/sandbox/esims/{esimId}/expire', path),
+    ],
   ] as const;
   const acting = useMutation({ mutationFn: (act: () => Promise<unknown>) => act() });
   return (
@@ -363,6 +374,18 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
             >
               {label}
             </Button>
+          ))}
+          {endings.map(([label, consequence, act]) => (
+            <ConfirmButton
+              key={label}
+              label={label}
+              title={label}
+              confirmLabel={label}
+              buttonProps={{ variant: 'default', color: 'gray' }}
+              act={act}
+            >
+              <Text size="sm">{consequence} This cannot be undone.</Text>
+            </ConfirmButton>
           ))}
         </Group>
         {acting.error && <Failed error={acting.error} />}

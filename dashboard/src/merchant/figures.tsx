@@ -33,6 +33,7 @@ function Spending({ days }: { readonly days: number }) {
     <QueryView query={query} rows={8}>
       {({ currency, usageAsOf, total, days: found, topDestinations }) => {
         const daily = { rows: found, at: dayOfRow, timeZone: 'UTC', formatAt: formatDay } as const;
+        const newest = found.toReversed();
         return (
           <>
             <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }}>
@@ -43,7 +44,7 @@ function Spending({ days }: { readonly days: number }) {
             </SimpleGrid>
             {usageAsOf !== '' && (
               <Text size="sm" c="dimmed">
-                Data used as of <Moment at={usageAsOf} /> or later.
+                Data used was last read at <Moment at={usageAsOf} /> or later.
               </Text>
             )}
             <Section title="Spent per day">
@@ -57,7 +58,7 @@ function Spending({ days }: { readonly days: number }) {
               <ChartValues
                 label="Spent per day"
                 titles={['Day', 'Spent', 'Purchases']}
-                rows={found.map(({ day, spent, purchases }) => [
+                rows={newest.map(({ day, spent, purchases }) => [
                   formatDay(day),
                   formatAmount(spent, currency),
                   purchases.toLocaleString(),
@@ -71,7 +72,7 @@ function Spending({ days }: { readonly days: number }) {
               <TimeChart
                 {...daily}
                 label="Data per day, GB"
-                kind="areas"
+                kind="bars"
                 lines={[
                   { name: 'Data bought', color: 'blue', of: ({ dataBytes }) => dataBytes / GB },
                   { name: 'Data used', color: 'teal', of: ({ usedBytes }) => usedBytes / GB },
@@ -81,7 +82,7 @@ function Spending({ days }: { readonly days: number }) {
               <ChartValues
                 label="Data per day"
                 titles={['Day', 'Data bought', 'Data used']}
-                rows={found.map(({ day, dataBytes, usedBytes }) => [
+                rows={newest.map(({ day, dataBytes, usedBytes }) => [
                   formatDay(day),
                   formatBytes(dataBytes),
                   formatBytes(usedBytes),

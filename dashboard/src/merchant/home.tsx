@@ -82,14 +82,15 @@ function FailingEndpoints() {
 function Totals() {
   const query = useRead('/api/esim/statistics', {});
   return (
-    <QuerySection title="eSIMs" query={query} rows={2}>
+    <QuerySection title="eSIMs of the last 30 days" query={query} rows={2}>
       {({ esims, purchases }) => (
         <>
           <Text size="xl" fw={700}>
             {esims.byStatus.ACTIVE.toLocaleString()} in use
           </Text>
           <Text size="sm" c="dimmed">
-            {counted(purchases.byStatus.SUCCESS, 'delivered purchase')}, top-ups included
+            {counted(purchases.byStatus.SUCCESS, 'delivered purchase')}, top-ups included. Days begin at
+            midnight UTC.
           </Text>
         </>
       )}

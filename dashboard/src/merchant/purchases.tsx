@@ -27,9 +27,13 @@ const COLUMNS: Columns<Item> = {
   'Paid by': ({ paymentMethod }) => PAYMENT_METHODS[paymentMethod],
 };
 
-export const TransactionRows = ({ rows }: { readonly rows: readonly Item[] }) => (
-  <Rows label="Purchases" rows={rows} columns={COLUMNS} />
-);
+export const TransactionRows = ({
+  rows,
+  label = 'Purchases',
+}: {
+  readonly rows: readonly Item[];
+  readonly label?: string;
+}) => <Rows label={label} rows={rows} columns={COLUMNS} />;
 
 const FROM = '/m/$accountId/$environment/purchases';
 
@@ -87,8 +91,9 @@ export function PurchasePage() {
   const { transactionId } = useParams({ from: '/m/$accountId/$environment/purchases/$transactionId' });
   const query = useTransaction(transactionId);
   const esim = query.data && esimIn(query.data);
+  const { isFunding, words } = wordsFor(query.data);
   return (
-    <Page title="Purchase">
+    <Page title={isFunding ? 'Funding of the wallet' : 'Purchase'}>
       <Id>{transactionId}</Id>
       <QueryView query={query}>
         {(found) => (
@@ -98,8 +103,9 @@ export function PurchasePage() {
                 of={{
                   Status: <Status>{found.status}</Status>,
                   Reason: found.reason,
-                  What: 'package' in found ? nameOf(found.package) : 'Funding of the wallet',
-                  Price: <Price of={found} />,
+                  What: 'package' in found && nameOf(found.package),
+                  [isFunding ? 'Amount' : 'Price']: <Money of={priceOf(found)} />,
+                  ...cameOf(found),
                   eSIM: esim && (
                     <ItemLink kind="esim" id={esim.esimId}>
                       {esim.iccid}
@@ -112,7 +118,7 @@ export function PurchasePage() {
             <Section title="Timeline">
               <Timeline bulletSize={14} lineWidth={2}>
                 {found.timeline.map(({ at, what }) => (
-                  <Timeline.Item key={`${at} ${what}`} title={EVENTS[what]}>
+                  <Timeline.Item key={`${at} ${what}`} title={words[what]}>
                     <Moment at={at} />
                   </Timeline.Item>
                 ))}
@@ -127,6 +133,26 @@ export function PurchasePage() {
 
 type Found = NonNullable<ReturnType<typeof useTransaction>['data']>;
 
+/** A funding is neither ordered nor bought. */
+const FUNDING_EVENTS: typeof EVENTS = {
+  ...EVENTS,
+  opened: 'Opened, not paid yet',
+  'payment-received-over': 'Payment received, more than the amount',
+  'payment-received-short': 'Payment received, less than the amount',
+};
+
+function wordsFor(found: Found | undefined) {
+  const isFunding = found !== undefined && !('package' in found);
+  return { isFunding, words: isFunding ? FUNDING_EVENTS : EVENTS };
+}
+
+/** What came for a funding, and what the wallet got. */
+const cameOf = (found: Found) =>
+  'received' in found && {
+    Paid: found.received && <Money of={found.received} />,
+    'Into the wallet': found.credited && <Money of={found.credited} />,
+  };
+
 export const esimIn = (found: Found) =>
   'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails
     ? found.esimDetails
@@ -135,10 +161,19 @@ export const esimIn = (found: Found) =>
 const nameOf = (bought: { readonly packageName: string } | { readonly name: string }): string =>
   'packageName' in bought ? bought.packageName : bought.name;
 
-function Price({ of: found }: { readonly of: Found }) {
-  if (!('package' in found)) return <Amount of={found.amount} currency={found.currency} />;
+interface Sum {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+const Money = ({ of: { amount: sum, currency } }: { readonly of: Sum }) => (
+  <Amount of={sum} currency={currency} />
+);
+
+function priceOf(found: Found): Sum {
+  if (!('package' in found)) return found;
   const { package: bought } = found;
-  return <Amount of={bought.price} currency={'currency' in bought ? bought.currency : bought.currencyCode} />;
+  return { amount: bought.price, currency: 'currency' in bought ? bought.currency : bought.currencyCode };
 }
 
 /** On a page that follows it until it is paid. */
@@ -149,9 +184,19 @@ export const PayHere = ({ of }: { readonly of: Found }) => (
   </>
 );
 
-function PayNow({ of: { paymentUrl, bankAccounts } }: { readonly of: Found }) {
+function PayNow({ of: found }: { readonly of: Found }) {
+  const { paymentUrl, bankAccounts, charge, gatewayReference, trackingReference } = found;
+  if (paymentUrl === undefined && bankAccounts === undefined) return null;
   return (
     <Stack mt="md" align="flex-start">
+      {bankAccounts && <Text size="sm">Transfer exactly this amount, in one payment.</Text>}
+      <Facts
+        of={{
+          // Asked for in another currency where the method has its own.
+          'Amount to pay': <Money of={charge ?? priceOf(found)} />,
+          Reference: <Id>{trackingReference ?? gatewayReference ?? ''}</Id>,
+        }}
+      />
       {paymentUrl !== undefined && (
         <Anchor href={paymentUrl} target="_blank" rel="noopener noreferrer">
           <Button component="span">Open the payment page</Button>

@@ -18,7 +18,7 @@ import { HOLDS, type PaymentMethod } from '../ui/words.ts';
 import { readWallet, Balance } from './balance.tsx';
 import { METHOD_CHOICES, ENTRY_KINDS, entryFilters, type EntryFilters } from './filters.ts';
 import { useMembership, useRefresh, useReads, useRead, usePages } from './place.ts';
-import { PayHere, useTransaction } from './purchases.tsx';
+import { PayHere, TransactionRows, useTransaction } from './purchases.tsx';
 import { ItemLink } from './item-link.tsx';
 
 type Method = Exclude<PaymentMethod, 'WALLET'>;
@@ -43,6 +43,7 @@ export function WalletPage() {
           </Balance>
         )}
       </QuerySection>
+      <OpenFundings />
       {may('fund') && (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <Fund />
@@ -51,6 +52,26 @@ export function WalletPage() {
       )}
       <WalletEntries />
     </Page>
+  );
+}
+
+const OPEN_EVERY_MS = 10_000;
+
+/** How to pay stands on the page of each, also after this page was left. */
+function OpenFundings() {
+  const { data } = useRead(
+    '/api/esim/transactions',
+    { query: { type: 'FUNDING', status: 'PENDING', limit: 100 } },
+    { everyMs: (found) => (found?.items.length ?? 0) > 0 && OPEN_EVERY_MS },
+  );
+  if (!data || data.items.length === 0) return null;
+  return (
+    <Section title="Fundings not paid yet">
+      <Text size="sm" c="dimmed">
+        Open one to see how to pay it.
+      </Text>
+      <TransactionRows label="Fundings not paid yet" rows={data.items} />
+    </Section>
   );
 }
 

@@ -31,7 +31,7 @@ interface TimeChartProps<Row> {
   readonly at: (row: Row) => string;
   readonly lines: readonly Line<Row>[];
   /** `steps`: a value holds until the next one. */
-  readonly kind: 'bars' | 'areas' | 'steps';
+  readonly kind: 'bars' | 'steps';
   /** In seconds, where the chart begins and ends. Without: at the first and last row. */
   readonly range?: readonly [number, number];
   /** Where the days of the rows begin. Without: in the reader's zone. */
@@ -129,21 +129,24 @@ function seriesOf<Row>(
   { rows, at, lines, kind, formatAt, formatValue }: TimeChartProps<Row>,
   style: CSSStyleDeclaration,
 ): uPlot.Series[] {
+  // The legend names the latest values until the reader points at others.
+  const latest = rows.at(-1);
   return [
     {
       label: 'When',
       value: (_chart, _value, _series, index) => {
-        const row = index === null ? undefined : rows[index];
+        const row = index === null ? latest : rows[index];
         return row === undefined ? '–' : formatAt(at(row));
       },
     },
-    ...lines.map(({ name, color }) => {
+    ...lines.map(({ name, color, of }) => {
       const stroke = colorOf(style, `${color}-text`);
       return {
         ...{ label: name, stroke },
         ...KINDS[kind](stroke),
         ...(rows.length === 1 && kind !== 'bars' ? { points: { show: true } } : {}),
-        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : formatValue(value)),
+        value: (_chart: uPlot, value: number | null) =>
+          value !== null ? formatValue(value) : latest === undefined ? '–' : formatValue(of(latest)),
       };
     }),
   ];
@@ -154,14 +157,13 @@ const steps = uPlot.paths.stepped?.({ align: 1 });
 
 const KINDS = {
   bars: (color: string) => ({ fill: color, width: 0, points: { show: false }, ...(bars && { paths: bars }) }),
-  areas: (color: string) => ({ fill: `${color}33`, width: 2, points: { show: false } }),
   steps: () => ({ width: 2, points: { show: false }, ...(steps && { paths: steps }) }),
 } satisfies Record<TimeChartProps<unknown>['kind'], (color: string) => uPlot.Series>;
 
 /** With room for the whole first and last bar; a single value stands in the middle of a day. */
 function timeRange(kind: TimeChartProps<unknown>['kind'], times: readonly number[]): [number, number] {
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
-  const room = kind === 'bars' || first === last ? DAY_SECONDS / 2 : 0;
+  const room = kind === 'bars' ? DAY_SECONDS : first === last ? DAY_SECONDS / 2 : 0;
   return [first - room, last + room];
 }
 

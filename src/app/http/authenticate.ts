@@ -58,7 +58,10 @@ export function authenticate({
       else if (isForUsers(ctx)) ctx.state.principal = await checkUser(ctx);
       else ctx.state.principal = await identify(ctx, { accounts, checkUser, beforeKeyLookup });
       if (ctx.state.principal && !isAllowed(ctx.state.principal, ctx.state.clientAddress)) {
-        throw new DomainError('IP_NOT_WHITELISTED', 'This key may not be used from your address');
+        throw new DomainError(
+          'IP_NOT_WHITELISTED',
+          `This key may not be used from your address, ${ctx.state.clientAddress}`,
+        );
       }
     } catch (error) {
       if (isFailure(error) && !attempt.isCounted) await failures.count(ctx);
@@ -194,7 +197,10 @@ export function createPersonCheck(
         'This came through a proxy that is not trusted, or that sends no X-Forwarded-For',
       );
     if (!addresses.isAllowed(ctx))
-      throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
+      throw new DomainError(
+        'IP_NOT_WHITELISTED',
+        `People may not sign in from your address, ${ctx.state.clientAddress}`,
+      );
     if (routeOf(ctx)?.key !== 'session') return;
     const { authorization, cookie } = ctx.req.headers;
     const { clientAddress } = ctx.state;

@@ -28,6 +28,7 @@ const statusSchema = z.object({
   reason: z.string().nullable(),
   packageName: z.string().nullable(),
   amount: money('What is asked from the buyer'),
+  received: money('What came'),
   currency: z.string(),
 });
 

@@ -2,7 +2,7 @@
  * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by
  * hash and allows nothing else. It renews itself with the script, and without it by reloading.
  */
-import { formatMinor } from '../../domain/money.ts';
+import { formatMinor, type Money } from '../../domain/money.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
 import { hashOf, html, type Html } from '../../platform/http/html.ts';
@@ -95,20 +95,30 @@ export function renderStatus(view: PaymentStatusView, statusUrl: string): string
   });
 }
 
-function factsOf({ packageName, charge, reference }: PaymentStatusView): Html {
+function factsOf({ packageName, charge, receivedMinor, reference }: PaymentStatusView): Html {
   const name =
     packageName === null
       ? ''
       : html`<dt>Package</dt>
           <dd>${packageName}</dd>`;
+  const isOtherwise = receivedMinor !== 0n && receivedMinor !== charge.amountMinor;
+  const came = isOtherwise
+    ? html`<dt>Paid</dt>
+        <dd>${readable({ ...charge, amountMinor: receivedMinor })}</dd>`
+    : '';
   return html`<dl>
     ${name}
-    <dt>Amount</dt>
-    <dd>${formatMinor(charge.amountMinor)} ${charge.currency}</dd>
+    <dt>${isOtherwise ? 'Asked for' : 'Amount'}</dt>
+    <dd>${readable(charge)}</dd>
+    ${came}
     <dt>Reference</dt>
     <dd>${reference}</dd>
   </dl>`;
 }
+
+/** `19,178.12 NGN`: the page is in English. */
+const readable = ({ amountMinor, currency }: Money): string =>
+  `${formatMinor(amountMinor).replace(/\B(?=(?:\d{3})+\.)/g, ',')} ${currency}`;
 
 /** A refusal as a page. A person with a malformed link sees the page for an unknown one. */
 export function refusalPage(refusal: DomainError): ErrorAnswer {

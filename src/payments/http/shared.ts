@@ -53,7 +53,20 @@ const funding = {
 };
 
 export const fundingSchema = namedObject('Funding', funding);
-export const fundingStatusSchema = namedObject('FundingStatus', { ...funding, timeline });
+export const fundingStatusSchema = namedObject('FundingStatus', {
+  ...funding,
+  received: z
+    .object({ amount: money('What came'), currency: z.string() })
+    .optional()
+    .describe('Once money came: all of it, in the currency that was to be paid'),
+  credited: z
+    .object({ amount: money('What the wallet got'), currency: z.enum(ACCOUNT_CURRENCIES) })
+    .optional()
+    .describe(
+      'Once money came: what the wallet got, which is not `amount` where less, more or twice was paid',
+    ),
+  timeline,
+});
 
 type PaymentFields = View<z.output<z.ZodObject<typeof paymentFields>>>;
 
@@ -98,5 +111,15 @@ export function presentFunding(view: FundingView): View<z.output<typeof fundingS
 
 /** The funding as it now stands, with its timeline. */
 export function presentFundingStatus(view: FundingView): View<z.output<typeof fundingStatusSchema>> {
-  return { ...presentFunding(view), timeline: view.timeline };
+  const { received, creditedMinor, timeline: events } = view;
+  return {
+    ...presentFunding(view),
+    ...(received === null
+      ? {}
+      : {
+          received: { amount: moneyJson(received.amountMinor), currency: received.currency },
+          credited: { amount: moneyJson(creditedMinor), currency: view.amount.currency as AccountCurrency },
+        }),
+    timeline: events,
+  };
 }

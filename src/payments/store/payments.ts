@@ -4,10 +4,11 @@
  */
 import type { FundingEvent } from '../../domain/states.ts';
 import { sql, type InsertObject, type RawBuilder, type Selectable } from 'kysely';
-import type { AccountCurrency } from '../../domain/money.ts';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import type { Fence } from '../../domain/fence.ts';
 import { createFence } from '../../platform/fence.ts';
+import { walletAccount } from '../../ledger/store/ledger.ts';
 import { owedAccount } from '../../ledger/store/owed.ts';
 import {
   type GatewayMethod,
@@ -411,8 +412,32 @@ export function findFunding(db: WorldDb, transactionId: string): Promise<Funding
   return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
 }
 
-/** What became of a funding's money besides its credit, for its timeline, oldest first. */
-export async function findMoneyAfterwards(
+/** What came for a funding, and what the wallet got of it. `received` is null before the first payment. */
+export async function findFundingMoney(
+  db: WorldDb,
+  { transaction_id: transactionId, account_id: accountId }: FundingRow,
+): Promise<{ readonly received: Money | null; readonly creditedMinor: bigint }> {
+  const { rows } = await sql<{
+    received: bigint | null;
+    currency: string | null;
+    credited: bigint;
+  }>`
+    select sum(received_minor + vouched_minor)::int8 as received, min(charge_currency) as currency,
+           (select coalesce(sum(e.amount_minor), 0)::int8
+              from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+             where t.transaction_id = ${transactionId} and e.ledger_account_id = ${walletAccount(accountId)}
+               and wallet_entry_kind(t.kind) = 'FUNDING') as credited
+      from payments where transaction_id = ${transactionId}`.execute(db);
+  const { received = null, currency = null, credited = 0n } = rows[0] ?? {};
+  return {
+    received:
+      received === null || currency === null || received === 0n ? null : { amountMinor: received, currency },
+    creditedMinor: credited,
+  };
+}
+
+/** What became of a funding's money besides its plain credit, for its timeline, oldest first. */
+export async function findMoneyEvents(
   db: WorldDb,
   { transaction_id: transactionId, account_id: accountId }: FundingRow,
 ): Promise<readonly { readonly at: Date; readonly what: FundingEvent }[]> {
@@ -421,8 +446,8 @@ export async function findMoneyAfterwards(
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
      where t.transaction_id = ${transactionId} and e.ledger_account_id = ${owedAccount(accountId)} and e.amount_minor > 0
     union all
-    select created_at, 'payment-reversed' from ledger_transactions
-     where transaction_id = ${transactionId} and kind = 'payment-reversed'
+    select created_at, kind from ledger_transactions
+     where transaction_id = ${transactionId} and (kind = 'payment-reversed' or kind like 'payment-received-%')
     union all
     select opened_at, 'payment-disputed' from disputes where transaction_id = ${transactionId}
     union all

@@ -99,8 +99,8 @@ export const MAX_SANDBOX_USE_BYTES = 1_099_511_627_776;
 /** How far one call may move the clock of a sandbox eSIM: longer than the longest package lasts. */
 export const MAX_SANDBOX_ADVANCE_SECONDS = 400 * 86_400;
 
-/** Far above any price, in minor units. */
-export const MAX_PRICE_LIMIT_MINOR = 100_000_000_000n;
+/** Far above any price in naira, in minor units: what is shown as the price can be sent as the limit. */
+export const MAX_PRICE_LIMIT_MINOR = 100_000_000_000_000n;
 
 /** What the address guard takes as a URL at most. */
 export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;

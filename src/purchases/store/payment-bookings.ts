@@ -146,15 +146,14 @@ async function factsOf(
   };
 }
 
-/** Whether one of its payments has paid this purchase. */
+/** Whether one of its payments has paid this purchase or funding. */
 async function isPaid(trx: WorldDb, transactionId: string): Promise<boolean> {
-  const paid = await trx
-    .selectFrom('payments')
-    .select('reference')
-    .where('transaction_id', '=', transactionId)
-    .where('paid_hold', '=', true)
-    .executeTakeFirst();
-  return paid !== undefined;
+  const { rows } = await sql`
+    select from payments where transaction_id = ${transactionId} and paid_hold
+     union all select from fundings where transaction_id = ${transactionId} and status = 'SUCCESS'`.execute(
+    trx,
+  );
+  return rows.length > 0;
 }
 
 async function book(booking: Booking): Promise<void> {

@@ -26,6 +26,7 @@ export interface ApiBody {
     readonly dataRemaining: number;
   };
   readonly amount: number;
+  readonly price: number;
   readonly currency: string;
   readonly paymentUrl: string;
   readonly gatewayReference: string;

@@ -2,7 +2,8 @@
 import { unknownSession, SIGN_IN } from '../../../domain/callers.ts';
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { renderError, usualMessage, type ErrorShape } from '../errors.ts';
-import type { Route } from '../route.ts';
+import { invalidRequest } from '../invalid-request.ts';
+import type { MissingFields, Route } from '../route.ts';
 
 /** Values by the name of the case that each is true for. */
 export type Examples = Readonly<Record<string, unknown>>;
@@ -45,23 +46,30 @@ function refusalOf(route: Route, code: ErrorCode, shape: ErrorShape): DomainErro
   if (code === 'UNAUTHORIZED' && route.key === 'session') return new DomainError(code, SIGN_IN.session);
   if (code === 'UNAUTHORIZED' && (route.key === 'user' || route.key === 'member'))
     return new DomainError(code, SIGN_IN.user);
-  const details = code === 'VALIDATION_ERROR' ? wrongFields(route, shape) : DETAILS[code];
+  if (code === 'VALIDATION_ERROR') return invalidRequest(...wrongFields(route, shape));
+  const details = DETAILS[code];
   return new DomainError(code, usualMessage(code), details === undefined ? {} : { details });
 }
 
-/** What this route itself says of a request that is wrong. */
-function wrongFields(route: Route, shape: ErrorShape): string {
+/** What this route itself says of a request that is wrong: missing fields, and other problems. */
+function wrongFields(
+  route: Route,
+  shape: ErrorShape,
+): readonly [missing: MissingFields | undefined, problems: readonly string[]] {
   if (shape === 'top-up') {
-    const topUp = { query: new Map([['type', 'TOPUP']]), body: { packageType: 'TOPUP' } };
-    const missing = route.missing?.(topUp);
-    if (missing) return missing.message;
+    const missing = route.missing?.({ query: new Map([['type', 'TOPUP']]), body: { packageType: 'TOPUP' } });
+    if (missing) return [missing, []];
   }
   const wrong = route.body?.safeParse({});
   if (wrong?.error)
-    return wrong.error.issues
-      .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
-      .join('; ');
-  if (route.body) return 'body: must be a JSON object';
+    return [
+      undefined,
+      wrong.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`),
+    ];
+  if (route.body) return [undefined, ['body: must be a JSON object']];
   const [name] = route.queryNames;
-  return name === undefined ? 'query: malformed percent-encoding' : `${name}: must be given once`;
+  return [
+    undefined,
+    [name === undefined ? 'query: malformed percent-encoding' : `${name}: must be given once`],
+  ];
 }

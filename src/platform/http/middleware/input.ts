@@ -8,13 +8,14 @@ import type Koa from 'koa';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
+import { fieldOf, invalidRequest } from '../invalid-request.ts';
 import { ClientGone } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { addressBucket } from '../../client-addresses.ts';
 import { createByteBudget, type ByteBudget } from '../budgets.ts';
 import { MAX_DISCARDED_BODY_BYTES, MAX_EVENT_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa, type RawQuery } from '../request.ts';
-import type { BytesBody, MissingFields, Route } from '../route.ts';
+import type { BytesBody, Route } from '../route.ts';
 import { pickShape } from './routing.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -235,27 +236,12 @@ export function validate(): Middleware {
       const problems: string[] = state.query.problem === undefined ? [] : [state.query.problem];
       const query = route.query && checkQuery(route, route.query, state.query, problems);
       const body = route.body ? check(route.body, state.rawBody, problems) : state.received;
-      refuse(route.missing?.({ query: state.query.values, body: state.rawBody }), problems);
+      const missing = route.missing?.({ query: state.query.values, body: state.rawBody });
+      if (missing !== undefined || problems.length > 0) throw invalidRequest(missing, problems);
       state.input = { params: known, query, body };
     }
     return next();
   };
-}
-
-/** Throws one refusal for all that is wrong; problems are `field: what is wrong`. */
-function refuse(missing: MissingFields | undefined, problems: readonly string[]): void {
-  if (missing === undefined) {
-    if (problems.length === 0) return;
-    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems });
-  }
-  const { code, message, fields } = missing;
-  const others = problems.filter((problem) => !fields.includes(fieldOf(problem)));
-  const required = fields.map((field) => ({ field, problem: 'is required' }));
-  throw new DomainError(code, message, { details: [message, ...others], fields: required });
-}
-
-function fieldOf(problem: string): string {
-  return problem.split(':', 1)[0] ?? '';
 }
 
 function checkParams(
