@@ -1,4 +1,4 @@
-import { Alert, FileInput, Group, List, Stack, Text } from '@mantine/core';
+import { Alert, Code, FileInput, Group, List, Stack, Text } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { batchRequestRowsLanguage } from 'simway-client/generated/api-lists.ts';
@@ -72,7 +72,12 @@ function FromFile() {
       <Stack>
         <FileInput
           label="CSV file"
-          description="The first line names the columns: reference, packageCode, and optionally email, sendAt, language"
+          description={
+            <>
+              The first line names the columns: <Code>reference</Code>, <Code>packageCode</Code>, and
+              optionally <Code>email</Code>, <Code>sendAt</Code>, <Code>language</Code>
+            </>
+          }
           placeholder="Choose a file"
           accept=".csv,.tsv,.txt,text/csv"
           clearable

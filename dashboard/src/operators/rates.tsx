@@ -305,8 +305,9 @@ function History({
       ) : (
         <>
           <Text size="sm" mb="xs">
-            {currency}: from {formatRate(first.rate)} on {formatMoment(first.at)} to {formatRate(last.rate)}{' '}
-            on {formatMoment(last.at)}.
+            {first.rate === last.rate
+              ? `${currency}: ${formatRate(last.rate)} since ${formatMoment(first.at)}.`
+              : `${currency}: from ${formatRate(first.rate)} on ${formatMoment(first.at)} to ${formatRate(last.rate)} on ${formatMoment(last.at)}.`}
           </Text>
           <TimeChart
             label={`Rate of ${currency}`}
