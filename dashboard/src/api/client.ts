@@ -22,6 +22,10 @@ export function setPlace(next: Place | undefined): void {
 }
 
 const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED';
+/** In place of the service’s own words, which are for programs. */
+const NOT_SENT = {
+  error: { code: CONFIRMATION_REQUIRED, message: 'Nothing was done: it needs your password' },
+};
 
 /** What the service does only shortly after the password was given is sent again once the person gave it. */
 async function fetchConfirmed(request: Request): Promise<Response> {
@@ -31,8 +35,8 @@ async function fetchConfirmed(request: Request): Promise<Response> {
   const response = await send();
   if (response.status !== 403) return response;
   const { code } = await refusalFrom(response);
-  if (code !== CONFIRMATION_REQUIRED || !(await askForPassword())) return response;
-  return send();
+  if (code !== CONFIRMATION_REQUIRED) return response;
+  return (await askForPassword()) ? send() : Response.json(NOT_SENT, response);
 }
 
 const options = { credentials: 'same-origin', fetch: fetchConfirmed } as const;

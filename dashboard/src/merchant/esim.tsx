@@ -211,6 +211,8 @@ function Usage({ esim }: { readonly esim: Esim }) {
 
 /** The API speaks to the traveller: what it tells them to ask for, the merchant does. */
 const FOR_MERCHANT: Readonly<Partial<Record<ApiSchemas['EsimDiagnosis']['code'], string>>> = {
+  NOT_DELIVERED:
+    'This usually takes less than a minute after the payment. After ten minutes, ask us with the id of the purchase.',
   DELIVERY_FAILED: 'The payment is given back. Buy another one for the traveller.',
   USED_UP: 'Top it up here, or buy a new one.',
   SUSPENDED: 'Ask us why: the traveller cannot use it until it is resumed.',

@@ -78,7 +78,7 @@ export async function recordFailure(
 export async function requirePassword(
   deps: UserDeps,
   { email }: { readonly email: string },
-  { password, otherwise = NOT_CHANGED }: { readonly password: string; readonly otherwise?: string },
+  { password }: { readonly password: string },
   { clientAddress: address }: BrowserRequest,
 ): Promise<string> {
   const { verify } = (await deps.auth.$context).password;
@@ -90,7 +90,7 @@ export async function requirePassword(
     return hash;
   }
   await recordFailure(deps, { email, userId: found?.id, address, place: IN_A_SESSION });
-  throw new DomainError('UNAUTHORIZED', otherwise);
+  throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
 }
 
 /** Voids a sign-in, with UNAUTHORIZED, where another password than that of the hash was set meanwhile. */

@@ -7,8 +7,6 @@ import { refuseOneTime, requirePassword, tokenOf, type UserDeps } from './better
 import { requireOwnCode } from './second-factors.ts';
 import { CONFIRMED_FOR_MS } from './sessions.ts';
 
-const NOT_CONFIRMED = 'The password is wrong, or confirming is not possible for now';
-
 /** Throws CONFIRMATION_REQUIRED where the password was given too long ago. */
 export function requireConfirmed(
   { clock }: Pick<UserDeps, 'clock'>,
@@ -33,7 +31,7 @@ export async function confirmSession(
 ): Promise<void> {
   refuseOneTime(session);
   const { user } = session;
-  await requirePassword(deps, user, { password, otherwise: NOT_CONFIRMED }, browser);
+  await requirePassword(deps, user, { password }, browser);
   if (user.hasSecondFactor) await requireOwnCode(deps, user, code, browser);
   const { db, clock, publicUrl } = deps;
   await db.transaction().execute(async (trx) => {

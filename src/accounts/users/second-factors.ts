@@ -22,7 +22,7 @@ import { deviceCookie, doneFrom, IN_A_SESSION, isKnownDevice, openedFrom } from 
 import { findVerificationUser } from './better-auth.ts';
 import { cookieNames, cookieToken } from './sessions.ts';
 
-const NOT_THE_CODE = 'The code is wrong, or the time for it is over: sign in again';
+const NOT_THE_CODE = 'The code is wrong, or the time for it is over: try the next code, or sign in again';
 
 const NOTHING_TO_CONFIRM = 'is wrong, or there is no second factor to confirm';
 

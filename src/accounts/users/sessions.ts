@@ -10,7 +10,7 @@ export const LOCK_MS = 15 * 60_000;
 /** After the password, and code, were given; then what needs a person's word asks for them again. */
 export const CONFIRMED_FOR_MS = 15 * 60_000;
 
-export const NOT_CHANGED = 'The password is wrong, or changing it is not possible for now';
+export const NOT_CHANGED = 'The password is wrong, or too many were wrong: wait before you try again';
 export const NOT_SIGNED_IN =
   'E-mail address or password is wrong, the address is not confirmed yet, or signing in is not possible for now';
 

@@ -111,7 +111,7 @@ export const ar: InstallTexts = {
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'لم تُسلَّم الشريحة بعد.',
-      nextStep: 'انتظر لحظة: يستغرق ذلك عادةً أقل من دقيقة بعد الدفع.',
+      nextStep: 'يستغرق ذلك عادةً أقل من دقيقة بعد الدفع. وإذا طال الأمر فاسأل حيث اشتريتها.',
     },
     DELIVERY_FAILED: {
       summary: 'لم تُسلَّم الشريحة.',

@@ -114,7 +114,8 @@ export const en: InstallTexts = {
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'The eSIM is not delivered yet.',
-      nextStep: 'Wait a moment: this usually takes less than a minute after the payment.',
+      nextStep:
+        'This usually takes less than a minute after the payment. If it takes longer, ask where you bought it.',
     },
     DELIVERY_FAILED: {
       summary: 'The eSIM was not delivered.',

@@ -114,7 +114,8 @@ export const es: InstallTexts = {
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'La eSIM aún no se ha entregado.',
-      nextStep: 'Espera un momento: suele tardar menos de un minuto después del pago.',
+      nextStep:
+        'Suele tardar menos de un minuto después del pago. Si tarda más, pregunta donde la compraste.',
     },
     DELIVERY_FAILED: {
       summary: 'La eSIM no se entregó.',

@@ -116,7 +116,8 @@ export const fr: InstallTexts = {
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'L’eSIM n’est pas encore livrée.',
-      nextStep: 'Patientez un instant : cela prend en général moins d’une minute après le paiement.',
+      nextStep:
+        'Cela prend en général moins d’une minute après le paiement. Si c’est plus long, demandez là où vous l’avez achetée.',
     },
     DELIVERY_FAILED: {
       summary: 'L’eSIM n’a pas été livrée.',

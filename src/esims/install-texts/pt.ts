@@ -114,7 +114,8 @@ export const pt: InstallTexts = {
   diagnosis: {
     NOT_DELIVERED: {
       summary: 'O eSIM ainda não foi entregue.',
-      nextStep: 'Espere um momento: em geral leva menos de um minuto após o pagamento.',
+      nextStep:
+        'Em geral leva menos de um minuto após o pagamento. Se demorar mais, pergunte onde o comprou.',
     },
     DELIVERY_FAILED: {
       summary: 'O eSIM não foi entregue.',
