@@ -45,7 +45,7 @@ it('is asked for before a key is made; cancelled, nothing is done; given, the ke
 it('each session is listed, and ends by its button', async () => {
   const other = openBrowser(stack);
   const signIn = { email: owner.email, password: USER_PASSWORD };
-  expect((await other.call('POST', '/auth/sessions', { body: signIn })).status).toBe(201);
+  expect((await other.call('POST', '/auth/sessions', { body: signIn })).status).toBe(200);
   const page = await openMerchant({ browser, stack }, owner, `${placeOf(owner)}/login`, { viewport: PHONE });
   const sessions = page.getByRole('region', { name: 'Where you are signed in' });
   await sessions.getByText('This browser').waitFor();

@@ -37,7 +37,7 @@ function ConfirmForm() {
   return (
     <SendForm sending={sending} label="Continue">
       <Text size="sm">
-        You gave it more than 15 minutes ago. Once it is right, your request is sent as you made it.
+        You gave it more than 15 minutes ago. Then your request continues as you typed it.
       </Text>
       <PasswordField label="Your password" required data-autofocus {...form.getInputProps('password')} />
       {hasSecondFactor && (
