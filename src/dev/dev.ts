@@ -206,7 +206,8 @@ async function startServices(settings: DevSettings, adminPort: number, closers: 
   };
 }
 
-const isEncrypting = ({ inherited }: DevSettings): boolean => Boolean(inherited['SIMWAY_TEMPORAL_CODEC_KEY']);
+const isEncrypting = ({ inherited }: DevSettings): boolean =>
+  Boolean(inherited['SIMWAY_TEMPORAL_CODEC_KEY'] || inherited['SIMWAY_TEMPORAL_CODEC_KEY_FILE']);
 
 /** Waits for all of them also where one fails, so that the others have their closers. */
 async function allStarted<T extends readonly Promise<unknown>[]>(

@@ -182,6 +182,9 @@ describe('docker-compose.yml', () => {
       expect(cap_drop, name).toEqual(['ALL']);
       expect(security_opt, name).toEqual(['no-new-privileges:true']);
     }
+    // Postgres' image would start as root, with capabilities, and leave the group of the secrets.
+    expect(everything.filter(([, service]) => 'cap_add' in service)).toEqual([]);
+    for (const name of ['postgres', 'redis']) expect(compose.services[name]?.user).toBe(name);
     const writing = everything.filter(([, service]) => service.read_only !== true).map(([name]) => name);
     expect(writing.toSorted()).toEqual(Object.keys(WRITING));
   });

@@ -129,7 +129,7 @@ function checkFlags<Shape extends z.ZodRawShape>(shape: Shape, given: Record<str
  */
 export function secretOf(variable: string): string | undefined {
   const file = process.env[`${variable}_FILE`];
-  return (file ? readFileSync(file, 'utf8').trim() : process.env[variable]) || undefined;
+  return process.env[variable] || (file ? readFileSync(file, 'utf8').trim() : '') || undefined;
 }
 
 export function neededSecret(variable: string): string {
