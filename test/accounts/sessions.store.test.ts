@@ -6,7 +6,9 @@ import { openSession, sessionUseCases } from '../../src/accounts/operators/sessi
 import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS } from '../../src/accounts/users/sessions.ts';
 import { bindAll } from '../../src/platform/bind.ts';
 import { userUseCases } from '../../src/accounts/users/users.ts';
+import { updatePerson } from '../../src/accounts/store/people.ts';
 import { beginUserAnew, deleteEndedSignIns } from '../../src/accounts/store/users.ts';
+import type { Environment } from '../../src/domain/account.ts';
 import { DAY_MS } from '../../src/domain/clock.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import { totp } from '../support/people/dashboard.ts';
@@ -36,6 +38,18 @@ it('wrong passwords are forgotten a day after the last', async () => {
 });
 
 describe('a session', () => {
+  it('of a login that npm start prints needs a second factor once live is on', async () => {
+    const { email, personId } = await settled('FINANCE');
+    const { token } = await signIn(email, OWN);
+    const needsFactor = async (...environments: Environment[]) => {
+      const { authenticate } = bindAll({ ...deps, environments }, sessionUseCases);
+      return (await authenticate(token, ADDRESS)).session.mustAddSecondFactor;
+    };
+    expect([await needsFactor('test'), await needsFactor('test', 'live')]).toEqual([true, true]);
+    await updatePerson(books.accounts, personId, { secondFactorWaived: true });
+    expect([await needsFactor('test'), await needsFactor('test', 'live')]).toEqual([false, true]);
+  });
+
   it('ends after half an hour without a request; each request restarts the half hour', async () => {
     const { token } = await inSession();
     for (let hours = 0; hours < 3; hours += 1) {

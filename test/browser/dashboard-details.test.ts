@@ -1,9 +1,10 @@
 // SIMWAY_SCREENSHOTS=<folder> keeps what the pages look like.
+import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
-import { data, signedUp } from '../support/people/dashboard.ts';
-import { SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
+import { addSecondFactor, data, me, signedUp } from '../support/people/dashboard.ts';
+import { PASSWORD, SIGN_IN_ENV, signedIn } from '../support/people/people.ts';
 import { keepScreenshot } from '../support/world/screenshots.ts';
 import { until } from '../support/time/until.ts';
 import { DESK, openPages, overflow, PHONE } from './browser.ts';
@@ -182,6 +183,41 @@ describe('merchants', () => {
 });
 
 describe('operators', () => {
+  it('remove a member’s lost second factor by two, and give their password again where it is too long ago', async () => {
+    const member = await signedUp(stack);
+    await addSecondFactor(member.browser);
+    const askAs = async (person: typeof ada) => {
+      const page = await openOperator({ browser, stack }, person, `/accounts/${member.accountId}`);
+      await sql`
+        update accounts.user_sessions set confirmed_at = now() - interval '15 minutes'
+         where user_id = ${person.personId}`.execute(stack.owner);
+      await page.getByRole('button', { name: 'Remove second factor: Ada Owner' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Remove the second factor: Ada Owner' });
+      const submit = dialog.getByRole('button', { name: 'Remove the second factor' });
+      await submit.click();
+      await dialog.getByText('Required').waitFor();
+      await dialog.getByLabel('Evidence').fill('https://tickets.example/4711');
+      await keepScreenshot(page, 'details-remove-second-factor');
+      await submit.click();
+      const again = page.getByRole('dialog', { name: 'Your password again' });
+      await again.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+      await again.getByRole('button', { name: 'Continue' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      return page;
+    };
+    const first = await askAs(ada);
+    await first.getByText('Another operator must ask for the same').waitFor();
+    expect(data(await me(member.browser))).toMatchObject({ user: { hasSecondFactor: true } });
+    const second = await askAs(bayo);
+    const row = second
+      .getByRole('table', { name: 'Members' })
+      .getByRole('row')
+      .filter({ hasText: 'Ada Owner' });
+    await row.getByText('Off', { exact: true }).waitFor();
+    expect(await row.getByRole('button', { name: /Remove second factor/ }).count()).toBe(0);
+    expect((await me(member.browser)).status).toBe(401);
+  });
+
   it('see an exchange rate that waits on Home and under Approvals, and who confirmed it in its history', async () => {
     const reason = 'the central bank published it';
     const proposed = await ada.call('POST', '/ops/rates', { currency: 'NGN', rate: 16_000, reason });

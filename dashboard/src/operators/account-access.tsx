@@ -1,18 +1,25 @@
-import { Code, Group, List, Stack, Text } from '@mantine/core';
+import { Button, Code, Group, List, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
 import { useSearch } from '@tanstack/react-router';
-import { readOps } from '../api/client.ts';
+import { useState } from 'react';
+import { dataOf, ops, readOps } from '../api/client.ts';
 import { PageLink, Id, Moment, Section, Status, ShortCode } from '../ui/parts.tsx';
 import { type Columns, WholeRows, CursorList } from '../ui/rows.tsx';
+import { useSending } from '../ui/send-form.tsx';
 import { ATTEMPT_OUTCOMES, MEMBER_ROLES, wordOf } from '../ui/words.ts';
 import {
   type AccountEndpoint,
   type AccountKey,
   type AccountMember,
   type AccountMessage,
+  useOperator,
   useOps,
   useOpsPages,
 } from './place.ts';
+import { FormDialog, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
+import { EvidenceField } from './people.tsx';
 
 interface OfAccount {
   readonly accountId: string;
@@ -37,16 +44,70 @@ const MEMBERS: Columns<AccountMember> = {
   User: ({ userId }) => <Id>{userId}</Id>,
 };
 
-export const Members = ({ accountId }: OfAccount) => (
-  <Section title="Members">
-    <WholeRows
-      query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
-      label="Members"
-      empty="No members."
-      columns={MEMBERS}
-    />
-  </Section>
-);
+export function Members({ accountId }: OfAccount) {
+  const { may } = useOperator();
+  const [recovered, setRecovered] = useState<AccountMember | null>(null);
+  const change: Columns<AccountMember> = {
+    Change: (member) =>
+      member.hasSecondFactor && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => setRecovered(member)}
+          aria-label={`Remove second factor: ${member.name}`}
+        >
+          Remove second factor
+        </Button>
+      ),
+  };
+  return (
+    <Section title="Members">
+      <WholeRows
+        query={useOps('/ops/accounts/{accountId}/members', { path: { accountId } })}
+        label="Members"
+        empty="No members."
+        keyOf={({ userId }) => userId}
+        columns={may('accounts') ? { ...MEMBERS, ...change } : MEMBERS}
+      />
+      {recovered && <RemoveFactor member={recovered} onClose={() => setRecovered(null)} />}
+    </Section>
+  );
+}
+
+function RemoveFactor({ member, onClose }: Dialog & { readonly member: AccountMember }) {
+  const { userId, name } = member;
+  const form = useForm({
+    initialValues: { evidence: '' },
+    validate: { evidence: (evidence) => (evidence.trim() === '' ? 'Required' : null) },
+  });
+  const sending = useSending(
+    form,
+    async ({ evidence }) => {
+      const params = { path: { userId } };
+      const { outcome } = await dataOf(
+        ops.POST('/ops/users/{userId}/remove-second-factor', { params, body: { evidence } }),
+      );
+      if (outcome === 'waits')
+        notifications.show({ message: 'Another operator must ask for the same', color: 'yellow' });
+    },
+    onClose,
+  );
+  return (
+    <FormDialog
+      title={`Remove the second factor: ${name}`}
+      onClose={onClose}
+      sending={sending}
+      label="Remove the second factor"
+    >
+      <Text>
+        For a user who has lost the app and the recovery codes, and whom no two other owners can help. Another
+        operator must ask for the same within 24 hours. Then every session of the user ends, and they sign in
+        with the password.
+      </Text>
+      <EvidenceField {...form.getInputProps('evidence')} />
+    </FormDialog>
+  );
+}
 
 function stateOf({ revokedAt, expiresAt }: AccountKey): string {
   if (revokedAt !== null) return 'Revoked';

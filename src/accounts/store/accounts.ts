@@ -199,7 +199,7 @@ export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey
   return row && toStoredKey(row);
 }
 
-/** The clock that `changed_at` is written by. */
+/** The clock that `changed_at` is written by, and when notices are due. */
 export async function readDatabaseTime(db: AccountsDb): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   return rows[0]?.now ?? new Date(0);

@@ -3,6 +3,7 @@ import { DAY_MS } from '../../domain/clock.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { noticeOf, type AuditEntry, type Rule } from '../audit-entry.ts';
 import { factsOf, type Notice } from '../notices.ts';
+import { readDatabaseTime } from './accounts.ts';
 import { giveTurnBack, takeTurn } from './mail-turns.ts';
 
 /** Of one kind to one person: enough to notice, and no flood where somebody signs in again and again. */
@@ -15,7 +16,7 @@ export async function queueNotices(trx: AccountsDb, entry: AuditEntry, afterMs =
   const rule = noticeOf(entry);
   if (!rule) return [];
   const facts = { ...factsOf(entry), ...(await namesOf(trx, entry)) };
-  const now = new Date();
+  const now = await readDatabaseTime(trx);
   const ids: bigint[] = [];
   for (const userId of await readersOf(trx, rule, entry)) {
     const turn = { most: MAX_NOTICES_A_DAY, withinMs: DAY_MS };
