@@ -29,12 +29,16 @@ interface ExplainedEntry {
   /** Whether the balance grew. */
   readonly isGain: boolean;
   readonly packageName: string | null;
+  /** Whether the package is data for an eSIM that there was before. */
+  readonly isTopUp: boolean;
   /** Whether the transaction is a funding of the wallet. */
   readonly isFunding: boolean;
 }
 
 /** One plain sentence. Names nothing that only operators may know. */
-export function explainEntry(entry: ExplainedEntry): string {
+export function explainEntry(given: ExplainedEntry): string {
+  const isNamedTopUp = given.isTopUp && given.packageName !== null;
+  const entry = isNamedTopUp ? { ...given, packageName: `the top-up ${given.packageName}` } : given;
   const { kind, holdStatus, packageName } = entry;
   const what = packageName ?? 'a purchase';
   switch (kind) {

@@ -29,20 +29,8 @@ async function openWallet(locale: string): Promise<Page> {
 
 describe('a typed amount', () => {
   it.each([
-    [
-      'en-NG',
-      '150,000',
-      /^Go to the payment of USD\s150,000\.00$/,
-      '1,5',
-      'Not clear. Write it like 1234.50',
-    ],
-    [
-      'de-DE',
-      '150.000',
-      /^Go to the payment of 150\.000,00\sUSD$/,
-      '1.5',
-      'Not clear. Write it like 1234,50',
-    ],
+    ['en-NG', '150,000', /^Continue with USD\s150,000\.00$/, '1,5', 'Not clear. Write it like 1234.50'],
+    ['de-DE', '150.000', /^Continue with 150\.000,00\sUSD$/, '1.5', 'Not clear. Write it like 1234,50'],
   ])('funds the wallet with what it says in %s', async (locale, text, label, unclear, fault) => {
     const page = await openWallet(locale);
     const sent = watchBodies(page, '/api/wallet/fund');
@@ -65,7 +53,7 @@ describe('a typed amount', () => {
     await type(form.getByLabel('Amount, USD'), '25');
     await form.getByRole('combobox', { name: 'Pay by' }).click();
     await page.getByRole('option', { name: 'Bank transfer' }).click();
-    await form.getByRole('button', { name: 'Go to the payment' }).click();
+    await form.getByRole('button', { name: 'Continue' }).click();
     const facts = async (place: Locator) => {
       await place.getByText('Account number').waitFor();
       return (await place.locator('dl', { hasText: 'to pay' }).innerText()).replace(/\s+/g, ' ');

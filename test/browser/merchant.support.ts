@@ -93,6 +93,8 @@ export async function signUp(apiUrl: string, page: Page, email: string): Promise
   await page.getByLabel('Password').first().fill(USER_PASSWORD);
   await page.getByRole('button', { name: 'Open the account' }).click();
   const link = page.getByRole('link', { name: 'Open the link in the mail' });
+  await link.waitFor();
+  expect(await page.getByText('We sent').count()).toBe(0);
   const token = /#token=([^&]+)/.exec((await link.getAttribute('href')) ?? '')?.[1] ?? '';
   expect(token).not.toBe('');
   await link.click();
@@ -127,7 +129,7 @@ export async function fillKey(page: Page, addresses: readonly string[]): Promise
 export async function putInWallet(page: Page, amount: string): Promise<void> {
   await choose(page, 'Wallet');
   await page.getByLabel(/^Amount/).fill(amount);
-  await page.getByRole('button', { name: 'Go to the payment' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   const [checkout] = await Promise.all([
     page.context().waitForEvent('page'),
     page.getByRole('link', { name: 'Open the payment page' }).click(),

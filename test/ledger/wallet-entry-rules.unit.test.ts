@@ -7,6 +7,7 @@ const entry: Entry = {
   ledgerKind: 'hold',
   holdStatus: null,
   packageName: 'Nigeria 5GB',
+  isTopUp: false,
   isFunding: false,
   isGain: false,
 };
@@ -17,6 +18,15 @@ describe('the name of an entry', () => {
     [{ holdStatus: 'CHARGED' }, 'Paid for Nigeria 5GB'],
     [{ holdStatus: 'RELEASED' }, 'Was on hold for Nigeria 5GB'],
     [{}, 'On hold for Nigeria 5GB'],
+    [{ isTopUp: true, holdStatus: 'CHARGED' }, 'Paid for the top-up Nigeria 5GB'],
+    [
+      { isTopUp: true, kind: 'RELEASE', ledgerKind: 'void' },
+      'Given back: the top-up Nigeria 5GB was not delivered',
+    ],
+    [
+      { isTopUp: true, kind: 'CREDIT', ledgerKind: 'credit-wallet' },
+      'Credit from us for the top-up Nigeria 5GB',
+    ],
     [{ packageName: null, holdStatus: 'CHARGED' }, 'Paid for a purchase'],
     [{ kind: 'RELEASE', ledgerKind: 'void' }, 'Given back: Nigeria 5GB was not delivered'],
     [{ kind: 'FUNDING', ledgerKind: 'fund', packageName: null }, 'Wallet funded by us'],

@@ -131,6 +131,7 @@ export function Purchase({
             ))}
           </Group>
         </Radio.Group>
+        {method === 'WALLET' && <InTheWallet />}
         {buying.error && !isAsking && <Failed error={buying.error} />}
         <Group>
           <Button
@@ -155,6 +156,16 @@ export function Purchase({
         </ConfirmDialog>
       </Stack>
     </Section>
+  );
+}
+
+function InTheWallet() {
+  const { data } = useRead('/api/wallet/balance', {});
+  if (!data) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      In the wallet: <Amount of={data.balance} currency={data.currency} />
+    </Text>
   );
 }
 

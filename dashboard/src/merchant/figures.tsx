@@ -1,25 +1,30 @@
 import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { TimeChart, ChartValues } from '../ui/chart.tsx';
 import { DAY_MS, dayOf, formatAmount, formatBytes, formatDay } from '../ui/format.ts';
 import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { RowsSection } from '../ui/rows.tsx';
+import { FIGURE_DAYS, figureFilters } from './filters.ts';
 import { useRead } from './place.ts';
 
-const RANGES = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '365', label: 'A year' },
-];
+const FROM = '/m/$accountId/$environment/figures';
 const GB = 1024 ** 3;
 
 export function FiguresPage() {
-  const [days, setDays] = useState('30');
+  const navigate = useNavigate({ from: FROM });
+  const { days = '30' } = useSearch({ from: FROM });
   return (
     <Page
       title="Figures"
       about="Days begin and end at midnight UTC."
-      extra={<SegmentedControl aria-label="Range" data={RANGES} value={days} onChange={setDays} />}
+      extra={
+        <SegmentedControl
+          aria-label="Range"
+          data={Object.entries(FIGURE_DAYS).map(([value, label]) => ({ value, label }))}
+          value={days}
+          onChange={(next) => void navigate({ search: figureFilters({ days: next }), replace: true })}
+        />
+      }
     >
       <Spending days={Number(days)} />
     </Page>

@@ -47,6 +47,13 @@ export const requestFilters = searchOf({ requestId: textIn });
 
 export const esimFilters = searchOf({ search: textIn, status: oneOf(listEsimsStatus) });
 
+/** How many days the figures are of; 30 without. */
+export const FIGURE_DAYS = { '7': '7 days', '30': '30 days', '365': 'A year' } as const;
+
+export const figureFilters = searchOf({
+  days: (value) => oneOf(Object.keys(FIGURE_DAYS) as (keyof typeof FIGURE_DAYS)[])(textIn(value)),
+});
+
 type Package = ApiSchemas['Package'];
 
 export const packageFilters = searchOf({

@@ -24,6 +24,7 @@ import {
   requestFilters,
   transactionFilters,
   esimFilters,
+  figureFilters,
   packageFilters,
 } from './filters.ts';
 
@@ -75,6 +76,7 @@ export const merchantRoutes = [
     }),
     page('/figures', () => import('./figures.tsx'), 'FiguresPage', {
       staticData: { merchantPage: { label: 'Figures', icon: IconChartBar } },
+      validateSearch: figureFilters,
     }),
     page('/developers/keys', () => import('./keys.tsx'), 'KeysPage', {
       staticData: { merchantPage: { label: 'API keys', icon: IconKey, needs: 'keys' } },

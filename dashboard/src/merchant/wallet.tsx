@@ -113,11 +113,7 @@ function Fund() {
     <Section title="Fund the wallet" id="fund">
       <SendForm
         sending={sending}
-        label={
-          wanted === undefined
-            ? 'Go to the payment'
-            : `Go to the payment of ${formatAmount(wanted, currency)}`
-        }
+        label={wanted === undefined ? 'Continue' : `Continue with ${formatAmount(wanted, currency)}`}
         at="flex-start"
       >
         <NumberField label={`Amount, ${currency}`} rules={FUNDED} {...form.getInputProps('amount')} />

@@ -122,6 +122,9 @@ interface QueryViewProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
+/** Of what the same request would be answered again. */
+const isRefused = ({ status }: Refusal): boolean => status === 400 || status === 404;
+
 /** The result of a query: placeholder rows while it loads, the error with a button to try again. */
 export function QueryView<T>({ query, rows = 5, children }: QueryViewProps<T>) {
   if (query.data !== undefined)
@@ -159,6 +162,7 @@ export function Failed({
   readonly error: Error;
   readonly again?: (() => void) | undefined;
 }) {
+  const isFinal = error instanceof Refusal && isRefused(error);
   const requestId = error instanceof Refusal ? error.requestId : undefined;
   const details = error instanceof Refusal ? error.details : undefined;
   return (
@@ -170,7 +174,7 @@ export function Failed({
             Request <Code>{requestId}</Code>
           </Text>
         )}
-        {again && (
+        {again && !isFinal && (
           <Button size="xs" variant="default" onClick={again}>
             Try again
           </Button>

@@ -32,6 +32,7 @@ interface Row {
   readonly ledgerKind: string;
   readonly transactionId: string | null;
   readonly packageName: string | null;
+  readonly isTopUp: boolean;
   readonly isFunding: boolean;
   readonly hold: keyof typeof HOLD_STATUS_OF | null;
 }
@@ -56,6 +57,7 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
     select page.entry_number as number, page.at, page.kind, page.amount_minor as "amountMinor",
            page.balance_after_minor as "balanceAfterMinor", wallets.currency, page.ledger_kind as "ledgerKind",
            page.transaction_id as "transactionId", purchases.package_name as "packageName",
+           coalesce(purchases.package_type = 'TOPUP', false) as "isTopUp",
            fundings.transaction_id is not null as "isFunding", case when page.kind = 'HOLD' then holds.status end as hold
       from page
       join wallets on wallets.account_id = page.account_id
@@ -68,8 +70,8 @@ export async function readWalletEntries(db: WorldDb, query: WalletEntriesQuery):
 
 const HOLD_STATUS_OF = { HELD: 'HELD', POSTED: 'CHARGED', VOIDED: 'RELEASED' } as const;
 
-function entryOf({ number, hold, ledgerKind, isFunding, ...entry }: Row) {
+function entryOf({ number, hold, ledgerKind, isTopUp, isFunding, ...entry }: Row) {
   const holdStatus: HoldStatus | null = hold && HOLD_STATUS_OF[hold];
-  const words = { ...entry, holdStatus, ledgerKind, isFunding, isGain: entry.amountMinor > 0n };
+  const words = { ...entry, holdStatus, ledgerKind, isTopUp, isFunding, isGain: entry.amountMinor > 0n };
   return { id: `entry-${number}`, ...entry, holdStatus, description: explainEntry(words) };
 }
