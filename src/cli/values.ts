@@ -14,7 +14,12 @@ export const text = (max: number) => z.string().trim().min(1).max(max);
 
 export const BY = option(text(200), 'your name', 'person');
 export const REASON = option(
-  z.string().trim().min(MIN_REASON_CHARACTERS).max(MAX_REASON_CHARACTERS),
+  z
+    .string()
+    .trim()
+    .refine(({ length }) => length >= MIN_REASON_CHARACTERS && length <= MAX_REASON_CHARACTERS, {
+      message: `${MIN_REASON_CHARACTERS} to ${MAX_REASON_CHARACTERS} characters are needed`,
+    }),
   'why, for the record',
   'text',
 );

@@ -49,7 +49,7 @@ export function BatchesPage() {
             Status: ({ status }) => <Status>{status}</Status>,
             Delivered: { number: ({ counts }) => counts.succeeded },
             Failed: { number: ({ counts }) => counts.failed },
-            Price: amount('totalPrice'),
+            'Price of all rows': amount('totalPrice'),
           }}
         />
       </Section>
@@ -269,7 +269,7 @@ export function BatchPage() {
                   Delivered: String(counts.succeeded),
                   Failed: String(counts.failed),
                   Open: String(counts.queued + counts.processing),
-                  Price: <Amount of={totalPrice} currency={currency} />,
+                  'Price of all rows': <Amount of={totalPrice} currency={currency} />,
                 }}
               />
             </Section>

@@ -87,9 +87,7 @@ export function EsimsPage() {
           Status: ({ esimStatus }) => <EsimStatus>{esimStatus}</EsimStatus>,
           'Data left': {
             number: (one) =>
-              isDelivered(one)
-                ? `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}`
-                : '–',
+              hasData(one) ? `${formatBytes(one.data_usage_remain)} of ${formatBytes(one.totalVolume)}` : '–',
           },
           Bought: ({ createdAt }) => <Moment at={createdAt} />,
         }}
@@ -114,9 +112,12 @@ const EsimStatus = ({ children }: { readonly children: keyof typeof ESIM_COLORS 
 
 type Esim = ApiSchemas['Esim'];
 
-/** Before there is a profile, nothing can be left on it. */
 const isDelivered = ({ esimStatus }: Pick<Esim, 'esimStatus'>): boolean =>
   esimStatus !== 'PENDING' && esimStatus !== 'FAILED';
+
+/** Before there is a profile nothing can be left on it, nor once it is cancelled. */
+const hasData = (esim: Pick<Esim, 'esimStatus'>): boolean =>
+  isDelivered(esim) && esim.esimStatus !== 'CANCELLED';
 
 /** Why it cannot be topped up, as the service would refuse it; undefined where it can. */
 function noTopUp({ esimStatus, smdpStatus }: Esim): string | undefined {
@@ -144,7 +145,7 @@ export function EsimPage() {
               <EsimStatus>{esim.esimStatus}</EsimStatus>
             </PageHead>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              {isDelivered(esim) && <Usage esim={esim} />}
+              {hasData(esim) && <Usage esim={esim} />}
               <Diagnosis esimId={esimId} />
             </SimpleGrid>
             {esim.esimStatus !== 'FAILED' && (

@@ -54,7 +54,12 @@ export function TeamPage() {
                 </>
               ),
               Since: ({ joinedAt }) => <Moment at={joinedAt} />,
-              Role: (member) => (may('members') ? <ChangeRole member={member} /> : member.role),
+              Role: (member) =>
+                !may('members') || isLastOwner(member, items) ? (
+                  ROLES[member.role].label
+                ) : (
+                  <ChangeRole member={member} />
+                ),
               ...(may('members') && { Remove: (member: Member) => <Remove member={member} /> }),
             }}
           />
@@ -64,6 +69,10 @@ export function TeamPage() {
     </Page>
   );
 }
+
+/** The service keeps one owner, so nobody is offered what it would refuse. */
+const isLastOwner = ({ role }: Member, all: readonly Member[]): boolean =>
+  role === 'OWNER' && all.filter((one) => one.role === 'OWNER').length === 1;
 
 function ChangeRole({ member: { userId, name, role } }: { readonly member: Member }) {
   const [next, setNext] = useState<Role>();

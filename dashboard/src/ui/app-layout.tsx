@@ -252,6 +252,8 @@ function SearchBox({ label, onSearch }: SearchBoxProps) {
         placeholder="Any id"
         value={text}
         onChange={({ currentTarget: { value } }) => setText(value)}
+        // The next search replaces the last one.
+        onFocus={({ currentTarget }) => currentTarget.select()}
         leftSection={<IconSearch size={16} aria-hidden />}
         rightSection={<Kbd size="xs">/</Kbd>}
       />

@@ -88,7 +88,7 @@ function toResult(transactionId: string, made: Made): Result & { readonly action
     const again = made.again ? ' (done before; nothing was done now)' : '';
     return { transactionId, outcome, actionId, detail: `${made.did}${again}` };
   }
-  const detail = `a second person must approve it until ${made.expiresAt}: approve ${actionId}`;
+  const detail = `a second person must approve it until ${made.expiresAt}: npm run finance -- approve ${actionId}`;
   return { transactionId, outcome, actionId, detail };
 }
 

@@ -194,7 +194,9 @@ async function askForRepairs(
     const body = { ...asked, reason: reason ?? '' };
     const repair = await dataOf(ops.POST('/ops/batch-repairs', { body }));
     results.push(repair);
-    out.line(`a second person must approve it until ${repair.expiresAt}: approve ${repair.repairId}`);
+    out.line(
+      `a second person must approve it until ${repair.expiresAt}: npm run finance -- approve ${repair.repairId} --reason '…'`,
+    );
   }
   out.json(results);
   return 0;
