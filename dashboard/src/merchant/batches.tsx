@@ -7,7 +7,7 @@ import { ConfirmButton } from '../ui/dialogs.tsx';
 import { DownloadCsv } from '../ui/download-csv.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
-import { Amount, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
+import { Amount, Empty, QueryView, Id, Moment, Pages, Section, Status, Facts, Page } from '../ui/parts.tsx';
 import { amount, Rows, PagedRows } from '../ui/rows.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { decodeFile } from '../ui/spreadsheet.ts';
@@ -32,7 +32,7 @@ export function BatchesPage() {
   const query = useRead('/api/esim/orders/batch', { query: { page, limit: 20 } }, { keepsOld: true });
   return (
     <Page title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once.">
-      {may('purchase') && <FromFile />}
+      {may('purchase') ? <FromFile /> : <Empty>Your role does not buy. Owners and developers do.</Empty>}
       <Section title="Earlier batches">
         <PagedRows
           label="Batches"

@@ -135,6 +135,7 @@ const MEGABYTES = { decimals: 0, min: 1, required: true };
 export function EsimPage() {
   const { esimId } = useParams({ from: '/m/$accountId/$environment/esims/$esimId' });
   const { environment } = usePlace();
+  const { may } = useMembership();
   const query = useRead('/api/esim/{esimId}', { path: { esimId } }, { everyMs: () => LIVE_MS });
   return (
     <Stack>
@@ -162,7 +163,7 @@ export function EsimPage() {
                 <Text c="dimmed">{noTopUp(esim)}</Text>
               </Section>
             )}
-            {environment === 'test' && isDelivered(esim) && <Sandbox esimId={esimId} />}
+            {environment === 'test' && may('purchase') && isDelivered(esim) && <Sandbox esimId={esimId} />}
             <History esimId={esimId} />
           </>
         )}

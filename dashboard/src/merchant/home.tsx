@@ -24,7 +24,7 @@ export function HomePage() {
               Create an API key
             </LinkButton>
           )}
-          <LinkButton to="/m/$accountId/$environment/catalogue">Buy an eSIM</LinkButton>
+          {may('purchase') && <LinkButton to="/m/$accountId/$environment/catalogue">Buy an eSIM</LinkButton>}
         </Group>
       }
     >

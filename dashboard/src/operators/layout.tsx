@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { Outlet, useMatches, useNavigate, useRouter } from '@tanstack/react-router';
+import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { AppLayout, pagesOf, useSignOut } from '../ui/app-layout.tsx';
 import { GoTo, SignedIn } from '../ui/go-to.tsx';
-import { Page, PageLink, Empty } from '../ui/parts.tsx';
+import { PageLink, Empty } from '../ui/parts.tsx';
 import { useOperator, useEnvironment } from './place.ts';
 import { ROLES } from './words.ts';
 
@@ -26,8 +26,7 @@ export function OperatorLayout() {
 
 function Shell() {
   const environment = useEnvironment();
-  const { environments, may, role } = useOperator();
-  const shown = useMatches().at(-1)?.staticData.operatorsPage;
+  const { environments, may } = useOperator();
   const { routesById } = useRouter();
   const navigate = useNavigate({ from: FROM });
   return (
@@ -42,13 +41,7 @@ function Shell() {
       pages={pagesOf(routesById[FROM].children, (data) => data.operatorsPage, may)}
       below={<Person />}
     >
-      {shown?.needs === undefined || may(shown.needs) ? (
-        <Outlet />
-      ) : (
-        <Page title={shown.label}>
-          <Empty>{`Your role, ${ROLES[role].label}, does not see this page.`}</Empty>
-        </Page>
-      )}
+      <Outlet />
     </AppLayout>
   );
 }

@@ -420,6 +420,7 @@ function SaveDialog({
 }: Dialog & { readonly preview: PricePreview; readonly onSaved: () => void }) {
   const environment = useEnvironment();
   const { version, before, after, totals } = preview;
+  const waiting = useMarkups(1).data?.waiting.length ?? 0;
   const submit = async (reason: string) => {
     const body = { version, ...after, reason };
     await ops.POST('/ops/prices', { params: { query: { environment } }, body });
@@ -449,6 +450,9 @@ function SaveDialog({
             ? OUTCOMES.waits.text
             : 'All packages have the new prices within a second. Open purchases keep theirs.'}
         </Text>
+        {preview.outcome === 'set' && waiting > 0 && (
+          <Text size="sm">Markups that await confirmation end with it: {waiting.toLocaleString()}.</Text>
+        )}
       </Alert>
       {worst.map(({ accountType, currency, belowCost, unsellable }) => (
         <Alert color="red" key={`${accountType} ${currency}`}>

@@ -19,6 +19,7 @@ import { type Icon, IconMoon, IconSun, IconSearch } from '@tabler/icons-react';
 import {
   Link,
   useLocation,
+  useMatches,
   type AnyRoute,
   type LinkProps,
   type StaticDataRouteOption,
@@ -26,7 +27,7 @@ import {
 import { useState, type ReactNode, useRef } from 'react';
 import { notifications } from '@mantine/notifications';
 import { api } from '../api/client.ts';
-import { HasNavigated } from './parts.tsx';
+import { Empty, HasNavigated, Page } from './parts.tsx';
 import { type Environment, looksSecret } from './address.ts';
 
 const PAGE = 'page';
@@ -76,6 +77,8 @@ export function AppLayout({
   readonly children: ReactNode;
 }) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
+  const here = useMatches().at(-1)?.fullPath;
+  const hidden = pages.find(({ to, isShown }) => to === here && !isShown);
   return (
     <HasNavigated value={useHasNavigated()}>
       <a
@@ -122,7 +125,13 @@ export function AppLayout({
           {below !== undefined && <AppShell.Section p="xs">{below}</AppShell.Section>}
         </AppShell.Navbar>
         <AppShell.Main id={PAGE} tabIndex={-1}>
-          {children}
+          {hidden ? (
+            <Page title={hidden.label}>
+              <Empty>Your role does not see this page.</Empty>
+            </Page>
+          ) : (
+            children
+          )}
         </AppShell.Main>
       </AppShell>
     </HasNavigated>
