@@ -28,7 +28,10 @@ const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[
     because: '.ci/run runs these two, and what they start is what runs here',
   },
   { command: /^npm run bench\b/, because: 'minutes of measuring, on servers of its own' },
-  { command: /^(docker compose|cp \.env\.example) /, because: 'another installation, in containers' },
+  {
+    command: /^(docker compose|sh ops\/(secrets|digests)\.sh) ?/,
+    because: 'another installation, in containers',
+  },
   { command: /^(pg_|psql|createdb)/, because: 'names the host of a production database' },
   {
     command: /^npm run (simway -- (migrate|worker|api)$|migrate\b)/,
