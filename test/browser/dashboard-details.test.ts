@@ -205,10 +205,10 @@ describe('operators', () => {
       await dialog.waitFor({ state: 'detached' });
       return page;
     };
-    const first = await askAs(ada);
+    const first = await askAs(await signedIn(stack, 'FINANCE'));
     await first.getByText('Another operator must ask for the same').waitFor();
     expect(data(await me(member.browser))).toMatchObject({ user: { hasSecondFactor: true } });
-    const second = await askAs(bayo);
+    const second = await askAs(await signedIn(stack, 'FINANCE'));
     const row = second
       .getByRole('table', { name: 'Members' })
       .getByRole('row')
