@@ -256,8 +256,9 @@ export function RequestsPage() {
         empty={filters.requestId === undefined ? 'No requests yet.' : 'No such request in the last 7 days.'}
         columns={{
           When: ({ at }) => <Moment at={at} />,
+          'Request id': ({ requestId }) => <Id>{requestId}</Id>,
           Request: ({ method, path }) => (
-            <Code>
+            <Code className="breakable">
               {method} {path}
             </Code>
           ),
@@ -265,7 +266,6 @@ export function RequestsPage() {
             errorCode === null ? status : `${String(status)} ${errorCode}`,
           Duration: { number: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
           Key: ({ key }) => <ShortCode>{key}</ShortCode>,
-          'Request id': ({ requestId }) => <Id>{requestId}</Id>,
         }}
       />
     </Page>

@@ -52,8 +52,8 @@ function Results({ text }: { readonly text: string }) {
         if (!only)
           return (
             <NothingFound text={text} environment={environment}>
-              The box takes complete ids of anything shown on these pages, your own references in batches,
-              references of payments, and ICCIDs.
+              The box takes the complete id of a purchase, funding, eSIM, batch, message, endpoint, quote,
+              request or key, your own references in batches, references of payments, and ICCIDs.
             </NothingFound>
           );
         const page = pageOf(only.kind, only.id);

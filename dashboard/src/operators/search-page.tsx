@@ -26,8 +26,9 @@ function Results({ text }: { readonly text: string }) {
         if (!only)
           return (
             <NothingFound text={text} environment={environment}>
-              The box takes complete ids of anything shown on these pages, ids and references of the gateway
-              and of the supplier, ICCIDs, and parts of an account’s name or e-mail address.
+              The box takes the complete id of a purchase, funding, eSIM, batch, message, account, key or
+              request, ids and references of the gateway and of the supplier, ICCIDs, and parts of an
+              account’s name or e-mail address.
             </NothingFound>
           );
         if (more.length === 0 && SHOWN_WHOLE.has(only.kind))
