@@ -128,7 +128,10 @@ export function AcceptInvitation() {
   return (
     <CardPage title="Accept the invitation">
       <SendForm sending={sending} label="Join">
-        <Text size="sm">If you already have a login, leave both fields empty.</Text>
+        <Text size="sm">
+          New here? Type your name and choose a password. With a login of your own, leave both empty: you sign
+          in with it afterwards.
+        </Text>
         <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
         <PasswordField isNew {...form.getInputProps('password')} />
       </SendForm>
