@@ -1,7 +1,7 @@
 /**
  * People to sign in as at the dashboard of `npm start`: a merchant who owns the sandbox accounts, two people
- * of finance, one of operations, one administrator. Only while the live environment is off. Their passwords
- * are random and stay in .data/.
+ * of finance, one of operations, and two administrators, since one alone lets nobody in. Only while the live
+ * environment is off. Their passwords are random and stay in .data/.
  */
 import { createPasswords } from '../accounts/users/passwords.ts';
 import { confirmAccess, createPerson } from '../accounts/operators/people.ts';
@@ -23,6 +23,7 @@ const OPERATORS = {
   finance2: { name: 'Fred Finance', role: 'FINANCE' },
   operations: { name: 'Olu Operations', role: 'OPERATIONS' },
   admin: { name: 'Ada Admin', role: 'ADMIN' },
+  admin2: { name: 'Abe Admin', role: 'ADMIN' },
 } as const satisfies Record<string, { readonly name: string; readonly role: Role }>;
 
 type OperatorName = keyof typeof OPERATORS;
@@ -65,6 +66,7 @@ export async function prepareSandboxLogins(
       finance2: await operator('finance2'),
       operations: await operator('operations'),
       admin: await operator('admin'),
+      admin2: await operator('admin2'),
     };
   } finally {
     await db.destroy();

@@ -200,7 +200,14 @@ it('lets each login that it printed into the dashboard', async () => {
   const page = await fetch(running.dashboardUrl);
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   const logins = Object.entries(running.logins ?? {});
-  expect(logins.map(([name]) => name)).toEqual(['merchant', 'finance', 'finance2', 'operations', 'admin']);
+  expect(logins.map(([name]) => name)).toEqual([
+    'merchant',
+    'finance',
+    'finance2',
+    'operations',
+    'admin',
+    'admin2',
+  ]);
   for (const [name, login] of logins) {
     const session = await fetch(`${running.apiUrl}/auth/sessions`, {
       method: 'POST',
