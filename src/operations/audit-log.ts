@@ -82,7 +82,8 @@ const listFacts = (facts: AuditFacts, between: string): string[] =>
   Object.entries(facts as Readonly<Record<string, unknown>>)
     .filter(([, value]) => value !== undefined && value !== null && value !== false)
     .map(([name, value]) => {
-      const words = AUDIT_FACTS[name as keyof AuditFacts];
+      // Rows are kept for ever, also with facts that nothing writes any more.
+      const words = (AUDIT_FACTS as Readonly<Record<string, string | undefined>>)[name] ?? name;
       if (value === true) return words;
       return words + between + (name.endsWith('Bps') ? `${Number(value) / 100} %` : factText(value));
     });

@@ -7,6 +7,7 @@ import type { ActionInput } from '../../src/operations/actions.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { transfer } from '../../src/ledger/store/ledger.ts';
 import { settleDispute } from '../../src/operations/store/dispute-settlement.ts';
 import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
@@ -86,6 +87,29 @@ it('a dispute lost at the gateway is our loss once a person has settled it, and 
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
   expect(await disputesThatWait()).toEqual(before);
+});
+
+it('money taken back waits since it was taken, not since money of the same purchase lay in suspense', async () => {
+  const payer = await delivered();
+  const { transactionId } = payer;
+  for (const amountMinor of [100n, -100n])
+    await books.world.transaction().execute((trx) =>
+      transfer(trx, {
+        ...{ operationKey: `${transactionId} ${amountMinor}`, kind: 'reversal-settled', transactionId },
+        reason: 'lay in suspense before',
+        entries: [
+          { account: 'suspense:NGN', currency: 'NGN', amountMinor },
+          { account: 'revenue:NGN', currency: 'NGN', amountMinor: -amountMinor },
+        ],
+      }),
+    );
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(books.owner);
+  await reversed(payer);
+  const { lines } = await readWaiting({ db: books.world });
+  const waiting = lines.filter(({ waitsFor }) => waitsFor === 'reversal');
+  expect(waiting).toMatchObject([{ currency: 'NGN', items: 1 }]);
+  expect(waiting[0]?.oldestAt.getTime()).toBeGreaterThanOrEqual(rows[0]?.now.getTime() ?? Infinity);
+  await settle(payer, 'lost');
 });
 
 it('a dispute that the gateway leaves open is booked as lost on a person’s word, and what the gateway says later is no second loss', async () => {
