@@ -44,7 +44,6 @@ export const AUDIT_FACTS = {
   signUp: 'at sign-up',
   source: 'source',
   type: 'type',
-  unit: 'unit',
   userMarkupBps: 'markup for consumers',
   wanted: 'wanted to',
   websiteUrl: 'website',

@@ -1,16 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Box,
-  Button,
-  Code,
-  CopyButton,
-  Group,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Anchor, Box, Button, Code, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -28,7 +16,7 @@ import { useSignOut } from '../ui/app-layout.tsx';
 import { ConfirmButton } from '../ui/dialogs.tsx';
 import { GoTo } from '../ui/go-to.tsx';
 import { PasswordField, CodeField } from '../ui/login-fields.tsx';
-import { QueryView, Moment, Section, Page } from '../ui/parts.tsx';
+import { Copy, QueryView, Moment, Section, Page } from '../ui/parts.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { CardPage } from './card-page.tsx';
 
@@ -277,13 +265,7 @@ function NewFactorSteps({ factor, onDone }: { readonly factor: NewFactor; readon
             <Code key={code}>{code}</Code>
           ))}
         </SimpleGrid>
-        <CopyButton value={factor.recoveryCodes.join('\n')}>
-          {({ copied, copy }) => (
-            <Button variant="default" size="compact-sm" onClick={copy} aria-live="polite">
-              {copied ? 'Copied' : 'Copy the recovery codes'}
-            </Button>
-          )}
-        </CopyButton>
+        <Copy value={factor.recoveryCodes.join('\n')} label="Copy the recovery codes" size="compact-sm" />
         <CodeField
           label="3. Type the 6 digits that the app shows:"
           value={form.values.code}

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, CopyButton, Group, Image, Radio, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Image, Radio, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -17,6 +17,7 @@ import {
   Status,
   Facts,
   QuerySection,
+  Copy,
 } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
 import { METHOD_CHOICES } from './filters.ts';
@@ -284,7 +285,7 @@ function InstallDetails({ esimId, children }: InstallProps) {
                       {installUrl}
                     </Anchor>
                   </Text>
-                  <CopyLink value={installUrl} />
+                  <Copy value={installUrl} label="Copy the link" />
                 </Group>
               </>
             )}
@@ -295,16 +296,6 @@ function InstallDetails({ esimId, children }: InstallProps) {
     </QueryView>
   );
 }
-
-const CopyLink = ({ value }: { readonly value: string }) => (
-  <CopyButton value={value}>
-    {({ copied, copy }) => (
-      <Button size="xs" variant="default" onClick={copy}>
-        {copied ? 'Copied' : 'Copy the link'}
-      </Button>
-    )}
-  </CopyButton>
-);
 
 const STATE_WORDS = {
   NOT_DELIVERED: 'Not delivered yet.',

@@ -1,21 +1,10 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Code,
-  CopyButton,
-  Group,
-  Stack,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Checkbox, Code, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
 import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
-import { Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
+import { Copy, Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
 import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
@@ -110,13 +99,7 @@ export function Secret({ label, value }: { readonly label: string; readonly valu
     <Group>
       <Text size="sm">{label}</Text>
       <Code className="breakable">{value}</Code>
-      <CopyButton value={value}>
-        {({ copied, copy }) => (
-          <Button size="xs" variant="default" onClick={copy}>
-            {copied ? 'Copied' : 'Copy'}
-          </Button>
-        )}
-      </CopyButton>
+      <Copy value={value} />
     </Group>
   );
 }

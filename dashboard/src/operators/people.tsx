@@ -3,7 +3,6 @@ import {
   Badge,
   Button,
   Code,
-  CopyButton,
   Group,
   Modal,
   NativeSelect,
@@ -16,7 +15,7 @@ import { notifications } from '@mantine/notifications';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { type OpsSchemas, ops, readOps, dataOf } from '../api/client.ts';
-import { Moment, Page } from '../ui/parts.tsx';
+import { Copy, Moment, Page } from '../ui/parts.tsx';
 import { PagedRows } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { useReading } from '../ui/use-reading.ts';
@@ -335,13 +334,7 @@ function HalfShown({ half: { person, which, half, until }, onClose }: Dialog & {
           <Code fz="lg" className="breakable" data-testid="one-time-half">
             {half}
           </Code>
-          <CopyButton value={half}>
-            {({ copied, copy }) => (
-              <Button variant="default" onClick={copy} aria-live="polite">
-                {copied ? 'Copied' : 'Copy'}
-              </Button>
-            )}
-          </CopyButton>
+          <Copy value={half} size="sm" />
         </Group>
         <Text size="sm">
           {next} It works until <Moment at={until} />.

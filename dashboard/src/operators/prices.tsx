@@ -310,7 +310,8 @@ function Waiting({ of }: { readonly of: readonly Proposal[] }) {
 /** What a person confirms: the markups beside the present ones, and what they do to prices. */
 function ConfirmEffect({ of }: { readonly of: PriceTerms }) {
   const environment = useEnvironment();
-  const terms = Object.fromEntries(TERM_NAMES.map((name) => [name, of[name]])) as unknown as PriceTerms;
+  const { userMarkupPercent, merchantMarkupPercent, ngnIncrementPercent } = of;
+  const terms = { userMarkupPercent, merchantMarkupPercent, ngnIncrementPercent };
   const preview = useQuery(previewOf(environment, terms, 1));
   return (
     <QueryView query={preview} rows={4}>

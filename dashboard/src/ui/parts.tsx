@@ -16,6 +16,7 @@ import {
   Anchor,
   type AnchorProps,
   type ButtonProps,
+  type MantineSize,
 } from '@mantine/core';
 import { IconAlertCircle, IconCheck, IconCopy } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
@@ -205,6 +206,25 @@ export function Moment({ at, none = '–' }: { readonly at: string | null; reado
     </time>
   );
 }
+
+/** Says so once it has copied. */
+export const Copy = ({
+  value,
+  label = 'Copy',
+  size = 'xs',
+}: {
+  readonly value: string;
+  readonly label?: string;
+  readonly size?: MantineSize | 'compact-sm';
+}) => (
+  <CopyButton value={value}>
+    {({ copied, copy }) => (
+      <Button variant="default" size={size} onClick={copy} aria-live="polite">
+        {copied ? 'Copied' : label}
+      </Button>
+    )}
+  </CopyButton>
+);
 
 /** An id on one line. Where it does not fit, its title has all of it. */
 export function ShortId({ children }: { readonly children: string }) {
