@@ -22,6 +22,7 @@ const books = await forFile(openBooks());
 const users = openUsers(books);
 await users.reset();
 const api = await forFile(startApi({ users: users.useCases }));
+await api.shop.addAccount(users.accountId);
 const contract = await readContract(api);
 
 const SPICE = [

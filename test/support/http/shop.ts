@@ -75,6 +75,8 @@ export interface TestShop {
   allowedAddresses: readonly string[];
   /** The account id behind a key's name. */
   accountId(name?: string): string;
+  /** Makes an account without a key, such as a session’s, with money in its wallet. */
+  addAccount(id: string): Promise<void>;
   /** Sets the balance of the wallet behind a key, in minor units. */
   setBalance(amountMinor: bigint, name?: string): Promise<void>;
   balance(name?: string): Promise<bigint>;
@@ -207,6 +209,7 @@ export async function openShop({
       },
     },
     accountId: people.accountId,
+    addAccount: people.addAccount,
     setBalance: async (amountMinor, name = 'ngn') => {
       const { account } = await people.authenticate(keyOf('test', name));
       await putIntoWallet(databases.test.db, account, amountMinor - (await shop.balance(name)));
@@ -404,6 +407,7 @@ function createPeople(databases: Databases) {
   };
   return {
     accountId: (name = 'ngn') => ownerOf(name).id,
+    addAccount: (id: string) => make(accountOf('usd', id)),
     authenticate: async (rawKey: string, beforeKeyLookup?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
       if (!principal) return databases.authenticator.authenticate(rawKey, beforeKeyLookup);
