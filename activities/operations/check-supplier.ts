@@ -20,7 +20,10 @@ export async function checkSupplier(deps: ActivityDeps, transactionId: string): 
     case 'FAILED': {
       // After a refund the supplier must hold nothing of it.
       const withdrawal = await withdraw(deps, transactionId, { supplierConfirmedUndelivered: false });
-      return withdrawal.outcome === 'withdrawn' ? 'the supplier has nothing of it' : withdrawal.detail;
+      if (withdrawal.outcome !== 'withdrawn') return withdrawal.detail;
+      return withdrawal.cancelled === undefined
+        ? 'the supplier has nothing of it'
+        : `the supplier had delivered it: cancelled ${withdrawal.cancelled} there`;
     }
     case 'PROCESSING':
       if (order === null || order.attempts === 0) return 'nothing was ordered yet';

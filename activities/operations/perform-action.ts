@@ -4,6 +4,7 @@
  * again changes nothing.
  */
 import { actionSpec } from '../../src/accounts/operators/action-table.ts';
+import type { DisputeReason } from '../../src/domain/states.ts';
 import { HoldConflict } from '../../src/ledger/store/holds.ts';
 import {
   carryOutAction,
@@ -16,6 +17,7 @@ import {
 import type { Ended } from '../../src/operations/rules.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { judgeReplacement } from '../../src/operations/store/replacement.ts';
+import { findDisputeReason } from '../../src/payments/store/payments.ts';
 import { refusedRowOf } from '../../src/platform/database/errors.ts';
 import { findPurchase, type PurchaseRow } from '../../src/purchases/store/reads.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -71,7 +73,7 @@ async function askVendor(deps: ActivityDeps, row: ActionRow): Promise<Ended | un
   switch (row.action) {
     case 'check-gateway':
       return {
-        did: `checked the gateway: ${describeCheck(await checkPayment(deps, transactionId, purpose))}`,
+        did: `checked the gateway: ${describeCheck(await checkPayment(deps, transactionId, purpose))}${await sinceThen(deps, transactionId)}`,
       };
     case 'check-supplier':
       return { did: await checkSupplier({ ...deps, supplier: deps.checksSupplier }, transactionId) };
@@ -108,6 +110,16 @@ async function takeBack(
     case 'delivered':
       return { refusal: 'ALREADY_DELIVERED', detail: withdrawal.detail };
   }
+}
+
+const SINCE: Readonly<Record<DisputeReason, string>> = {
+  PAYMENT_REVERSED: '; the payment was taken back',
+  PAYMENT_DISPUTED: '; the payment is disputed',
+};
+
+async function sinceThen({ db }: ActivityDeps, transactionId: string): Promise<string> {
+  const reason = await findDisputeReason(db, transactionId);
+  return reason === undefined ? '' : SINCE[reason];
 }
 
 function describeCheck(check: PaymentCheckState): string {

@@ -18,9 +18,12 @@ import {
 import type { ActivityDeps } from '../deps.ts';
 import { findOrder, isOfSupplier, NOT_CONNECTED } from './delivery-attempt.ts';
 
-/** `withdrawn`: nothing of it is left at the supplier. `uncertain`: the supplier may still deliver. */
+/**
+ * `withdrawn`: nothing of it is left at the supplier; `cancelled` is the eSIM that was there. `uncertain`: the supplier may still
+ * deliver.
+ */
 export type Withdrawal =
-  | { readonly outcome: 'withdrawn' }
+  | { readonly outcome: 'withdrawn'; readonly cancelled?: string }
   | { readonly outcome: 'uncertain' | 'delivered'; readonly detail: string };
 
 const WITHDRAWN: Withdrawal = { outcome: 'withdrawn' };
@@ -49,7 +52,7 @@ export async function withdraw(
   // Until then what was sent may still arrive.
   if (order.settlesInMs > 0) await sleep(order.settlesInMs + TIMERS_DIFFER_MS);
   const withdrawal = await cancelOrder(deps, order, options);
-  if (withdrawal.outcome === 'withdrawn') return (await recordWithdrawn(deps.db, order)) ? WITHDRAWN : OVER;
+  if (withdrawal.outcome === 'withdrawn') return (await recordWithdrawn(deps.db, order)) ? withdrawal : OVER;
   await reopen(deps, transactionId);
   return withdrawal;
 }
@@ -96,7 +99,7 @@ async function cancelEsim(
   const cancelled = await supplier.cancel(esimTranNo, fence);
   switch (cancelled.outcome) {
     case 'done':
-      return WITHDRAWN;
+      return { outcome: 'withdrawn', cancelled: esimTranNo };
     case 'refused':
       return uncertain(`the eSIM is there, and cannot be cancelled: ${cancelled.reason}`);
     case 'unknown':

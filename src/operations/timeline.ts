@@ -89,6 +89,7 @@ function itemOf({ purchase, esim, orders }: TimelineRows) {
       costUsdE4: purchase.cost_usd_e4,
       checkedAt: esim?.checked_at ?? null,
       attempts: orders.reduce((sum, order) => sum + order.attempts, 0),
+      earlierOrderNos: orders.slice(0, -1).flatMap((order) => order.order_no ?? []),
       orderNo: orders.at(-1)?.order_no ?? (esim?.order_no || null),
       esimId: purchase.esim_id,
       esimStatus: esim?.status ?? null,
@@ -162,20 +163,20 @@ function gatewayLines({ id, type, received_at, applied_at, note }: Row<'gatewayE
 /** One line an operation: what it moved, where. */
 function ledgerLines(entries: TimelineRows['entries']): TimelineLine[] {
   return [...Map.groupBy(entries, (entry) => entry.operation_key)].flatMap(([key, booked]) => {
-    const moved = booked.map(({ account, currency, amount_minor: amountMinor }) => {
-      const sign = amountMinor > 0n ? '+' : '';
-      return `${account} ${sign}${formatAmount({ amountMinor, currency })}`;
+    const moved = booked.map(({ account, currency, debitMinor, creditMinor }) => {
+      const [side, amountMinor] = debitMinor > 0n ? ['debit', debitMinor] : ['credit', creditMinor];
+      return `${account} ${side} ${formatAmount({ amountMinor, currency })}`;
     });
     return line(booked[0]?.at ?? null, 'ledger', booked[0]?.kind ?? '', `${key}: ${moved.join(', ')}`);
   });
 }
 
 function refundLines(refund: Row<'refunds'>): TimelineLine[] {
-  const { refund_key: key, created_at, sent_at, status, gateway_status, currency } = refund;
+  const { refund_key: key, created_at, sent_at, currency } = refund;
   const amount = `${currency} ${formatAmount({ amountMinor: refund.amount_minor, currency })}`;
   return [
     ...line(created_at, 'payment', 'Refund due', `${key}: ${amount}`),
-    ...line(sent_at, 'gateway', 'Refund asked for', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
+    ...line(sent_at, 'gateway', 'Refund asked for', key),
   ];
 }
 

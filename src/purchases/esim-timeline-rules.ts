@@ -44,7 +44,10 @@ const PURCHASE_WORDS = new Map<string, Words>(
     'payment-vouched-for': ['payment', 'Payment confirmed by us'],
     'payment-reversed': ['payment', 'The payment was taken back'],
     'payment-disputed': ['payment', 'The payment is disputed'],
-    'transfer-returned-by-the-bank': ['payment', 'The bank returned a transfer'],
+    'transfer-returned-by-the-bank': [
+      'payment',
+      'The bank returned a transfer of this account, perhaps this one',
+    ],
     refunded: ['payment', 'Refunded to where it was paid from'],
     'refund-credited-to-wallet': ['payment', 'Refunded to the wallet'],
     'goodwill-refund': ['payment', 'Refunded by us to where it was paid from'],

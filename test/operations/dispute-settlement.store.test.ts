@@ -81,7 +81,7 @@ it('a dispute lost at the gateway is our loss once a person has settled it, and 
   const before = await disputesThatWait();
   const payer = await delivered();
   await disputed(payer, 'lost');
-  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Dispute lost: revenue NGN -20000.00' });
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Dispute lost: our loss is NGN 20000.00' });
   expect(await settle(payer, 'lost')).toMatchObject({ outcome: 'done', again: true });
   await reversed(payer);
   expect(await attentionOf(payer)).toBeNull();
@@ -130,7 +130,7 @@ it('a dispute lost before the delivery is no loss of revenue: ending the purchas
     const subject = await findActionSubject(trx, payer.transactionId, true);
     return settleDispute(trx, action, subject!, NOW);
   });
-  expect(ended).toEqual({ did: 'Dispute lost: revenue unchanged' });
+  expect(ended).toEqual({ did: 'Dispute lost: our loss is nothing' });
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
@@ -142,7 +142,7 @@ it('money taken back without a dispute is our loss once a person has settled it'
   await reversed(payer);
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
-  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Reversal lost: revenue NGN -20000.00' });
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Reversal lost: our loss is NGN 20000.00' });
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
 });

@@ -160,6 +160,21 @@ describe('a purchase being delivered', () => {
     ]);
   });
 
+  it('that was cancelled is cancelled at the supplier too by check-supplier, if it comes there later', async () => {
+    const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
+    await operator.act(transactionId, 'cancel', { evidence: EVIDENCE });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
+      did: expect.stringMatching(/^order B\d+ is still being allocated/) as unknown,
+    });
+    const [order] = await stack.supplierOrders(transactionId);
+    await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
+      did: expect.stringMatching(/^the supplier had delivered it: cancelled \d+ there$/) as unknown,
+    });
+    const [later] = await stack.supplierOrders(transactionId);
+    expect(later?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
+  });
+
   it('gets the cheapest equal package by deliver-other, once the first order is cancelled', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const replaced = await operator.act(transactionId, 'deliver-other');
@@ -241,6 +256,10 @@ describe('a purchase waiting for money', () => {
       did: 'checked the gateway: paid',
     });
     await expectDelivered(transactionId);
+    await atGateway(stack, transactionId, 'reverse');
+    expect(await operator.act(transactionId, 'check-gateway')).toMatchObject({
+      did: 'checked the gateway: paid; the payment was taken back',
+    });
   });
 
   it('is delivered by mark-paid with evidence, and counts the gateway’s later report as the same money', async () => {

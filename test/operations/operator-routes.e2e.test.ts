@@ -90,6 +90,22 @@ describe('an account', () => {
   });
 });
 
+describe('a purchase', () => {
+  it('has its ledger entries on the sides on which the books have them, costs too', async () => {
+    const of = dataOf(await ask(finance, 'GET', `/ops/purchases/${purchase}`));
+    const booked = dataOf(await ask(finance, 'GET', `/ops/books/ledger?id=${purchase}`));
+    const sides = ({ account, debit, credit }: Record<string, unknown>) => `${account} ${debit} ${credit}`;
+    const linesOf = (lines: unknown) => (lines as Record<string, unknown>[]).map(sides);
+    expect(linesOf(of['entries'])).toEqual(linesOf(booked['lines']));
+    expect(linesOf(of['entries'])).toContainEqual('supplier-cost:USD4 2 0');
+    expect(of['timeline']).toContainEqual(
+      expect.objectContaining({
+        detail: expect.stringMatching(/supplier-cost:USD4 debit 2\.0000/) as string,
+      }),
+    );
+  });
+});
+
 describe('the access of an account', () => {
   it('is shown to every role: members, keys, endpoints and undelivered messages', async () => {
     const { keyId, endpointId } = await makeKey();

@@ -72,7 +72,7 @@ it('a dispute lost at the gateway can only be settled as lost, and is booked as 
   const transactionId = await disputed();
   await resolve(transactionId, 'merchant-accepted');
   expect(await settle(transactionId, 'won')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
-  expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: revenue USD -2.30' });
+  expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: our loss is USD 2.30' });
   const moved = await movedBy(stack, transactionId);
   expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:esim-access:USD4']);
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'lost', outcome: 'LOST' }]);
@@ -86,7 +86,7 @@ it('a dispute after a settled one is handled separately', async () => {
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
   await resolve(transactionId, 'merchant-accepted');
   const second = await settle(transactionId, 'lost');
-  expect(second).toMatchObject({ did: 'Dispute lost: revenue USD -2.30' });
+  expect(second).toMatchObject({ did: 'Dispute lost: our loss is USD 2.30' });
   expect(await disputesOf(transactionId)).toEqual([
     { gateway_state: 'won', outcome: 'WON' },
     { gateway_state: 'lost', outcome: 'LOST' },

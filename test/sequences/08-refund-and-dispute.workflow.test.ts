@@ -163,7 +163,7 @@ describe('a delivered purchase', () => {
       'gateway-clearing:paystack:USD': expect.any(Number) as number,
     });
     await resolve(transactionId, 'merchant-accepted');
-    expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: revenue USD -1.00' });
+    expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: our loss is USD 1.00' });
     await untilAttention(transactionId, null);
     const open = await openMoneyOf(transactionId);
     expect(open).toMatchObject({ 'revenue:USD': 130 });
@@ -193,7 +193,7 @@ describe('a delivered purchase', () => {
     expect(await openMoneyOf(transactionId)).toMatchObject({ 'suspense:USD': 130 });
     expect(await goodwill(10n)).toMatchObject({ outcome: 'refused' });
     await resolve(transactionId, 'merchant-accepted');
-    expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: revenue USD -1.30' });
+    expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: our loss is USD 1.30' });
     await untilAttention(transactionId, null);
     expect(await openMoneyOf(transactionId)).toEqual({});
   });

@@ -171,6 +171,7 @@ function SupplierSide({ of: { status, supplier, package: item } }: { readonly of
             'Agreed cost': <Amount of={supplier.costUsd} currency="USD4" />,
             Order:
               supplier.orderNo === null ? noOrder(status, supplier.attempts) : <Id>{supplier.orderNo}</Id>,
+            'Orders given up before': supplier.earlierOrderNos.join(', ') || null,
             Attempts: String(supplier.attempts),
             eSIM: <Id>{supplier.esimId}</Id>,
             'eSIM’s status': supplier.esimStatus && <Status>{supplier.esimStatus}</Status>,

@@ -39,7 +39,7 @@ export const ACTIONS: Record<Action, ActionWords> = {
   },
   'check-supplier': {
     label: 'Check the supplier',
-    does: 'Checks the supplier and orders nothing. An open purchase is delivered if its eSIM is ready.',
+    does: 'Checks the supplier and orders nothing. An open purchase is delivered if its eSIM is ready. What it has of a failed purchase is cancelled there.',
     fields: [],
   },
   'retry-delivery': {

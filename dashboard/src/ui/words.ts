@@ -27,7 +27,7 @@ export const EVENTS: Readonly<Record<ApiSchemas['BaseTransaction']['timeline'][n
   'payment-vouched-for': 'Payment confirmed by a person',
   'payment-reversed': 'Payment reversed',
   'payment-disputed': 'Payment disputed',
-  'transfer-returned-by-the-bank': 'The bank returned a transfer',
+  'transfer-returned-by-the-bank': 'The bank returned a transfer of this account, perhaps this one',
   refunded: 'Refunded to where it was paid from',
   'refund-credited-to-wallet': 'Refunded to the wallet',
   'refund-blocked': 'The gateway does not send the refund',

@@ -68,9 +68,10 @@ export const ACTION_TABLE = {
     roles: ROLES,
     situations: [...OPEN, 'ended'],
     runsOn: 'supplier',
-    summary: 'Checks what the supplier has of the order; orders nothing',
+    summary:
+      'Checks what the supplier has of the order; orders nothing, and cancels what it has of a failed purchase',
     details:
-      "asks the supplier and orders nothing: delivers what the supplier has; after closing, copies the eSIM's state",
+      "asks the supplier and orders nothing: delivers what the supplier has, or cancels it if the purchase has failed; after a delivery, copies the eSIM's state",
     needs: '',
   },
   'retry-delivery': {

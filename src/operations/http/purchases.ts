@@ -9,7 +9,6 @@ import {
   PAYMENT_METHODS,
   PAYMENT_PURPOSES,
 } from '../../domain/states.ts';
-import { sidesOf } from '../../ledger/chart-of-accounts.ts';
 import {
   type Data,
   isoTime,
@@ -158,6 +157,7 @@ const purchaseTimelineSchema = dataObject('PurchaseTimeline', {
       costUsd: usd('What the supplier charges, in US dollars, with four decimals'),
       checkedAt: time.nullable().describe('When the eSIM was last checked there'),
       attempts: z.number().int(),
+      earlierOrderNos: z.array(z.string()).describe('Of orders that were given up for another package'),
       orderNo: word,
       esimId: z.string(),
       esimStatus: word,
@@ -212,9 +212,8 @@ const presentTimeline = (
     bookedCurrency: payment.has_money ? (payment.other_currency ?? payment.charge_currency) : null,
   })),
   refunds: timeline.refunds.map((refund) => ({ ...fromRow(refund), askedAt: refund.sent_at })),
-  entries: timeline.entries.map(({ amount_minor, ...entry }) => ({
+  entries: timeline.entries.map((entry) => ({
     ...fromRow(entry),
-    ...sidesOf(amount_minor),
     operation: knownOr(LEDGER_OPERATIONS)(entry.kind),
   })),
   disputes: timeline.disputes.map(fromRow),

@@ -69,10 +69,10 @@ export const settleDispute: ActionEffect = async (trx, action, subject) => {
     return dispute?.money === 'TAKEN'
       ? { did: `${what} won${against}, but the gateway has taken the money` }
       : { did: `${what} won${against}: the money is ours again` };
-  const effect = left.map(formatMoney).join(', ');
+  const loss = left.map((one) => formatMoney({ ...one, amountMinor: -one.amountMinor })).join(', ');
   const wallet = (dispute?.credited_minor ?? 0n) > 0n ? '; the wallet pays, and owes what it lacks' : '';
   return {
-    did: `${what} lost${against}: ${effect === '' ? 'revenue unchanged' : `revenue ${effect}`}${wallet}`,
+    did: `${what} lost${against}: our loss is ${loss || 'nothing'}${wallet}`,
   };
 };
 

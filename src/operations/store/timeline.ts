@@ -3,6 +3,7 @@
  * PUK, bank details, message bodies, answers of merchants) the columns are named one by one.
  */
 import { sql } from 'kysely';
+import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { hostOf } from './accounts.ts';
 import { rowsOf } from './subject.ts';
@@ -93,16 +94,19 @@ const readGatewayEvents = (db: WorldDb, transactionId: string) =>
     .orderBy('event.id')
     .execute();
 
-const readEntries = (db: WorldDb, transactionId: string) =>
-  db
+/** Oldest first. */
+async function readEntries(db: WorldDb, transactionId: string) {
+  const rows = await db
     .selectFrom('ledger_transactions as booked')
     .innerJoin('ledger_entries as entry', 'entry.ledger_transaction_id', 'booked.id')
     .select(['operation_key', 'kind', 'created_at as at', 'ledger_account_id as account'])
-    .select(['currency', 'amount_minor'])
+    .select(['currency', 'amount_minor as stored'])
     .where('booked.transaction_id', '=', transactionId)
     .orderBy('booked.id')
     .orderBy('entry.id')
     .execute();
+  return rows.map(({ stored, ...row }) => ({ ...row, ...sidesOf(creditOf(stored, row.currency)) }));
+}
 
 const readMessages = (db: WorldDb, transactionId: string) =>
   db
