@@ -26,6 +26,7 @@ export const REFUSAL_MESSAGES = {
   AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
   AMOUNT_NEEDED: 'no rate was locked for this money: give the amount to credit',
   OTHER_CURRENCY: 'the amount is in another currency than the money',
+  CHANGED_MEANWHILE: 'another action moved its money after this was asked for: look at it again',
   WALLET_TOO_LOW: 'the wallet balance is too low',
   REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
   SUPPLIER_MAY_DELIVER:

@@ -315,6 +315,17 @@ it('a gift back to its source does not close, as sent by hand, a refund that cam
   expect(await openRefunds(payer)).toEqual(['NEEDS_ATTENTION']);
 });
 
+it('a refund that a person sent by hand is not sent again where another one credited it meanwhile', async () => {
+  const payer = await delivered();
+  await giftThatWaits(payer);
+  const byHand = given(payer, { action: 'refund-to-source', evidence: EVIDENCE });
+  const credit = given(payer, { action: 'credit-wallet', evidence: EVIDENCE, by: 'bob' });
+  for (const one of [credit, byHand]) await askForAction(books.world, one, LIMITS);
+  expect(await perform(payer, credit.actionId)).toMatchObject({ outcome: 'done' });
+  expect(await perform(payer, byHand.actionId)).toMatchObject({ code: 'CHANGED_MEANWHILE' });
+  expect([await books.balance(payer), await openRefunds(payer)]).toEqual([PRICE_MINOR, []]);
+});
+
 it('what was asked for about a refund that waits ends that refund', async () => {
   const payer = await delivered();
   await giftThatWaits(payer);

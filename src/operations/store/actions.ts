@@ -1,7 +1,12 @@
 /** An operator action from its preview to its closed record, which never changes. */
 import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
-import { actionSpec, type ActionQueue, type OperatorAction } from '../../accounts/operators/action-table.ts';
+import {
+  actionSpec,
+  OPERATOR_ACTIONS,
+  type ActionQueue,
+  type OperatorAction,
+} from '../../accounts/operators/action-table.ts';
 import { areTwoPeople } from '../../accounts/store/access.ts';
 import type { Money } from '../../domain/money.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
@@ -304,7 +309,7 @@ export function carryOutAction(
     if (!isBegun(row)) return notAsked();
     const refusal = await refusalNow(trx, row, subject);
     const ended = refusal ? { refusal } : await EFFECTS[row.action](trx, row, subject, now);
-    const closed = await endAction(trx, row, ended, now);
+    const closed = await endAction(trx, row, ended);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
@@ -332,8 +337,27 @@ async function refusalNow(
       ? { amountMinor: undefined, currency: undefined, movesNoMoney: true }
       : { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
   const allowed = amountOf(row.action, subject.facts, moneyOf(subject), asked);
-  return 'refusal' in allowed ? allowed.refusal : undefined;
+  if ('refusal' in allowed) return allowed.refusal;
+  return actionSpec(row.action).takesBack && (await isOvertaken(trx, row)) ? 'CHANGED_MEANWHILE' : undefined;
 }
+
+/** Whoever asked saw the money elsewhere: another action has moved it since. */
+async function isOvertaken(trx: WorldDb, row: ActionRow): Promise<boolean> {
+  const later = await actions(trx)
+    .where('transaction_id', '=', row.transaction_id)
+    .where('action', 'in', MOVING)
+    .where('status', '=', 'DONE')
+    .where('closed_at', '>', row.created_at)
+    .where('id', '!=', row.id)
+    .limit(1)
+    .executeTakeFirst();
+  return later !== undefined;
+}
+
+const MOVING = OPERATOR_ACTIONS.filter((action) => {
+  const { isCheck, takesBack, needsEvidence } = actionSpec(action);
+  return !isCheck && (takesBack || needsEvidence);
+});
 
 /** Only evidence ends this refund, and it came after the request: the evidence is about something else. */
 const hasLaterRefund = (
@@ -359,7 +383,7 @@ export function closeAction(
     if (row.closed_at !== null) return outcomeOf(row, subject);
     // What moves money or an order is done only by its effect.
     if (!isBegun(row) || ('did' in ended && !actionSpec(row.action).isCheck)) return notAsked();
-    const closed = await endAction(trx, row, ended, now);
+    const closed = await endAction(trx, row, ended);
     await findUnsent(trx, row.transaction_id, pending);
     return outcomeOf(closed, subject, false);
   });
@@ -378,16 +402,18 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject, row.action);
 }
 
-async function endAction(trx: WorldDb, row: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+/** By the database's clock, as `created_at`: `isOvertaken` compares them. */
+async function endAction(trx: WorldDb, row: ActionRow, ended: Ended): Promise<ActionRow> {
   const { id, action, transaction_id: transactionId } = row;
-  if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at: now });
+  const closed_at = sql<Date>`clock_timestamp()`;
+  if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at });
   if (actionSpec(action).takesBack) {
     // Its order may have been withdrawn for it, by an earlier run too: it is ordered again, under another id.
     await lockPurchase(trx, transactionId);
     await planNextOrder(trx, transactionId);
   }
   const { refusal, detail = REFUSAL_MESSAGES[refusal] } = ended;
-  return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
+  return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at });
 }
 
 /** What a second person decided about an action, and why. */
