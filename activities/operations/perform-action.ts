@@ -39,7 +39,7 @@ export async function performAction(deps: ActivityDeps, actionId: string): Promi
     return {};
   }
   const pending = newPendingMessages();
-  const close = (ended: Ended) => closeAction(db, actionId, ended, clock.now(), pending);
+  const close = (ended: Ended) => closeAction(db, actionId, ended, pending);
   const carryOut = () => carryOutAction(db, actionId, clock.now(), pending);
   /** What our ledger and our tables refuse stays refused, however often it is tried. */
   const closeIfRefused = (error: unknown): Promise<ActionOutcomeOnRecord> => {

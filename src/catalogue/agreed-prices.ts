@@ -3,7 +3,6 @@
  * work.
  */
 import { DAY_MS, type Clock } from '../domain/clock.ts';
-import { CONVERTED_CURRENCIES } from '../domain/money.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { effectOn, type PackageEffect } from './price-effect.ts';
 import { parseRateMicros, type PriceLimits, type PricingSettings, type Rate } from './pricing.ts';
@@ -56,17 +55,19 @@ interface Wanted {
  * Cost counts at the last agreed rate.
  */
 export async function effectOnAgreed(deps: RateDeps, wanted: Wanted): Promise<PackageEffect[]> {
+  const known = (await findGoodRates(deps.db)).map(({ currency }) => currency);
+  const charged = [...new Set([...known, ...(wanted.rate ? [wanted.rate.currency] : [])])];
   const [before, present, costs, ...found] = await Promise.all([
     findAgreedSettings(deps.db),
     findPricingSettings(deps.db),
     readCosts(deps.db),
-    ...CONVERTED_CURRENCIES.map((currency) => findAgreedRates(deps, currency, wanted.rate)),
+    ...charged.map((currency) => findAgreedRates(deps, currency, wanted.rate)),
   ]);
   const by = (name: 'used' | 'agreed' | 'cost') =>
     new Map(found.flatMap((rates) => (rates ? [[rates.used.currency, rates[name]]] : [])));
   const after = wanted.settings ?? present;
   return effectOn(costs, {
-    ...{ before, after, rates: by('used') },
+    ...{ before, after, charged, rates: by('used') },
     ...{ ratesBefore: by('agreed'), costRates: by('cost') },
   });
 }

@@ -18,6 +18,8 @@ type Terms = Omit<PricingSettings, 'id'>;
 export interface PriceEffect {
   readonly accountType: AccountType;
   readonly currency: AccountCurrency;
+  /** The currency that it is charged in at a gateway, and given in here; absent: its own. */
+  readonly charged?: string;
   readonly beforeMinor: bigint | null;
   readonly afterMinor: bigint | null;
   /** Hundredths of a percent of the price before; null where there was none. */
@@ -44,6 +46,8 @@ export interface PricingTerms {
   readonly ratesBefore?: Rates;
   /** Those at which our cost counts: what is true, whatever the prices are made with. */
   readonly costRates?: Rates;
+  /** Currencies that prices in US dollars are charged in too, as by mobile money. */
+  readonly charged?: readonly string[];
 }
 
 const MICROS = 1_000_000n;
@@ -51,8 +55,12 @@ const MICROS = 1_000_000n;
 /** Every package as it would be priced, those that change most first. */
 export function effectOn(packages: readonly Costs[], terms: PricingTerms): PackageEffect[] {
   const effects = packages.map((item) => {
+    const sellers = [
+      ...ACCOUNT_CURRENCIES.map((currency) => ({ currency })),
+      ...(terms.charged ?? []).map((charged) => ({ currency: 'USD' as const, charged })),
+    ];
     const prices = ACCOUNT_TYPES.flatMap((accountType) =>
-      ACCOUNT_CURRENCIES.map((currency) => priceEffect(item, { accountType, currency }, terms)),
+      sellers.map((seller) => priceEffect(item, { accountType, ...seller }, terms)),
     );
     const changes = prices.map((price) => Math.abs(price.changeBps ?? 0));
     return { ...item, prices, largestChangeBps: Math.max(...changes) };
@@ -64,15 +72,18 @@ export function effectOn(packages: readonly Costs[], terms: PricingTerms): Packa
 
 function priceEffect(
   { cost }: Costs,
-  seller: Pick<PriceEffect, 'accountType' | 'currency'>,
+  seller: Pick<PriceEffect, 'accountType' | 'currency' | 'charged'>,
   { before, after, rates, ratesBefore = rates, costRates = rates }: PricingTerms,
 ): PriceEffect {
+  const currency = seller.charged ?? seller.currency;
   const price = (settings: Terms, rate: Pick<Rate, 'currency' | 'micros'> | undefined): bigint | null => {
     const usdMinor = priceUsdMinor(cost, seller.accountType, { ...settings, id: '' });
-    if (seller.currency === 'USD') return usdMinor;
-    return rate ? convertUsdMinor(usdMinor, rate, { ...settings, id: '' }).amountMinor : null;
+    if (currency === 'USD') return usdMinor;
+    const ngnIncrementBps = seller.charged === undefined ? settings.ngnIncrementBps : 0;
+    return rate
+      ? convertUsdMinor(usdMinor, rate, { ...settings, ngnIncrementBps, id: '' }).amountMinor
+      : null;
   };
-  const { currency } = seller;
   const beforeMinor = price(before, ratesBefore.get(currency));
   const afterMinor = price(after, rates.get(currency));
   const micros = currency === 'USD' ? MICROS : (costRates.get(currency)?.micros ?? 0n);
@@ -101,21 +112,26 @@ export function judgePrices(
   effects: readonly PackageEffect[],
   limits: PriceLimits,
 ): 'set' | 'waits' | 'below-cost' {
-  const isBelowCost = totalsOf(effects).some(({ belowCost }) => belowCost > 0);
-  if (isBelowCost && !limits.allowsBelowCost) return 'below-cost';
+  const isLoss = effects.some(({ prices }) => prices.some(isBelowCost));
+  if (isLoss && !limits.allowsBelowCost) return 'below-cost';
   const isFar = effects.some(({ largestChangeBps }) => largestChangeBps > limits.changeBps);
-  return isBelowCost || isFar ? 'waits' : 'set';
+  return isLoss || isFar ? 'waits' : 'set';
 }
+
+const isBelowCost = ({ afterMinor, marginBps }: PriceEffect): boolean =>
+  afterMinor !== null && afterMinor > 0n && (marginBps ?? 0) < 0;
 
 /**
  * Of the packages on sale, one line for each type of account and currency. `unsellable`: without a price
  * above zero afterwards, and counted nowhere else. A rise, fall or margin is null where no package has one.
  */
 export function totalsOf(effects: readonly PackageEffect[]) {
-  const all = effects.flatMap(({ prices }) => prices);
   return ACCOUNT_TYPES.flatMap((accountType) =>
     ACCOUNT_CURRENCIES.map((currency) => {
-      const prices = all.filter((price) => price.accountType === accountType && price.currency === currency);
+      const ways = effects.map(({ prices }) =>
+        prices.filter((price) => price.accountType === accountType && price.currency === currency),
+      );
+      const prices = ways.flat().filter(({ charged }) => charged === undefined);
       const sold = prices.filter(({ afterMinor }) => afterMinor !== null && afterMinor > 0n);
       const dearer = sold.filter(({ beforeMinor, afterMinor }) => (beforeMinor ?? 0n) < (afterMinor ?? 0n));
       const cheaper = sold.filter(({ beforeMinor, afterMinor }) => (beforeMinor ?? 0n) > (afterMinor ?? 0n));
@@ -127,7 +143,8 @@ export function totalsOf(effects: readonly PackageEffect[]) {
         cheaper: cheaper.length,
         unchanged: sold.length - dearer.length - cheaper.length,
         unsellable: prices.length - sold.length,
-        belowCost: margins.filter((margin) => margin < 0).length,
+        // In whatever way it is paid.
+        belowCost: ways.filter((prices) => prices.some(isBelowCost)).length,
         largestRiseBps: furthest(dearer.map((price) => price.changeBps ?? 0)),
         largestFallBps: furthest(cheaper.map((price) => price.changeBps ?? 0)),
         lowestMarginBps: margins.reduce<number | null>((low, one) => Math.min(low ?? one, one), null),

@@ -13,7 +13,7 @@ import { generalError } from '../support/http/error-bodies.ts';
 import type { tokens } from './pricing.support.ts';
 import { dataOf, FINANCE, openPricing, REASON, SECOND, TERMS } from './pricing.support.ts';
 
-const { books, post, get, setRate, confirm } = await openPricing();
+const { books, observe, post, get, setRate, confirm } = await openPricing();
 
 describe('markups and rate together', () => {
   /** Nothing has a markup: prices are the cost, and every cent counts. */
@@ -46,6 +46,14 @@ describe('markups and rate together', () => {
     const reply = await setRate(1_360);
     expect([reply.status, dataOf(reply)['outcome']]).toEqual([202, 'waits']);
     expect((await setRate(1_495)).status).toBe(200);
+  });
+
+  test('of one person sell nothing below cost to those who pay in another currency than their prices', async () => {
+    await observe({ currency: 'GHS', micros: 15_000_000n });
+    expect((await setRate(13.6, { currency: 'GHS' })).status).toBe(200);
+    const low = { userMarkupPercent: 18, merchantMarkupPercent: 10, ngnIncrementPercent: 3 };
+    expect(await preview(low)).toMatchObject({ outcome: 'below-cost' });
+    expect((await save(low)).json).toMatchObject({ error: { code: 'PRICES_BELOW_COST' } });
   });
 
   test('move no price more than 10 % from the one that two people agreed on, in any number of steps', async () => {

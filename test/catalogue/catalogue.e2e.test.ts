@@ -109,13 +109,13 @@ it('a forged rate in Redis does not lower any price', async () => {
   const prefix = stack.env['SIMWAY_NAMESPACE_PREFIX'];
   for (let revision = known + 1; revision < known + 50; revision += 1)
     await redis.set(`${prefix}:cache:test:rates:${revision}`, JSON.stringify(FORGED));
+  const rate = async () => (await buyer.read('/api/settings/exchange-rate')).text;
+  const before = await rate();
   // A real observation makes every process read its rates again.
   const observedAt = new Date();
   await insertRates(stack.world, [
     { currency: 'NGN', micros: 1_700_000_000n, source: 'fixed', observedAt, status: 'GOOD' },
   ]);
-  const rate = async () => (await buyer.read('/api/settings/exchange-rate')).text;
-  const before = await rate();
   await until(rate, (text) => text !== before, { what: 'the new rate' });
   expect((await buyer.buy('SIM-OK')).status).toBe(201);
   const [purchase] = await buyer.purchases();

@@ -179,7 +179,7 @@ describe('an action that has not begun', () => {
     for (const actionId of [action.actionId, other.actionId, newId()]) {
       expect(await findBegunAction(books.world, actionId)).toBeUndefined();
       expect(await carryOutAction(books.world, actionId, NOW)).toMatchObject(NOT_ASKED);
-      expect(await closeAction(books.world, actionId, { did: 'all of it' }, NOW)).toMatchObject(NOT_ASKED);
+      expect(await closeAction(books.world, actionId, { did: 'all of it' })).toMatchObject(NOT_ASKED);
     }
     expect(await statusesOf(payer)).toEqual(['ASKED']);
     expect(await statusesOf(waiting)).toEqual(['WAITS_FOR_APPROVAL']);
@@ -191,9 +191,7 @@ it('money moves only by the effect of an action, never by what a workflow report
   const payer = await books.payer();
   const action = await asked(payer);
   await begin(payer);
-  expect(await closeAction(books.world, action.actionId, { did: 'marked as paid' }, NOW)).toMatchObject(
-    NOT_ASKED,
-  );
+  expect(await closeAction(books.world, action.actionId, { did: 'marked as paid' })).toMatchObject(NOT_ASKED);
   expect(await statusesOf(payer)).toEqual(['BEGUN']);
 });
 
@@ -218,7 +216,7 @@ it.each(['deliver-other', 'cancel'] as const)(
     // sale.
     expect((await beginWithdrawal(books.world, transactionId)).state).toBe('withdrawn');
     for (let again = 0; again < 2; again += 1)
-      await closeAction(books.world, actionId, { refusal: 'STEP_FAILED' }, NOW);
+      await closeAction(books.world, actionId, { refusal: 'STEP_FAILED' });
     expect((await loadDelivery(books.world, transactionId)).order).toMatchObject({
       id: `${transactionId}-2`,
       state: 'planned',

@@ -1,5 +1,5 @@
 /** An operator action from its preview to its closed record, which never changes. */
-import { sql, type Insertable, type InsertObject, type Updateable } from 'kysely';
+import { sql, type Insertable, type InsertObject, type UpdateObject } from 'kysely';
 import { isSamePerson } from '../../accounts/operators/two-person-rules.ts';
 import {
   actionSpec,
@@ -57,7 +57,7 @@ const lockAction = (trx: WorldDb, actionId: string) =>
 const updateAction = (
   trx: WorldDb,
   id: string,
-  fields: Updateable<OperatorActionsTable>,
+  fields: UpdateObject<WorldDatabase, 'operator_actions'>,
 ): Promise<ActionRow> =>
   trx
     .updateTable('operator_actions')
@@ -373,7 +373,6 @@ export function closeAction(
   db: WorldDb,
   actionId: string,
   ended: Ended,
-  now: Date,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {

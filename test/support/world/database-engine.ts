@@ -22,7 +22,7 @@ export function databaseEngine(db: WorldDb, clock: { now(): Date }, before = () 
       const { actionId } = next;
       const row = await findBegunAction(db, actionId);
       if (row && actionSpec(row.action).isCheck)
-        await closeAction(db, actionId, { did: 'checked, and nothing changed' }, clock.now());
+        await closeAction(db, actionId, { did: 'checked, and nothing changed' });
       else await carryOutAction(db, actionId, clock.now());
     }
     return true;
