@@ -4,8 +4,11 @@ import type { AuditFacts } from './audit-facts.ts';
 
 export interface Rule {
   readonly kind: NoticeKind;
-  /** `subject`: the one whom it is about. `actor`: who did it. `owners`: those of the account. */
-  readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor';
+  /**
+   * `subject`: the one whom it is about. `actor`: who did it. `owners`: those of the account. `other-admins`:
+   * the administrators at work but for the subject.
+   */
+  readonly tells: 'subject' | 'owners' | 'owners-and-subject' | 'owners-and-actor' | 'other-admins';
 }
 
 const toSubject = (kind: NoticeKind): Rule => ({ kind, tells: 'subject' });
@@ -17,6 +20,11 @@ function ownersAfter(before: unknown, after: unknown): Rule | undefined {
   if (isOwner(before) === isOwner(after)) return undefined;
   if (isOwner(after)) return { kind: 'owner-added', tells: 'owners' };
   return { kind: 'owner-removed', tells: 'owners-and-subject' };
+}
+
+function personAfter({ role, disabled }: AuditFacts): Rule | undefined {
+  if (disabled === true) return toSubject('disabled');
+  return role === undefined ? undefined : toSubject('role-changed');
 }
 
 const NOBODY = undefined;
@@ -33,10 +41,13 @@ const WHO_IS_TOLD = {
   'user.recover': () => toSubject('factor-removed'),
   'user.confirm': NOBODY,
   'person.create': () => toSubject('role-changed'),
-  'person.change': ({ role }) => (role === undefined ? undefined : toSubject('role-changed')),
+  'person.change': personAfter,
   'person.reset-password': () => toSubject('password-given'),
   'person.confirm': NOBODY,
-  'person.ask-removal': NOBODY,
+  'person.ask-removal': ({ accountId }) => ({
+    kind: 'removal-asked',
+    tells: accountId === undefined ? 'other-admins' : 'owners',
+  }),
   'session.open': ({ newDevice }) => (newDevice === true ? toSubject('new-device') : undefined),
   'session.confirm': NOBODY,
   'session.refuse': NOBODY,
@@ -55,7 +66,8 @@ const WHO_IS_TOLD = {
   'member.change': ({ formerRole, role }) => ownersAfter(formerRole, role),
   'member.remove': ({ formerRole }) => ownersAfter(formerRole, undefined),
   'account.create': NOBODY,
-  'account.change': NOBODY,
+  'account.change': ({ disabled }) =>
+    disabled === 'false → true' ? { kind: 'account-disabled', tells: 'owners' } : undefined,
   'wallet.fund': NOBODY,
   'esim.read-install': NOBODY,
   'rate.set': NOBODY,

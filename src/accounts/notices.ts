@@ -18,6 +18,8 @@ export interface NoticeFacts {
   readonly address?: string | undefined;
   readonly device?: string | undefined;
   readonly role?: string | undefined;
+  /** What somebody asked for (operators/removals.ts). */
+  readonly change?: string | undefined;
   readonly environment?: string | undefined;
   /** Of a webhook endpoint. A path may be a secret of the merchant. */
   readonly host?: string | undefined;
@@ -34,6 +36,13 @@ const NEW_PASSWORD = 'choose a new password now, with "Forgot your password?" on
 const ASK_ADMIN = 'tell an administrator of this service at once';
 const ASK_OWNERS = 'look at the members and API keys of the account now, and tell the other owners';
 const REMOVE_ENDPOINT = 'delete the endpoint at once, on the page "Webhooks"';
+
+/** By what two people agree on; else it is another role. */
+const REMOVALS: Readonly<Record<string, string>> = {
+  disable: 'disable the login of',
+  reset: 'reset the password of',
+  'second-factor': 'remove the second factor of',
+};
 
 const atHost = ({ host, accountName, environment }: NoticeFacts): string =>
   `at ${host ?? 'an unknown host'}, for ${accountName ?? 'your account'} in the ${environment ?? 'test'} environment`;
@@ -103,6 +112,23 @@ const WORDS = {
     says: ({ by, role }) => `${by} gave you the role ${role ?? ''}.`,
     otherwise: ASK_ADMIN,
   },
+  disabled: {
+    subject: 'Your login as an operator was disabled',
+    says: ({ by }) => `${by} disabled your login. All sessions have ended.`,
+    otherwise: ASK_ADMIN,
+  },
+  'account-disabled': {
+    subject: 'Your account was disabled',
+    says: ({ accountName }) =>
+      `We disabled ${accountName ?? 'your account'}. Its keys and members are refused. Purchases that were begun continue.`,
+    otherwise: 'ask us',
+  },
+  'removal-asked': {
+    subject: 'A removal of access needs a second person',
+    says: ({ by, whom, change = '' }) =>
+      `${by} asked to ${REMOVALS[change] ?? `give the ${change} to`} ${whom ?? 'a user'}. It is done if another person asks for the same within 24 hours.`,
+    otherwise: 'call the person who asked, and do not ask for the same',
+  },
   'new-device': {
     subject: 'A sign-in from a new device',
     says: () => 'Somebody signed in with your password, in a browser or program that we do not know yet.',
@@ -120,6 +146,7 @@ export function factsOf({ actor, detail = {} }: AuditEntry): NoticeFacts {
     address: address === undefined ? undefined : addressBucket(address),
     device: textOf(detail['device']),
     role: textOf(detail['role']),
+    change: textOf(detail['change']),
     environment: textOf(detail['environment']),
     host: textOf(detail['host']),
   };

@@ -12,6 +12,9 @@ export const NOTICE_KINDS = [
   'owner-added',
   'owner-removed',
   'role-changed',
+  'disabled',
+  'account-disabled',
+  'removal-asked',
   'new-device',
 ] as const;
 

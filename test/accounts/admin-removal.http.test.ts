@@ -27,6 +27,11 @@ beforeEach(async () => {
 const send = (as: Admin, method: string, target: string, body?: object) =>
   api.ask(target, { method, headers: { authorization: `Bearer ${tokenOf(as)}` }, ...(body && { body }) });
 const onPerson = (who: Parameters<typeof personOf>[0]) => `/ops/people/${personOf(who)}`;
+/** Whom mails tell of a request. */
+async function told(): Promise<Set<string>> {
+  const notices = books.accounts.selectFrom('user_notices').select('user_id');
+  return new Set((await notices.where('kind', '=', 'removal-asked').execute()).map((row) => row.user_id));
+}
 const isSignedIn = async (who: Admin) => (await send(who, 'GET', '/ops/me')).status === 200;
 
 describe.each([
@@ -43,6 +48,7 @@ describe.each([
       });
       expect(await isSignedIn('NEW')).toBe(true);
     }
+    expect(await told()).toEqual(new Set([personOf('ADMIN'), personOf('ASKER')]));
     const made = await ask('ASKER');
     expect(made.status).toBe(200);
     expect(made.json).toMatchObject({ data: { outcome: 'done', person: { awaitsRemoval: null } } });
@@ -60,6 +66,19 @@ describe.each([
     expect(JSON.stringify(reply.json)).toContain('Two administrators at work must remain');
     expect(await isSignedIn('NEW')).toBe(true);
   });
+});
+
+test('the administrators are told of the first of two requests to remove a second factor', async () => {
+  await books.accounts
+    .updateTable('users')
+    .set({ two_factor_enabled: true })
+    .where('id', '=', personOf('OTHER'))
+    .execute();
+  const ask = (as: Admin) =>
+    send(as, 'POST', `${onPerson('OTHER')}/remove-second-factor`, { evidence: 'a ticket' });
+  expect((await ask('ADMIN')).json).toMatchObject({ data: { outcome: 'waits' } });
+  expect((await ask('ASKER')).json).toMatchObject({ data: { outcome: 'done' } });
+  expect(await told()).toEqual(new Set(ADMINS.map(personOf)));
 });
 
 test('one administrator removes the access of ten a day; another one goes on', async () => {

@@ -50,14 +50,14 @@ const askUser = (target: string, ask: Ask = {}, environment?: string): Promise<R
 const WHO: Partial<Record<string, 'ADMIN' | 'FINANCE'>> = { people: 'ADMIN', see: 'ADMIN' };
 
 /** As somebody whose role lets them. */
-function askAs(route: Route, environment?: string): Promise<Reply> {
+function askAs(route: Route, environment?: string, body: object = {}): Promise<Reply> {
   const { method, permission } = route;
   const target = pathOf(route);
-  if (route.key !== 'session') return askUser(target, { method, body: {} }, environment);
+  if (route.key !== 'session') return askUser(target, { method, body }, environment);
   const token = tokenOf(WHO[permission ?? ''] ?? 'FINANCE');
   return api.ask(`${target}?environment=test`, {
     method,
-    body: {},
+    body,
     headers: { authorization: `Bearer ${token}` },
   });
 }
@@ -107,6 +107,16 @@ describe('a route that asks for the password again', () => {
     expect(new Set(unasked)).toEqual(new Set(HARMLESS));
     const others = asking.filter((route) => !changing.includes(route)).map(nameOf);
     expect(new Set(others)).toEqual(new Set(['buy', 'confirmSecondFactor', 'fundWallet', 'orderBatch']));
+  });
+
+  it('does not do so for a dry run, where the route has one', async () => {
+    await confirmedBefore(OLD);
+    const unasked: string[] = [];
+    for (const route of asking) {
+      const reply = await askAs(route, undefined, { dryRun: true, reason: 'a test' });
+      if (codeOf(reply) !== 'CONFIRMATION_REQUIRED') unasked.push(nameOf(route));
+    }
+    expect(unasked).toEqual(['replay']);
   });
 
   it('says so in the API reference', async () => {

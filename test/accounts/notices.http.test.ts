@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { noticeOf, type AuditEntry, type UnmailedAction } from '../../src/accounts/audit-entry.ts';
 import { renderNotice } from '../../src/accounts/notices.ts';
 import type { MailOutcome } from '../../src/accounts/port.ts';
+import { changeAccountTerms } from '../../src/accounts/manage-accounts.ts';
 import { changePerson, createPerson, resetPassword } from '../../src/accounts/operators/people.ts';
 import { auditAround, writeAudit } from '../../src/accounts/store/audit.ts';
 import { MAX_NOTICES_A_DAY, postponeNotices } from '../../src/accounts/store/notices.ts';
@@ -137,7 +138,29 @@ describe('a mail tells', () => {
     expect(await texts()).toHaveLength(1);
   });
 
-  it('an operator of another role, and of a new password', async () => {
+  it('the owners of an account that operators disable, and of nothing else that they change', async () => {
+    const change = (terms: { readonly disabled?: boolean; readonly plan?: 'PREMIUM' }) =>
+      changeAccountTerms(
+        { db, clock: { now: () => new Date() } },
+        users.accountId,
+        { ...terms, reason: 'a test' },
+        'ada@operator.example',
+      );
+    await change({ plan: 'PREMIUM' });
+    expect(await texts()).toEqual([]);
+    await change({ disabled: true });
+    await change({ disabled: false });
+    expect(await texts()).toEqual([`account-disabled to ${USER.email}`]);
+  });
+
+  it('the owners of the first of two requests to remove a second factor of theirs', async () => {
+    const detail = { change: 'second-factor', accountId: users.accountId };
+    const action = 'person.ask-removal';
+    await writeAudit(db, { actor: USER.email, action, subject: await addBob('DEVELOPER'), detail });
+    expect(await texts()).toEqual([`removal-asked to ${USER.email}`]);
+  });
+
+  it('an operator of another role, of a new password and of being disabled', async () => {
     const deps = {
       db,
       clock: { now: () => new Date() },
@@ -154,6 +177,8 @@ describe('a mail tells', () => {
       `role-changed to ${email}`,
       `password-given to ${email}`,
     ]);
+    await changePerson(deps, id, { disabled: true }, 'ada@operator.example');
+    expect((await texts()).slice(3)).toEqual([`disabled to ${email}`]);
     for (const table of ['access_grants', 'operators'] as const)
       await books.owner.deleteFrom(`accounts.${table}` as never).execute();
   });

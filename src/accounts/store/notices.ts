@@ -5,6 +5,7 @@ import { noticeOf, type AuditEntry, type Rule } from '../audit-entry.ts';
 import { factsOf, type Notice } from '../notices.ts';
 import { readDatabaseTime } from './accounts.ts';
 import { giveTurnBack, takeTurn } from './mail-turns.ts';
+import { findActiveAdmins } from './removals.ts';
 
 /** Of one kind to one person: enough to notice, and no flood where somebody signs in again and again. */
 export const MAX_NOTICES_A_DAY = 10;
@@ -32,8 +33,9 @@ export async function queueNotices(trx: AccountsDb, entry: AuditEntry, afterMs =
   return ids;
 }
 
-async function namesOf(trx: AccountsDb, { subject, detail = {} }: AuditEntry) {
-  const account = trx.selectFrom('accounts').select('name').where('id', '=', accountOf(detail));
+async function namesOf(trx: AccountsDb, entry: AuditEntry) {
+  const { subject } = entry;
+  const account = trx.selectFrom('accounts').select('name').where('id', '=', accountOf(entry));
   const user = trx.selectFrom('users').select('email').where('id', '=', subject);
   return {
     accountName: (await account.executeTakeFirst())?.name,
@@ -41,15 +43,18 @@ async function namesOf(trx: AccountsDb, { subject, detail = {} }: AuditEntry) {
   };
 }
 
-const accountOf = ({ accountId }: Readonly<Record<string, unknown>>): string =>
-  typeof accountId === 'string' ? accountId : '';
+const accountOf = ({ subject, detail = {} }: AuditEntry): string =>
+  typeof detail.accountId === 'string' ? detail.accountId : subject;
 
 /** In one order, so that two transactions never wait for each other. */
-async function readersOf(trx: AccountsDb, { tells }: Rule, { actor, subject, detail = {} }: AuditEntry) {
+async function readersOf(trx: AccountsDb, { tells }: Rule, entry: AuditEntry) {
+  const { actor, subject } = entry;
+  if (tells === 'other-admins')
+    return (await findActiveAdmins(trx)).filter((id) => id !== subject).toSorted();
   const owners = trx
     .selectFrom('members')
     .select('user_id')
-    .where((eb) => eb.and({ account_id: accountOf(detail), role: 'OWNER' }));
+    .where((eb) => eb.and({ account_id: accountOf(entry), role: 'OWNER' }));
   const rows = await trx
     .selectFrom('users')
     .select('id')

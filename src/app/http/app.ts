@@ -9,7 +9,13 @@ import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import type { RateLimiter } from '../../platform/rate-limiter.ts';
 import { serveDashboard } from '../../platform/http/dashboard.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from '../../platform/http/limits.ts';
-import { authenticate, checkScope, createPersonCheck, createUserCheck } from './authenticate.ts';
+import {
+  authenticate,
+  checkScope,
+  createPersonCheck,
+  createUserCheck,
+  requireConfirmed,
+} from './authenticate.ts';
 import { findClientAddress, assignRequestId, traceRequests } from '../../platform/http/middleware/arrival.ts';
 import { answerErrors } from '../../platform/http/middleware/answer.ts';
 import { findRoute, refuseUnknown, handle } from '../../platform/http/middleware/routing.ts';
@@ -96,6 +102,7 @@ export function buildApp({
     pickEnvironment(useCases),
     checkScope(useCases),
     readBody(settings),
+    requireConfirmed(useCases),
     validate(),
     applyIdempotencyKey(events),
     handle(),

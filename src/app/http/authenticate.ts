@@ -357,7 +357,6 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
       await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
     else refuseKey(route, principal);
     refuseLive(ctx);
-    await requireConfirmed(ctx, { ops, users });
     await next();
     // Before the answer is sent: what cannot be recorded is not read.
     if (member && principal?.installsRead?.size)
@@ -370,17 +369,22 @@ function refuseLive(ctx: RequestKoa): void {
     throw new DomainError('FORBIDDEN', 'This works with test keys only: nothing simulates a live eSIM');
 }
 
-/** Asks people alone: nobody is there to give a password with a key. */
-async function requireConfirmed(
-  { state }: RequestKoa,
-  { ops, users }: Pick<UseCases, 'ops' | 'users'>,
-): Promise<void> {
-  const confirmed = state.match.kind === 'route' ? state.match.route.confirmed : undefined;
-  const isAsked = confirmed === true || (confirmed === 'live' && state.environment === 'live');
-  if (!isAsked) return;
-  const { session, userSession, browser = {} } = state;
-  if (session) await ops?.sessions.requireConfirmed(session, browser);
-  else if (userSession) await users?.auth.requireConfirmed(userSession, browser);
+/**
+ * Asks people alone: nobody is there to give a password with a key. A dry run changes nothing, so the body is
+ * read before.
+ */
+export function requireConfirmed({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Middleware {
+  return async (ctx, next) => {
+    const { session, userSession, browser = {}, environment, rawBody } = ctx.state;
+    const { confirmed, body } = routeOf(ctx) ?? {};
+    const isDryRun = body !== undefined && 'dryRun' in body.shape && rawBody['dryRun'] === true;
+    const isAsked = confirmed === true || (confirmed === 'live' && environment === 'live');
+    if (isAsked && !isDryRun) {
+      if (session) await ops?.sessions.requireConfirmed(session, browser);
+      else if (userSession) await users?.auth.requireConfirmed(userSession, browser);
+    }
+    await next();
+  };
 }
 
 function refuseKey(route: Route | undefined, principal: Principal | undefined): void {

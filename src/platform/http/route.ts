@@ -152,7 +152,7 @@ export interface RouteDefinition<
   readonly memberPermission?: MemberPermission;
   /**
    * A person must have given their password, and code, within the last minutes; `live`: in that environment.
-   * Keys are not asked (app/http/authenticate.ts). Absent: define-routes.ts decides.
+   * Keys and dry runs are not asked (app/http/authenticate.ts). Absent: define-routes.ts decides.
    */
   readonly confirmed?: boolean | 'live';
   /** A password or a code that could be guessed: requests count as tries to sign in. */

@@ -58,6 +58,8 @@ export async function plantSales({ world, accounts, owner }: Books): Promise<voi
     await fundWallet(world, { operationKey: `fund:${id}`, accountId: id, amount, reason: 'a test' });
   }
   await plantRates(owner);
+  // Rates that tests set do not come upon the planted ids.
+  await sql`select setval(pg_get_serial_sequence('exchange_rates', 'id'), 1000)`.execute(owner);
   const { quote } = purchaseInput({ transactionId: '' });
   const naira = { priceMinor: '200000', currency: 'NGN', costUsdE4: '9999', rateId: '6' } as const;
   for (const [transactionId, accountId, price] of [

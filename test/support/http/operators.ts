@@ -40,8 +40,11 @@ export const personOf = (who: Who): string =>
   makeId('user', ALL_PEOPLE.indexOf(who).toString(16).padStart(32, '0'));
 export const NO_PERSON = `user-${'f'.repeat(32)}`;
 /** As better-auth would sign it. */
-export const tokenOf = (who: Who): string =>
-  `ops_${sessionOf(who)}${createHmac('sha256', signingSecret(SECRET)).update(sessionOf(who)).digest('base64url')}`;
+export const tokenOf = (who: Who): string => `ops_${sessionOf(who)}${signatureOf(who, 'base64url')}`;
+export const cookieOf = (who: Who): string =>
+  `simway_session=${encodeURIComponent(`${sessionOf(who)}.${signatureOf(who, 'base64')}`)}`;
+const signatureOf = (who: Who, encoding: 'base64' | 'base64url'): string =>
+  createHmac('sha256', signingSecret(SECRET)).update(sessionOf(who)).digest(encoding);
 const sessionOf = (who: Who): string => who.padEnd(32, '0');
 const SECRET = Buffer.alloc(32, 7);
 

@@ -29,7 +29,7 @@ export interface OpsAsk {
 }
 
 /** What stands for a parameter of a path, unless the line has another: `{eventId=42}`. */
-const IDS: Readonly<Record<string, string>> = {
+export const PATH_IDS: Readonly<Record<string, string>> = {
   transactionId: TXN,
   actionId: ACTION,
   repairId: REPAIR,
@@ -46,7 +46,7 @@ function ask(line: string, body?: object, more: Pick<OpsAsk, 'isEngineAway'> = {
   const [as, status, method, path = ''] = line.split(' ');
   return {
     route: `${method} ${path.replace(/\?.*/, '').replaceAll(PARAMETER, '{$1}')}`,
-    target: path.replaceAll(PARAMETER, (_all, name: string, id = IDS[name]) => String(id)),
+    target: path.replaceAll(PARAMETER, (_all, name: string, id = PATH_IDS[name]) => String(id)),
     body,
     as: as === 'NOBODY' ? null : (as as Role | 'NEW'),
     status: Number(status),

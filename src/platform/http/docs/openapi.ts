@@ -204,12 +204,13 @@ function registerRoute(
   });
 }
 
-function confirmationWords({ confirmed, key }: Route): string[] {
+function confirmationWords({ confirmed, key, body }: Route): string[] {
   if (!confirmed) return [];
   const who = key === 'required' ? 'A member without an API key' : 'A person';
   const where = confirmed === 'live' ? ' in the live environment' : '';
+  const but = body && 'dryRun' in body.shape ? ' A dry run does not ask.' : '';
   return [
-    `${who} must have given the password within the last 15 minutes${where}; otherwise \`CONFIRMATION_REQUIRED\`.`,
+    `${who} must have given the password within the last 15 minutes${where}; otherwise \`CONFIRMATION_REQUIRED\`.${but}`,
   ];
 }
 
