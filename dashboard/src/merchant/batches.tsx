@@ -277,7 +277,8 @@ export function BatchPage() {
               label="Rows of the batch"
               rows={items}
               columns={{
-                Row: { number: ({ row }) => row },
+                // As people count, and as the CSV does.
+                Row: { number: ({ row }) => row + 1 },
                 Reference: ({ reference }) => reference,
                 Package: ({ packageCode }) => packageCode,
                 Status: (row) => <Status>{row.status}</Status>,
