@@ -10,6 +10,7 @@ import {
   isoTime,
   listSchema,
   text,
+  yesNo,
   namedObject,
   dataObject,
 } from '../../platform/http/answer-fields.ts';
@@ -54,6 +55,7 @@ const accountSchema = dataObject('OwnAccount', {
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
   requestsPerMinute: z.number().int(),
+  sendsTravellerEmails: yesNo('false: a batch with `email` is refused with `EMAIL_UNAVAILABLE`'),
   createdAt: isoTime('ISO 8601'),
 });
 
