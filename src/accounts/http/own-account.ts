@@ -21,11 +21,13 @@ import {
   choiceField,
   idParameter,
   missingOr,
+  nameTextField,
   textField,
   timeField,
 } from '../../platform/http/fields.ts';
 import {
   MAX_ALLOWED_ADDRESSES,
+  MAX_KEY_NAME_CHARACTERS,
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
@@ -94,6 +96,11 @@ const allowedAddress = z
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
+  name: nameTextField({
+    max: MAX_KEY_NAME_CHARACTERS,
+    description: 'What you call the key, to tell it from others',
+    example: 'Booking server',
+  }).optional(),
   companyName: companyNameField(
     'The name of the company. Required for a live key; default for a test key: that of the account',
   ).optional(),
