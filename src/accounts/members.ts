@@ -32,6 +32,8 @@ export interface MemberDeps {
     now: Date,
   ) => Promise<number>;
   readonly sendMail: (mail: UserMail, requestId: string) => SandboxMail | undefined;
+  /** Whether a batch may name travellers' addresses. */
+  readonly sendsTravellerEmails: boolean;
 }
 
 /** Each is a way in, for a week. */
@@ -57,15 +59,18 @@ export const memberUseCases = {
 
 export type MemberCases = Bound<typeof memberUseCases>;
 
-async function readOwnAccount({ db }: Pick<MemberDeps, 'db'>, { account }: Member) {
+async function readOwnAccount(
+  { db, sendsTravellerEmails }: Pick<MemberDeps, 'db' | 'sendsTravellerEmails'>,
+  { account }: Member,
+) {
   const found = await findAccountRow(db, account.id);
   if (!found) throw noAccount(account.id);
-  return { ...found, accountId: found.id };
+  return { ...found, accountId: found.id, sendsTravellerEmails };
 }
 
 /** Throws VALIDATION_ERROR. */
 async function changeAccount(
-  { db, requireWebsite }: MemberDeps,
+  { db, requireWebsite, sendsTravellerEmails }: MemberDeps,
   member: Member,
   environment: Environment,
   changes: { readonly name?: string | undefined; readonly websiteUrl?: string | undefined },
@@ -77,7 +82,7 @@ async function changeAccount(
     const detail = { ...changes };
     await writeAudit(trx, { actor: email, action: 'account.change', subject: account.id, detail });
   });
-  return readOwnAccount({ db }, member);
+  return readOwnAccount({ db, sendsTravellerEmails }, member);
 }
 
 /** Voids invitations of a former owner. Throws NOT_FOUND; VALIDATION_ERROR for the last owner. */

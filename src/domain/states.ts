@@ -50,8 +50,14 @@ export const ESIM_STATUSES = [
 ] as const;
 export type EsimStatus = (typeof ESIM_STATUSES)[number];
 
-/** What the `status` filter of my-esims accepts. */
-export const ESIM_STATUS_FILTERS = ['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED'] as const;
+/** What the `status` filter of my-esims accepts: the API's specification names these five and no other. */
+export const ESIM_STATUS_FILTERS = [
+  'ACTIVE',
+  'EXPIRED',
+  'PENDING',
+  'FAILED',
+  'CANCELLED',
+] as const satisfies readonly EsimStatus[];
 
 export const PACKAGE_TYPES = ['BASE', 'TOPUP'] as const;
 export type PackageType = (typeof PACKAGE_TYPES)[number];

@@ -497,6 +497,8 @@ describe('keys', () => {
     [{ allowedAddresses: ['::ffff:0:0/96'] }, 'allowedAddresses.0: must not be wider'],
     [{ scopes: ['write'] }, 'scopes.0: must be among read, purchase, fund'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt: must be in the future'],
+    [{ name: 'n'.repeat(101) }, 'name: must be at most 100 characters long'],
+    [{ name: 'a\u200Bb' }, 'name: must not contain invisible'],
   ])('are not made from %o, which is refused and its field named', async (wrong, message) => {
     const owner = await signedUp(stack);
     const answer = await owner.ask('POST', '/account/keys', { body: { ...company(), ...wrong } });
@@ -509,11 +511,11 @@ describe('keys', () => {
 it('a test key needs no company and no website, which is not checked', async () => {
   const owner = await signedUp(stack);
   const body = { allowedAddresses: ['127.0.0.1'], scopes: ['read'] };
-  const inside = { companyName: 'B', websiteUrl: 'http://10.0.0.1/' };
+  const inside = { name: 'Shop', companyName: 'B', websiteUrl: 'http://10.0.0.1/' };
   for (const more of [{}, inside])
     expect((await owner.ask('POST', '/account/keys', { body: { ...body, ...more } })).status).toBe(201);
   const { items } = data<{ items: object[] }>(await owner.ask('GET', '/account/keys'));
-  expect(items).toMatchObject([inside, { companyName: 'Ada Ltd', websiteUrl: '' }]);
+  expect(items).toMatchObject([inside, { name: null, companyName: 'Ada Ltd', websiteUrl: '' }]);
 });
 
 it('one’s sessions are listed, and ended one by one or all but this one', async () => {

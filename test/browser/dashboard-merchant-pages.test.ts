@@ -55,6 +55,18 @@ describe('the pages', () => {
     expect(faults).toEqual([]);
   });
 
+  it('of live say that it is not open yet, and lead to test', async () => {
+    const visitor = await openPage();
+    const { page } = visitor;
+    await signUp(visitor);
+    const home = page.url().replace(/\/$/, '');
+    await page.goto(`${home.replace(/test$/, 'live')}/wallet`);
+    await page.getByRole('heading', { name: 'Live is not open yet' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: 'Go to the test environment' }).click();
+    await page.waitForURL((url) => url.href.replace(/\/$/, '') === home);
+  });
+
   it('have none before sign-in either, and come without a jump', async () => {
     const { page, context, faults } = await openPage();
     await watchLoading(context);

@@ -87,6 +87,13 @@ describe('a batch', () => {
   it('shows how far it is, each result, and the results as CSV', async () => {
     const owner = await fundedOwner();
     const page = await openAs(owner, `${placeOf(owner)}/batches`);
+    // No mail server is set here: said before paying.
+    await page.locator('input[type=file]').setInputFiles({
+      ...{ name: 'mailed.csv', mimeType: 'text/csv' },
+      buffer: Buffer.from('reference,packageCode,email\na,SIM-OK,\nb,SIM-OK,b@traveller.example\n'),
+    });
+    await page.getByText('Line 3: this service sends no e-mails to travellers').waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
     const codes = ['SIM-OK', 'SIM-OK', 'SIM-OUT-OF-STOCK', 'SIM-NEVER-ALLOCATE'];
     const rows = codes.map((code, at) => `Anaïs ${at};${code};`);
     await page.locator('input[type=file]').setInputFiles({
@@ -311,6 +318,8 @@ describe('a member of the team', () => {
     const keys = theirs.getByRole('link', { name: 'API keys', exact: true });
     expect(await keys.count()).toBe(0);
     const role = page.getByLabel('Role of A SUPPORT').first();
+    await role.waitFor();
+    expect(await page.getByRole('region', { name: 'Members, scrolls sideways' }).count()).toBe(0);
     await role.click();
     await page.getByRole('option', { name: /^Developer/ }).click();
     await press(page, 'Change the role');

@@ -44,6 +44,7 @@ describe('the journey', () => {
     expect(await page.evaluate<string>('location.href')).not.toContain(token);
     await choose(page, 'API keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop server');
     await page.getByLabel('Webhook URL').fill(`${websiteUrl}hook`);
     await fillKey(page, ['127.0.0.0/8']);
     await page.getByText('It is shown once').waitFor();
@@ -54,7 +55,7 @@ describe('the journey', () => {
     const answer = await stack.call('GET', '/api/wallet/balance', { key });
     expect([answer.status, answer.body.data.balance]).toEqual([200, 0]);
     await page.reload();
-    await page.getByRole('table', { name: 'API keys' }).waitFor();
+    await page.getByRole('table', { name: 'API keys' }).getByText('Shop server').waitFor();
     expect(await page.content()).not.toContain(key);
 
     await putInWallet(page, '100');

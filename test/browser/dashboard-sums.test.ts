@@ -54,6 +54,7 @@ it('the pages of merchants and operators show what the rows are', async () => {
     .first()
     .waitFor();
   await figures.getByText('Days begin and end at midnight UTC.').waitFor();
+  await figures.getByText('Money that was given back or is disputed is left out.').waitFor();
   await figures.getByText('Show as a table').first().click();
   const days = figures.getByRole('table', { name: 'Spent per day' }).getByRole('row');
   // A title and thirty days, newest first: today has both purchases.

@@ -47,10 +47,10 @@ describe('quotes', () => {
 });
 
 it('each column must be known, present and unique', () => {
-  const faults = readText('reference,reference,price\na,b,c\n').faults.map(({ text }) => text);
+  const faults = readText('reference,reference,cost\na,b,c\n').faults.map(({ text }) => text);
   expect(faults).toEqual([
     'the column “packageCode” is missing',
-    'the column “price” is unknown',
+    'the column “cost” is unknown',
     'the column “reference” is there twice',
   ]);
   expect(readText('').faults[0]?.line).toBe(1);
@@ -164,7 +164,9 @@ describe('a file as a spreadsheet saves it', () => {
 });
 
 it('results that we saved can be read back: what failed is ordered again, nothing else', () => {
-  const row = (reference: string, status: string) => ['0', reference, 'SIM-OK', '', status, '', '', '', ''];
+  const row = (reference: string, status: string) => [
+    ...['1', reference, 'SIM-OK', '', status, '', '', '', '', '', '', '', ''],
+  ];
   const text = csvOf(BATCH_CSV_COLUMNS, [
     row('=1+1;=2', 'FAILED'),
     row("it's -5", 'FAILED'),

@@ -53,22 +53,26 @@ async function acquire() {
   const rows = [{ reference: 'one', packageCode: 'SIM-OK' }];
   const batch = await post('/api/esim/orders/batch', { rows });
   const { batchId } = batch.body.data;
-  await until(
+  const completed = await until(
     () => stack.call('GET', `/api/esim/orders/batch/${batchId}`, { key: apiKey }),
     (answer) => answer.body.data.completedAt !== '',
     { what: 'a batch completed' },
   );
+  const [ofBatch = ''] = /esim-[0-9a-f]{32}/.exec(completed.text) ?? [];
   const { esimId } = body.esimDetails;
-  const install = await stack.call('GET', `/api/esim/${esimId}/install`, { key: apiKey });
-  const { installUrl } = install.body as unknown as { installUrl: string };
+  const linkOf = async (id: string) => {
+    const install = await stack.call('GET', `/api/esim/${id}/install`, { key: apiKey });
+    return (install.body as unknown as { installUrl: string }).installUrl;
+  };
   return {
-    ...{ esimId, transactionId: body.transactionId, batchId, packageCode: 'SIM-OK', installUrl },
+    ...{ esimId, transactionId: body.transactionId, batchId, packageCode: 'SIM-OK' },
+    ...{ installUrl: await linkOf(esimId), ofBatch, batchLink: await linkOf(ofBatch) },
     ...{ messageId: items[0]!.id, endpointId: items[0]!.endpointId },
   };
 }
 
 const { ac, ...others } = await installOf(stack, ids.esimId);
-const SECRETS = [ac, ids.installUrl, ...Object.values(others)].filter(
+const SECRETS = [ac, ids.installUrl, ids.batchLink, ...Object.values(others)].filter(
   (text): text is string => text !== null && text !== '',
 );
 
@@ -81,6 +85,7 @@ const TARGETS = createRouteTable({ version: '1', brand: 'simway' })
 const OPEN = [
   `/api/esim/${ids.esimId}`,
   `/api/esim/${ids.esimId}/install`,
+  `/api/esim/orders/batch/${ids.batchId}/csv`,
   `/api/esim/transactions/${ids.transactionId}`,
   `${MESSAGES}/${ids.messageId}`,
   `${MESSAGES}/${ids.messageId}/attempts`,
@@ -97,25 +102,29 @@ async function leaking(read: (path: string) => Promise<{ text: string }>): Promi
 }
 
 /** Who read the install data of the eSIM, by the audit log. */
-async function readers(): Promise<string[]> {
+async function readers(esimId = ids.esimId): Promise<string[]> {
   const { rows } = await sql<{ actor: string; detail: unknown }>`
-    select actor, detail from accounts.audit_log where action = 'esim.read-install' and subject = ${ids.esimId}
+    select actor, detail from accounts.audit_log where action = 'esim.read-install' and subject = ${esimId}
      order by id`.execute(stack.owner);
   for (const { detail } of rows) expect(detail).toEqual({ accountId, environment: 'test' });
   return rows.map(({ actor }) => actor);
 }
 
 describe('install data', () => {
-  it.each(MEMBER_ROLES)('is read by %s where the role may, of one eSIM at a time', async (role) => {
-    expect(SECRETS.length).toBeGreaterThan(5);
-    const found = await leaking((path) => ask(role, 'GET', path));
-    expect(found).toEqual(memberMay(role, 'install') ? OPEN : []);
-  });
+  it.each(MEMBER_ROLES)(
+    'is read by %s where the role may, of one eSIM or one batch at a time',
+    async (role) => {
+      expect(SECRETS.length).toBeGreaterThan(5);
+      const found = await leaking((path) => ask(role, 'GET', path));
+      expect(found).toEqual(memberMay(role, 'install') ? OPEN : []);
+    },
+  );
 
   it('is recorded once an hour for each person who read it, and for nobody else', async () => {
     const able = MEMBER_ROLES.filter((role) => memberMay(role, 'install'));
     await ask('OWNER', 'GET', `/api/esim/${ids.esimId}`);
-    expect(await readers()).toEqual(able.map((role) => members.get(role)!.email));
+    for (const esimId of [ids.esimId, ids.ofBatch])
+      expect(await readers(esimId)).toEqual(able.map((role) => members.get(role)!.email));
     await sql`update accounts.audit_log set at = at - interval '61 minutes' where subject = ${ids.esimId}`.execute(
       stack.owner,
     );

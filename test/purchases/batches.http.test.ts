@@ -230,8 +230,13 @@ describe('a batch', () => {
 
     const csv = (await read(`/${batchId}/csv`)).text.trimEnd().split('\r\n');
     expect(csv).toHaveLength(1 + 25);
-    expect(csv.filter((line) => /,SUCCESS,,esim-[^,]+,/.test(line))).toHaveLength(10);
-    expect(csv.filter((line) => line.includes(',QUEUED,'))).toHaveLength(15);
+    const sold = /^\d+,r-\d+,[^,]+,[^,]+,SUCCESS,,(esim-[^,]+),,,12\.50,USD,89\d+,(https?:[^,]+)$/;
+    const links = csv.flatMap((line) => (sold.exec(line) ? [sold.exec(line)!.slice(1)] : []));
+    expect(links).toHaveLength(10);
+    for (const [esimId, link] of links) expect(link).toBe(await api.shop.installUrl(api.idOf(esimId!)));
+    expect(csv.filter((line) => /,QUEUED,,,,,,,,$/.test(line))).toHaveLength(15);
+    // As people count.
+    expect(csv.slice(1).map((line) => Number(line.split(',')[0]))).toEqual(rows(25).map((_, at) => at + 1));
 
     const runs = await Promise.all([carryOut(batchId), carryOut(batchId)]);
     expect(runs.map(({ waitMs }) => waitMs)).toEqual([null, null]);
@@ -293,7 +298,7 @@ describe('a batch', () => {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${api.idOf(batchId)}.csv"`,
     });
-    expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,\r\n/g)).toHaveLength(15);
+    expect(csv.text.match(/,FAILED,INSUFFICIENT_BALANCE,,,,,,,\r\n/g)).toHaveLength(15);
     expect(csv.text.split('\r\n')).toHaveLength(22);
     await api.shop.setBalance(1_000_000n, 'usd');
   });

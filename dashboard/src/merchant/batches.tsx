@@ -25,6 +25,7 @@ import { useMembership, useRead, useReads } from './place.ts';
 
 const MAX_FAULTS_SHOWN = 20;
 const RUNNING_EVERY_MS = 1_000;
+const NO_EMAILS = 'this service sends no e-mails to travellers: leave the e-mail address empty';
 
 export function BatchesPage() {
   const { may } = useMembership();
@@ -132,15 +133,21 @@ function Priced({
 }: { readonly of: ReadFile } & Pick<FileOfRows, 'onFaults'>) {
   const { currency } = useMembership();
   const codes = [...new Set(rows.flatMap(({ row }) => row.packageCode ?? []))].toSorted();
-  const query = useReads(['batch-prices', codes], () => pricesOf(codes, currency));
+  const query = useReads(['batch-prices', codes], async () => {
+    const { sendsTravellerEmails } = await readApi('/account', {});
+    return { prices: await pricesOf(codes, currency), sendsTravellerEmails };
+  });
   return (
     <QueryView query={query} rows={1}>
-      {(prices) => {
+      {({ prices, sendsTravellerEmails }) => {
         const priceOf = ({ packageCode }: ReadRow) => prices[packageCode ?? ''];
         const unknown = rows
           .filter(({ row }) => row.packageCode !== undefined && priceOf(row) === undefined)
           .map(({ line, row }) => ({ line, text: `“${String(row.packageCode)}” is not on sale` }));
-        const all = [...faults, ...unknown].toSorted((one, other) => one.line - other.line);
+        const unsent = rows
+          .filter(({ row }) => row.email !== undefined && !sendsTravellerEmails)
+          .map(({ line }) => ({ line, text: NO_EMAILS }));
+        const all = [...faults, ...unknown, ...unsent].toSorted((one, other) => one.line - other.line);
         const total = rows.reduce((sum, { row }) => sum + (priceOf(row) ?? 0), 0);
         return (
           <>
@@ -277,7 +284,8 @@ export function BatchPage() {
               label="Rows of the batch"
               rows={items}
               columns={{
-                Row: { number: ({ row }) => row },
+                // As people count, and as the CSV does.
+                Row: { number: ({ row }) => row + 1 },
                 Reference: ({ reference }) => reference,
                 Package: ({ packageCode }) => packageCode,
                 Status: (row) => <Status>{row.status}</Status>,

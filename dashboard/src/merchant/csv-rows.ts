@@ -9,7 +9,10 @@ export type BatchRow = ApiSchemas['BatchRequest']['rows'][number];
 
 export const BATCH_COLUMNS = ['reference', 'packageCode', 'email', 'sendAt', 'language'] as const;
 /** The other columns of the results that we save: what failed can be ordered again from such a file. */
-const RESULT_COLUMNS = ['row', 'transactionId', 'status', 'reason', 'esimId', 'emailStatus'] as const;
+const RESULT_COLUMNS = [
+  ...['row', 'transactionId', 'status', 'reason', 'esimId', 'emailStatus'],
+  ...['price', 'currency', 'iccid', 'installUrl'],
+] as const;
 const NEEDED = ['reference', 'packageCode'] as const;
 export const MAX_ROWS = 500;
 

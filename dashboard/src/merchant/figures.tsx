@@ -47,6 +47,9 @@ function Spending({ days }: { readonly days: number }) {
               <Figure name="Data bought" value={formatBytes(total.dataBytes)} />
               <Figure name="Data used" value={formatBytes(total.usedBytes)} />
             </SimpleGrid>
+            <Text size="sm" c="dimmed">
+              Spent: charged for delivered purchases. Money that was given back or is disputed is left out.
+            </Text>
             {usageAsOf !== '' && (
               <Text size="sm" c="dimmed">
                 Data used was last read at <Moment at={usageAsOf} /> or later.

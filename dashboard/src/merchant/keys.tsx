@@ -41,12 +41,24 @@ export function KeysPage() {
         keyOf={({ keyId }) => keyId}
         empty="No keys yet."
         columns={{
-          Key: ({ key }) => <ShortCode>{key}</ShortCode>,
+          Key: ({ key, name }) => (
+            <>
+              {name !== null && <Text size="sm">{name}</Text>}
+              <ShortCode>{key}</ShortCode>
+            </>
+          ),
           Company: ({ companyName }) => companyName,
           Scopes: ({ scopes }) => scopes.join(', '),
           'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
-          'Made by': ({ createdBy }) => createdBy,
-          'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+          'Made by': ({ createdBy, createdAt }) => (
+            <>
+              {createdBy}
+              <Text size="xs" c="dimmed">
+                <Moment at={createdAt} />
+              </Text>
+            </>
+          ),
+          'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" isRough />,
           Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
           Revoke: (key) =>
             key.revokedAt === null ? (
@@ -143,6 +155,7 @@ function useCreateKey() {
 function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
   const form = useForm({
     initialValues: {
+      name: '',
       companyName: '',
       websiteUrl: '',
       allowedAddresses: [] as string[],
@@ -155,9 +168,10 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
   const { environment } = usePlace();
   const sending = useSending(
     form,
-    ({ webhookUrl, expiresAt, companyName, websiteUrl, ...key }) =>
+    ({ name, webhookUrl, expiresAt, companyName, websiteUrl, ...key }) =>
       create({
         ...key,
+        ...(name === '' ? {} : { name }),
         ...(environment === 'live' ? { companyName, websiteUrl } : {}),
         ...(webhookUrl === '' ? {} : { webhookUrl }),
         ...(expiresAt === '' ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
@@ -166,6 +180,7 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
   );
   return (
     <SendForm sending={sending} label="Create the key" at="flex-end">
+      <TextInput label="Name" description="Optional. What you call it" {...form.getInputProps('name')} />
       {environment === 'live' && (
         <>
           <TextInput

@@ -45,8 +45,15 @@ export function TeamPage() {
             rows={items}
             keyOf={({ userId }) => userId}
             columns={{
-              Name: ({ name }) => name,
-              'E-mail': ({ email }) => email,
+              // One column for both: six would not fit beside the list of pages.
+              Name: ({ name, email }) => (
+                <>
+                  {name}
+                  <Text size="xs" c="dimmed" className="breakable">
+                    {email}
+                  </Text>
+                </>
+              ),
               'Second factor': (member) => (
                 <>
                   {member.hasSecondFactor ? 'On' : 'Off'}{' '}

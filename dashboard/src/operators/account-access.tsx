@@ -123,7 +123,7 @@ const KEYS: Columns<AccountKey> = {
     </>
   ),
   Scopes: ({ scopes }) => scopes.join(', '),
-  'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" />,
+  'Last used': ({ lastUsedAt }) => <Moment at={lastUsedAt} none="Never" isRough />,
   Expires: ({ expiresAt }) => <Moment at={expiresAt} none="Never" />,
   Id: ({ keyId }) => <Id>{keyId}</Id>,
 };

@@ -10,6 +10,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
   Badge,
+  Button,
   SegmentedControl,
   Kbd,
   TextInput,
@@ -125,7 +126,9 @@ export function AppLayout({
           {below !== undefined && <AppShell.Section p="xs">{below}</AppShell.Section>}
         </AppShell.Navbar>
         <AppShell.Main id={PAGE} tabIndex={-1}>
-          {hidden ? (
+          {!environments.environments.includes(environments.environment) ? (
+            <NotOpen {...environments} />
+          ) : hidden ? (
             <Page title={hidden.label}>
               <Empty>Your role does not see this page.</Empty>
             </Page>
@@ -135,6 +138,23 @@ export function AppLayout({
         </AppShell.Main>
       </AppShell>
     </HasNavigated>
+  );
+}
+
+/** An address of an environment that is switched off: every request would be refused. */
+function NotOpen({ environment, environments: [open], onChange }: EnvironmentSwitchProps) {
+  return (
+    <Page title={`${ENVIRONMENT_LABELS[environment]} is not open yet`}>
+      <Empty>
+        This service does not take real orders yet. Everything can be tried in the test environment, without
+        real money. Ask us when live opens.
+      </Empty>
+      {open && (
+        <Button style={{ alignSelf: 'flex-start' }} onClick={() => onChange(open)}>
+          Go to the {open} environment
+        </Button>
+      )}
+    </Page>
   );
 }
 

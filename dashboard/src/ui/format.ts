@@ -21,11 +21,15 @@ export const formatAmount = (amount: number, currency: string): string =>
   amountFormat(currency).format(amount);
 
 const momentFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const minuteFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** The half of the day is not parted from its hour. */
-export const formatMoment = (iso: string): string =>
-  momentFormat.format(new Date(iso)).replace(/ (?=\D+$)/, '\u00a0');
+const formatTime = (format: Intl.DateTimeFormat, iso: string): string =>
+  format.format(new Date(iso)).replace(/ (?=\D+$)/, '\u00a0');
+
+export const formatMoment = (iso: string): string => formatTime(momentFormat, iso);
+export const formatMinute = (iso: string): string => formatTime(minuteFormat, iso);
 
 export const DAY_MS = 86_400_000;
 

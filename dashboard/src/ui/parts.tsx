@@ -23,7 +23,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, Fragment, useContext, useEffect, useRef, type ReactNode } from 'react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { Refusal } from '../api/client.ts';
-import { formatAmount, formatMoment } from './format.ts';
+import { formatAmount, formatMinute, formatMoment } from './format.ts';
 
 /** The first page keeps the focus where the browser puts it. */
 export const HasNavigated = createContext(false);
@@ -198,8 +198,18 @@ export function Amount({ of, currency }: { readonly of: number | null; readonly 
   return <span className="amount">{formatAmount(of, currency)}</span>;
 }
 
-export function Moment({ at, none = '–' }: { readonly at: string | null; readonly none?: string }) {
+export function Moment({
+  at,
+  none = '–',
+  isRough = false,
+}: {
+  readonly at: string | null;
+  readonly none?: string;
+  /** Kept to some minutes only: no seconds are shown. */
+  readonly isRough?: boolean;
+}) {
   if (at === null) return <span>{none}</span>;
+  if (isRough) return <span>about {formatMinute(at)}</span>;
   return (
     <time dateTime={at} title={at}>
       {formatMoment(at)}

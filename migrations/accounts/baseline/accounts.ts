@@ -44,6 +44,8 @@ const accountsAndKeys = () => sql`
     allowed_addresses text[] not null check (cardinality(allowed_addresses) between 1 and 10),
     company_name text not null,
     website_url text not null,
+    -- What its maker calls it.
+    name text check (length(name) between 1 and 100),
     -- Who made it: an e-mail address, or a name given on the command line.
     created_by text not null,
     -- The last role of the member who made it, for after they have left: a key does no more than its maker.

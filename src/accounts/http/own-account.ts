@@ -10,6 +10,7 @@ import {
   isoTime,
   listSchema,
   text,
+  yesNo,
   namedObject,
   dataObject,
 } from '../../platform/http/answer-fields.ts';
@@ -20,11 +21,13 @@ import {
   choiceField,
   idParameter,
   missingOr,
+  nameTextField,
   textField,
   timeField,
 } from '../../platform/http/fields.ts';
 import {
   MAX_ALLOWED_ADDRESSES,
+  MAX_KEY_NAME_CHARACTERS,
   MAX_REQUEST_ID_CHARACTERS,
   MAX_WEBHOOK_URL_CHARACTERS,
 } from '../../platform/http/limits.ts';
@@ -54,6 +57,7 @@ const accountSchema = dataObject('OwnAccount', {
   currency: z.enum(ACCOUNT_CURRENCIES),
   plan: z.enum(PLANS),
   requestsPerMinute: z.number().int(),
+  sendsTravellerEmails: yesNo('false: a batch with `email` is refused with `EMAIL_UNAVAILABLE`'),
   createdAt: isoTime('ISO 8601'),
 });
 
@@ -92,6 +96,11 @@ const allowedAddress = z
   );
 
 const createKeyBody = namedObject('CreateKeyRequest', {
+  name: nameTextField({
+    max: MAX_KEY_NAME_CHARACTERS,
+    description: 'What you call the key, to tell it from others',
+    example: 'Booking server',
+  }).optional(),
   companyName: companyNameField(
     'The name of the company. Required for a live key; default for a test key: that of the account',
   ).optional(),

@@ -84,6 +84,7 @@ export const maskedKey = text('Its beginning and its last four characters', 'sim
 export const keyItem = namedObject('ApiKey', {
   keyId: z.string().meta({ example: 'key-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   key: maskedKey,
+  name: text('What its maker calls it; null: nothing', 'Booking server').nullable(),
   environment: z.enum(ENVIRONMENTS),
   scopes: z.array(z.enum(SCOPES)),
   allowedAddresses: z.array(z.string()),

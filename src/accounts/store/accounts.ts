@@ -31,6 +31,8 @@ export interface NewApiKey extends Pick<
   readonly lastFour: string;
   readonly companyName: string;
   readonly websiteUrl: string;
+  /** What its maker calls it. */
+  readonly name?: string | undefined;
 }
 
 export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {
@@ -89,6 +91,7 @@ export async function insertApiKey(db: AccountsDb, key: NewApiKey, createdBy: st
       allowed_addresses: [...key.allowedAddresses],
       company_name: key.companyName,
       website_url: key.websiteUrl,
+      name: key.name ?? null,
       created_by: createdBy,
       expires_at: key.expiresAt,
     })
@@ -183,7 +186,7 @@ const withinRole = (scopes: readonly Scope[], role: MemberRole | null): Scope[] 
 /** An account's keys as they may be shown, the newest first. */
 export async function listKeys(db: AccountsDb, accountId: string) {
   const rows = await withMaker(db)
-    .select(['api_keys.id as keyId', maskedKey, 'environment', 'scopes'])
+    .select(['api_keys.id as keyId', 'api_keys.name as name', maskedKey, 'environment', 'scopes'])
     .select(['allowed_addresses as allowedAddresses', 'company_name as company', 'website_url as websiteUrl'])
     .select(['expires_at as expiresAt', 'revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
     .select(['api_keys.created_at as createdAt', 'created_by as createdBy'])

@@ -70,6 +70,7 @@ export interface ApiKeysTable {
   allowed_addresses: string[];
   company_name: string;
   website_url: string;
+  name: Generated<string | null>;
   /** An e-mail address, or a name that was given on the command line. */
   created_by: string;
   /** The last role of the member who made it. Where they are a member still, the role there counts. */

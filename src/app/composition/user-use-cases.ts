@@ -60,6 +60,7 @@ export function composeUsers(
     db,
     clock,
     sendMail: mails.send,
+    sendsTravellerEmails: secrets.mail !== undefined,
     endEndpoints: endEndpointsBy,
     requireWebsite: async (environment, url) =>
       requireAllowed('websiteUrl', 'the website', await worldOf(environment).urlGuard.reach(url)),

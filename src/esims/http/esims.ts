@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type DurationUnit, validityDays } from '../../catalogue/rules.ts';
 import { isId } from '../../domain/ids.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import { ESIM_STATUS_FILTERS, ESIM_STATUSES } from '../../domain/states.ts';
+import { ESIM_STATUS_FILTERS, ESIM_STATUSES, type EsimStatus } from '../../domain/states.ts';
 import {
   isoTime,
   laterText,
@@ -25,10 +25,15 @@ import { esimId } from './shared.ts';
 
 const routes = merchantRoutes<EsimCases>('eSIMs', { esimId });
 
+const filters: readonly EsimStatus[] = ESIM_STATUS_FILTERS;
+const UNFILTERED = ESIM_STATUSES.filter((status) => !filters.includes(status)).join(' and ');
+
 const myEsimsQuery = z
   .object({
     ...pageFields,
-    status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
+    status: choiceField(ESIM_STATUS_FILTERS, {
+      description: `Only eSIMs in this state; ${UNFILTERED} are in the whole list only`,
+    }).optional(),
     search: searchField(
       'A part of the package name, ICCID or transaction id, or your reference in a batch; empty means no filter',
     ),

@@ -65,6 +65,8 @@ export const MAX_EMAIL_CHARACTERS = 254;
 export const MAX_PASSWORD_CHARACTERS = 200;
 export const MAX_PERSON_NAME_CHARACTERS = 200;
 export const MAX_ACCOUNT_NAME_CHARACTERS = 200;
+/** As its column allows: a line of the list of keys. */
+export const MAX_KEY_NAME_CHARACTERS = 100;
 /** Tokens in links of our mails are signed texts of about 250 characters. */
 export const MAX_LINK_TOKEN_CHARACTERS = 1_000;
 /** Six digits, or a recovery code of eleven characters. */

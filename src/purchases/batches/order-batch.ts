@@ -10,6 +10,7 @@ import { makeId } from '../../domain/ids.ts';
 import { formatAmount, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
+import { installUrl } from '../../esims/install-links.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
 import { findJob, listJobs, type Job, type JobFields } from '../../jobs/store/jobs.ts';
 import { getWallet } from '../../ledger/wallet.ts';
@@ -181,15 +182,23 @@ export async function getBatch(
   return { batch: viewOf(batch, counts), rows: { items, total: batch.row_count, page, limit } };
 }
 
-/** All rows as CSV, as they now stand. BATCH_NOT_FOUND. */
+/**
+ * All rows as CSV, as they now stand, with the install links of delivered eSIMs for who may read them.
+ * BATCH_NOT_FOUND.
+ */
 export async function exportBatch(
-  deps: Pick<BatchDeps, 'db'>,
+  deps: Pick<BatchDeps, 'db' | 'installTokens'>,
   principal: Principal,
   batchId: string,
 ): Promise<string> {
   await requireBatch(deps, principal, batchId);
   const rows = await listBatchRows(deps.db, batchId, { from: 0, limit: MAX_JOB_ROWS });
-  return csvOf(BATCH_CSV_COLUMNS, rows.map(csvRow));
+  const lines: string[][] = [];
+  for (const row of rows) {
+    const isDelivered = row.status === 'SUCCESS' && row.esim_id !== null;
+    lines.push(csvRow(row, isDelivered ? await installUrl(deps, row.esim_id, principal) : ''));
+  }
+  return csvOf(BATCH_CSV_COLUMNS, lines);
 }
 
 async function requireBatch(

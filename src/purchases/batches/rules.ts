@@ -1,5 +1,6 @@
 /** What may be ordered in one batch, and how long things take in it. */
 import { DAY_MS } from '../../domain/clock.ts';
+import { formatAmount, type AccountCurrency } from '../../domain/money.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import type { Language } from '../../esims/install-texts/languages.ts';
 
@@ -97,6 +98,11 @@ export interface BatchRowView {
   readonly email_status: EmailStatus | null;
   readonly send_at: Date | null;
   readonly email_closed_at: Date | null;
+  /** Both null while there is no purchase. */
+  readonly price_minor: bigint | null;
+  readonly currency: AccountCurrency | null;
+  /** Empty or null until it is delivered. */
+  readonly iccid: string | null;
 }
 
 export const BATCH_CSV_COLUMNS = [
@@ -109,11 +115,17 @@ export const BATCH_CSV_COLUMNS = [
   'esimId',
   'email',
   'emailStatus',
+  'price',
+  'currency',
+  'iccid',
+  'installUrl',
 ] as const;
 
-export function csvRow(row: BatchRowView): string[] {
+/** Rows count from 1, as people count. */
+export function csvRow(row: BatchRowView, installUrl: string): string[] {
+  const { price_minor: amountMinor, currency } = row;
   return [
-    String(row.row_number),
+    String(row.row_number + 1),
     row.reference,
     row.package_code,
     row.transaction_id ?? '',
@@ -122,6 +134,10 @@ export function csvRow(row: BatchRowView): string[] {
     row.esim_id ?? '',
     row.email ?? '',
     row.email_status ?? '',
+    amountMinor === null || currency === null ? '' : formatAmount({ amountMinor, currency }),
+    currency ?? '',
+    row.iccid ?? '',
+    installUrl,
   ];
 }
 

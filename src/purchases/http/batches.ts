@@ -35,7 +35,13 @@ import { pageFields, pageSchema, paginationSchema, presentPage } from '../../pla
 import { fromRow, type View } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { BatchView } from '../batches/order-batch.ts';
-import { BATCH_ROW_STATUSES, BATCH_STATUSES, type BatchRowView, EMAIL_STATUSES } from '../batches/rules.ts';
+import {
+  BATCH_CSV_COLUMNS,
+  BATCH_ROW_STATUSES,
+  BATCH_STATUSES,
+  type BatchRowView,
+  EMAIL_STATUSES,
+} from '../batches/rules.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<PurchaseCases>('Purchases', {
@@ -147,8 +153,8 @@ const batchDetailsSchema = dataObject('BatchDetails', {
 const batchPageSchema = pageSchema(batchSummary, 'BatchPage');
 
 const batchCsvSchema = text(
-  'RFC 4180: a line of names, then one line for each row',
-  'row,reference,packageCode,transactionId,status,reason,esimId,email,emailStatus\r\n',
+  'RFC 4180: a line of names, then one line for each row, from 1',
+  `${BATCH_CSV_COLUMNS.join(',')}\r\n`,
 );
 
 const presentBatch = (view: BatchView) => ({
@@ -225,7 +231,8 @@ export const batchRoutes: readonly Route<PurchaseCases>[] = [
     operationId: 'getBatchCsv',
     summary: 'Read the rows of a batch as CSV',
     description:
-      'For a spreadsheet: an apostrophe stands before what would be read as a formula, also behind a `;`, `|`, tab or line break.',
+      'For a spreadsheet: an apostrophe stands before what would be read as a formula, also behind a `;`, `|`, tab or line break. ' +
+      '`installUrl` is empty for who may not read what installs an eSIM; reading it is recorded for each eSIM.',
     handle: async ({ cases, principal, params }) =>
       csvAnswer(params.batchId, await cases.exportBatch(principal, params.batchId)),
   }),

@@ -66,6 +66,9 @@ const countsOf = <Name extends string>(names: readonly Name[]) => z.object(recor
 
 const purchaseCounts = countsOf(PURCHASE_STATUSES).meta({ id: 'PurchaseCounts' });
 
+const KEPT = 'Charged for these purchases and kept';
+const NOT_KEPT = 'without money on hold, given back, or at risk in a dispute';
+
 const statisticsSchema = namedObject('Statistics', {
   from: text('First UTC day', '2026-01-02'),
   to: text('Last UTC day', '2026-01-31'),
@@ -80,10 +83,10 @@ const statisticsSchema = namedObject('Statistics', {
     .array(
       z.object({
         currency: z.enum(ACCOUNT_CURRENCIES),
-        amount: money('Charged for these purchases and kept'),
+        amount: money(KEPT),
       }),
     )
-    .describe('Without money on hold, given back, or at risk in a dispute'),
+    .describe(NOT_KEPT),
   esims: z
     .object({ total: counted, byStatus: countsOf(ESIM_STATUSES).meta({ id: 'EsimCounts' }) })
     .describe('Ordered on these days, by their present status'),
@@ -95,7 +98,7 @@ const statisticsSchema = namedObject('Statistics', {
 const figures = {
   purchases: counted.describe('Delivered purchases, top-ups included'),
   failed: counted.describe('Purchases that failed'),
-  spent: money('Charged for these purchases and kept'),
+  spent: money(`${KEPT}; ${NOT_KEPT}`),
   dataBytes: counted.describe('Data of the delivered purchases, in bytes'),
   usedBytes: counted.describe('What the eSIMs that were ordered on this day have used until now, in bytes'),
 };

@@ -63,6 +63,7 @@ export function openUsers({ accounts: db, world }: Books) {
           db,
           clock,
           sendMail,
+          sendsTravellerEmails: true,
           requireWebsite: () => Promise.resolve(),
           endEndpoints: () => Promise.resolve(0),
         },
