@@ -169,11 +169,14 @@ async function previewRepair(ops: Ops, name: Verb, repairId: string): Promise<Pr
     const detail = `declines ${action} on ${items.length} items`;
     return { transactionId: repairId, outcome: 'would-do', detail, lines: NOTHING_MOVES };
   }
-  const moved = totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
+  const moved = plannedOf(totals);
   const lines = items.map(({ transactionId, preview }) => `${transactionId}  ${preview}`);
   const detail = `${action} on ${items.length} items${moved === '' ? '' : `, ${moved}`}`;
   return { transactionId: repairId, outcome: 'would-do', detail, lines };
 }
+
+const plannedOf = (totals: Schemas['BatchRepair']['totals']): string =>
+  totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
 
 const REPAIR_POLL_MS = 500;
 
@@ -311,7 +314,7 @@ export const APPROVALS = [
               ...[one.by, one.reason, moment(one.expiresAt)],
             ]),
             ...waiting.map((one) => [
-              ...[one.repairId, `${one.counts.waiting} items`, one.action, ''],
+              ...[one.repairId, `${one.counts.waiting} items`, one.action, plannedOf(one.totals)],
               ...[one.by, one.reason, moment(one.expiresAt)],
             ]),
           ],
