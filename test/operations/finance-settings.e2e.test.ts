@@ -129,6 +129,19 @@ describe('rates confirm', () => {
     expect(rows).toEqual([{ actor: FINANCE, action: 'rate.confirm', environment: 'test' }]);
   });
 
+  it('that waits is among the approvals, and is withdrawn by the person who set it', async () => {
+    const far = await run('rates set --currency NGN --rate 9000 --yes', { more: WHY });
+    const id = /rates confirm (\d+)/.exec(far.stdout)?.[1] ?? '';
+    const listed = await run('approvals');
+    expect(listed.stdout).toContain(`rates confirm ${id}`);
+    expect(listed.stdout).toContain('NGN 9000');
+    expect(await json('approvals')).toContainEqual(expect.objectContaining({ rateId: id, rate: 9000 }));
+    expect(await run(`rates decline ${id}`, { more: WHY, answer: 'n' })).toMatchObject({ code: 1 });
+    expect(await json(`rates decline ${id} --yes`, { more: WHY })).toEqual({ outcome: 'declined' });
+    expect((await run('approvals')).stdout).not.toContain(`rates confirm ${id}`);
+    expect(await run(`rates decline ${id} --yes`, { more: WHY })).toMatchObject({ code: 1 });
+  });
+
   it('refuses an unknown rate', async () => {
     expect(await run('rates confirm 999999', { more: WHY })).toMatchObject({ code: 1 });
     expect(await run('rates confirm none', { more: WHY })).toMatchObject({ code: 2 });

@@ -23,7 +23,7 @@ import {
   useOperator,
   useOps,
 } from './place.ts';
-import { ReasonDialog, type Dialog } from './form-dialog.tsx';
+import { DecideProposal, DeclineProposal, ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
@@ -262,11 +262,13 @@ type Proposal = Prices['waiting'][number];
 
 function Waiting({ of }: { readonly of: readonly Proposal[] }) {
   const { email } = useOperator();
-  const [chosen, setChosen] = useState<Proposal | null>(null);
+  const [chosen, setChosen] = useState<(Proposal & { readonly decision: 'confirm' | 'decline' }) | null>(
+    null,
+  );
   const environment = useEnvironment();
   if (of.length === 0) return null;
   const submit = (reason: string) =>
-    ops.POST('/ops/prices/{proposalId}/confirm', {
+    ops.POST(`/ops/prices/{proposalId}/${chosen?.decision ?? 'decline'}`, {
       ...inPath(environment, { proposalId: chosen?.proposalId ?? '' }),
       body: { reason },
     });
@@ -281,17 +283,25 @@ function Waiting({ of }: { readonly of: readonly Proposal[] }) {
           By: ({ proposedBy }) => <span className="breakable">{proposedBy}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
           Since: ({ proposedAt }) => <Moment at={proposedAt} />,
-          Confirm: (proposal) =>
-            proposal.proposedBy === email ? (
-              <Text size="sm">Yours: another person confirms them</Text>
-            ) : (
-              <Button size="compact-sm" variant="default" onClick={() => setChosen(proposal)}>
-                Confirm
-              </Button>
-            ),
+          Decide: (proposal) => (
+            <DecideProposal
+              isOwn={proposal.proposedBy === email}
+              yours="Yours: another person confirms them"
+              name={`the markups of ${proposal.proposedBy}`}
+              onChoose={(decision) => setChosen({ ...proposal, decision })}
+            />
+          ),
         }}
       />
-      {chosen && (
+      {chosen?.decision === 'decline' && (
+        <DeclineProposal
+          isOwn={chosen.proposedBy === email}
+          what="these markups"
+          submit={submit}
+          onClose={() => setChosen(null)}
+        />
+      )}
+      {chosen?.decision === 'confirm' && (
         <ReasonDialog
           done="Confirmed. Prices use them within a second"
           title="Confirm these markups"
