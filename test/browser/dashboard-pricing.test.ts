@@ -134,7 +134,8 @@ describe('prices', () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     const totals = page.getByRole('table', { name: 'What changes' });
     await totals.getByText('Merchants, NGN').waitFor();
-    await page.getByRole('table', { name: 'Packages that change most' }).waitFor();
+    await page.getByText(/^[\d,]+ packages and [\d,]+ top-ups are on sale\./).waitFor();
+    await page.getByRole('table', { name: 'Packages and top-ups that change most' }).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     await keepScreenshot(page, 'prices-light-whole');
 

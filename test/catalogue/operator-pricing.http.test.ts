@@ -346,7 +346,7 @@ describe('prices', () => {
       before: { userMarkupPercent: 25 },
       after: TERMS,
       nairaRate: 1500,
-      packages: 5,
+      ...{ packages: 5, topUps: 0 },
       pagination: { currentPage: 2, totalItems: 5, totalPages: 3 },
     });
     expect(preview.totals).toContainEqual({
@@ -361,6 +361,18 @@ describe('prices', () => {
     expect(reply.text).toContain('"currency":"NGN","before":5793.75,"after":6952.50,"changePercent":20.00');
     expect(await findPricingSettings(books.world)).toEqual(before);
     expect(await audited()).toEqual([]);
+  });
+
+  test('are counted for packages and top-ups apart', async () => {
+    await sql`update test.packages set package_type = 'TOPUP' where package_code = 'NG-1'`.execute(
+      books.owner,
+    );
+    await sql`update test.packages set withdrawn_at = now() where package_code = 'NG-2'`.execute(books.owner);
+    expect(dataOf(await post('/ops/prices/preview', TERMS))).toMatchObject({ packages: 3, topUps: 1 });
+    await sql`
+      update test.packages set package_type = 'BASE', withdrawn_at = null where package_code in ('NG-1', 'NG-2')`.execute(
+      books.owner,
+    );
   });
 
   test('in naira are unavailable when the rate is too old', async () => {

@@ -203,7 +203,8 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
         {(found) => (
           <Stack>
             <Text size="sm">
-              {found.packages.toLocaleString()} packages are on sale, top-ups included. Nothing is saved yet.{' '}
+              {found.packages.toLocaleString()} packages and {found.topUps.toLocaleString()} top-ups are on
+              sale. Nothing is saved yet.{' '}
               {found.nairaRate !== null && `One US dollar is ${formatRate(found.nairaRate)} NGN.`}
             </Text>
             {found.outcome !== 'set' && (
@@ -214,7 +215,7 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
             )}
             <WhatChanges of={found.totals} />
             <Rows
-              label="Packages that change most"
+              label="Packages and top-ups that change most"
               rows={found.items}
               empty="No price changes."
               columns={{
@@ -254,7 +255,7 @@ const OUTCOMES: Record<Exclude<PricePreview['outcome'], 'set'>, { color: string;
   },
   'below-cost': {
     color: 'red',
-    text: 'Cannot be saved: packages would be sold below cost at the agreed exchange rate.',
+    text: 'Cannot be saved: packages or top-ups would be sold below cost at the agreed exchange rate.',
   },
 };
 
@@ -459,7 +460,7 @@ function SaveDialog({
         <Text size="sm">
           {preview.outcome === 'waits'
             ? OUTCOMES.waits.text
-            : 'All packages have the new prices within a second. Open purchases keep theirs.'}
+            : 'All packages and top-ups have the new prices within a second. Open purchases keep theirs.'}
         </Text>
         {preview.outcome === 'set' && waiting > 0 && (
           <Text size="sm">Markups that await confirmation end with it: {waiting.toLocaleString()}.</Text>

@@ -100,7 +100,8 @@ const pricePreviewSchema = dataObject('PricePreview', {
     .describe(
       'What saving would do: `waits` for a second person, since a price moves far from the one that was agreed; `below-cost`: refused',
     ),
-  packages: packageCount.describe('On sale, top-ups included'),
+  packages: packageCount.describe('On sale, without top-ups'),
+  topUps: packageCount.describe('On sale; below, packages and top-ups are counted together'),
   totals: z
     .array(
       z.object({

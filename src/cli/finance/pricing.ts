@@ -351,7 +351,8 @@ const percentages = (
     (percent) => `${percent.toFixed(2)} %`,
   );
 
-function printPrices(out: Output, { before, after, items }: Schemas['PricePreview']['data']): void {
+function printPrices(out: Output, preview: Schemas['PricePreview']['data']): void {
+  const { before, after, items, packages, topUps } = preview;
   out.table(
     ['', 'USER', 'MERCHANT', 'NGN'],
     [
@@ -359,7 +360,7 @@ function printPrices(out: Output, { before, after, items }: Schemas['PricePrevie
       ['after', ...percentages(after)],
     ],
   );
-  out.line('');
+  out.line(`\n${packages} packages and ${topUps} top-ups are on sale; those that change most:`);
   out.table(
     ['PACKAGE', 'FOR', 'COST', 'BEFORE', 'AFTER'],
     items.flatMap(({ packageCode, costUsd, prices }) =>
