@@ -286,7 +286,10 @@ describe('ledger, trial-balance, books', () => {
     const csv = await run('trial-balance --csv');
     expect(csv.stdout).toMatch(/^account,kind,class,currency,accounts,debit,credit\r\n/);
     expect(csv.stdout).toContain('wallet:USD,wallet,liability,USD,1,0.00,12.50\r\n');
-    expect((await run('trial-balance')).stdout).toMatch(/^ACCOUNT +KIND/);
+    expect(csv.stdout).not.toContain('total');
+    const table = await run('trial-balance');
+    expect(table.stdout).toMatch(/^ACCOUNT +KIND/);
+    expect(table.stdout).toContain('total: debit USD 12.50, credit USD 12.50');
     expect(await run('trial-balance --csv --json')).toMatchObject({ code: 2 });
   });
 
@@ -295,6 +298,7 @@ describe('ledger, trial-balance, books', () => {
     expect(await json('books --by-merchant')).toEqual({ lines: [], totals: [] });
     expect(await json('waiting')).toEqual({ lines: [] });
     expect(await run('books --from 2026-11-02 --to 2026-11-01')).toMatchObject({ code: 2 });
+    expect(await run('books --from 2026-11-01 --to 2026-11-01')).toMatchObject({ code: 0 });
     expect(await run('books --from yesterday')).toMatchObject({ code: 2 });
   });
 });
