@@ -73,9 +73,11 @@ const WHO_IS_TOLD = {
   'rate.set': NOBODY,
   'rate.propose': NOBODY,
   'rate.confirm': NOBODY,
+  'rate.decline': NOBODY,
   'supplier-price.confirm': NOBODY,
   'prices.set': NOBODY,
   'prices.propose': NOBODY,
+  'prices.decline': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
 
 export type AuditAction = keyof typeof WHO_IS_TOLD;

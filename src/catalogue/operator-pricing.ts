@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { PageQuery } from '../domain/page.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { readOnSaleAt } from './changes.ts';
-import type { RateDeps } from './agreed-prices.ts';
+import { MAX_AGE_MS, type RateDeps } from './agreed-prices.ts';
 import {
   confirmPrices,
   listProposedPrices,
@@ -18,7 +18,8 @@ import {
 import { listRateChanges } from './rate-changes.ts';
 import { confirmRate, listRates, proposeRate, readRateHistory } from './rates.ts';
 import { confirmHeldCost, findHeldCosts, type Announce } from './store/catalogue.ts';
-import type { SetRate } from './store/rates.ts';
+import { declineProposal } from './store/pricing-settings.ts';
+import { declineQuarantined, type SetRate } from './store/rates.ts';
 import { countOnSaleAt, type OnSaleFilter } from './store/versions.ts';
 
 export const pricingUseCases = {
@@ -29,6 +30,7 @@ export const pricingUseCases = {
   previewPrices: previewCatalogue,
   savePrices: saveAsPerson,
   confirmPrices: confirmPricesAsPerson,
+  declineProposal: declineAsPerson,
   listHeldPrices: ({ db }: RateDeps) => findHeldCosts(db, MAX_HELD_PRICES),
   confirmHeldPrice: confirmHeldAsPerson,
   listOnSale,
@@ -137,6 +139,20 @@ async function confirmPricesAsPerson(
       details: 'you set them, or you two did not get your access independently within the last 24 hours',
     });
   throw notSaved(outcome);
+}
+
+const DECLINE = { rate: declineQuarantined, markups: declineProposal };
+
+/** Declines what waits for a second person; the one who proposed it withdraws it so. NOT_FOUND. */
+async function declineAsPerson(
+  { db, clock }: RateDeps,
+  { person }: Session,
+  what: keyof typeof DECLINE,
+  { id, reason }: { readonly id: bigint; readonly reason: string },
+): Promise<void> {
+  const since = new Date(clock.now().getTime() - MAX_AGE_MS);
+  if (!(await DECLINE[what](db, { id, by: person.email, reason, since })))
+    throw new DomainError('NOT_FOUND', `No ${what} with this number await a person`);
 }
 
 /** NOT_FOUND where it is held no more. */

@@ -64,7 +64,9 @@ export async function previewCatalogue(
   // Cost counts at the agreed rate.
   const belowCost = totalsOf(judged).map((one) => one.belowCost);
   const totals = totalsOf(effects).map((one, index) => ({ ...one, belowCost: belowCost[index] ?? 0 }));
-  return { before, after, rates, verdict, packages: costs.length, totals, changes };
+  const packages = costs.filter(({ packageType }) => packageType === 'BASE').length;
+  const onSale = { packages, topUps: costs.length - packages };
+  return { before, after, rates, verdict, ...onSale, totals, changes };
 }
 
 export type CataloguePreview = Awaited<ReturnType<typeof previewCatalogue>>;

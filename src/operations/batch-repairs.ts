@@ -28,6 +28,7 @@ import {
   findTaken,
   insertBatchRepair,
   recordDecision,
+  sumRepairs,
   type Decision,
   type NewBatchRepair,
   type PlannedRow,
@@ -146,14 +147,21 @@ export async function stopBatchRepair(
 export async function readBatchRepair({ db }: Pick<BatchRepairDeps, 'db'>, repairId: string) {
   const repair = await findJob(db, repairId, 'repair');
   if (!repair) throw noSuchRepair();
-  const rows = await listRows(db, repairId);
-  return { repair, rows, totals: totalsOf(rows.map(amountOfRow)) };
+  const [rows, totals] = await Promise.all([listRows(db, repairId), sumRepairs(db, [repairId])]);
+  return { repair, rows, totals: totals(repairId) };
 }
 
-export const listBatchRepairs = (
+export async function listBatchRepairs(
   { db }: Pick<BatchRepairDeps, 'db'>,
   { isOpen, ...page }: PageQuery & { readonly isOpen?: boolean | undefined },
-) => listJobs(db, { kind: 'repair', isOpen }, page);
+) {
+  const repairs = await listJobs(db, { kind: 'repair', isOpen }, page);
+  const totals = await sumRepairs(
+    db,
+    repairs.items.map(({ id }) => id),
+  );
+  return { ...repairs, items: repairs.items.map((repair) => ({ repair, totals: totals(repair.id) })) };
+}
 
 const NOTHING_MATCHES = 'filter: nothing matches on which this action is possible';
 const noSuchRepair = () => new DomainError('NOT_FOUND', 'No such batch repair');
@@ -161,6 +169,9 @@ const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invali
 
 export const amountOfRow = ({ amount_minor: amountMinor, currency }: JobRow): Money | null =>
   amountMinor === null || currency === null ? null : { amountMinor, currency };
+
+/** What it has moved: a row is done with the approved amount, or not at all. */
+export const movedByRow = (row: JobRow): Money | null => (row.status === 'DONE' ? amountOfRow(row) : null);
 
 /** Tries the action out on each item that the filter finds. Says of the others why it is not possible. */
 async function planBatchRepair(deps: BatchRepairDeps, request: BatchRepairRequest) {

@@ -132,32 +132,21 @@ function tableOf<Line>(columns: Columns<Line>, lines: readonly Line[]) {
   return { columns: Object.keys(columns), rows: lines.map((line) => cells.map((cell) => cell(line))) };
 }
 
-/** A report in columns and rows, its totals last. */
+/** A report in columns and rows, without totals: a spreadsheet that sums a column would count them again. */
 export function toTable(report: Report) {
   switch (report.report) {
-    case 'trial-balance': {
-      const none = { account: 'total', kind: '', class: '', accounts: '' };
-      const totals = report.totals.map((total) => ({ ...total, ...none }));
-      return tableOf(TRIAL_BALANCE_COLUMNS, [...report.lines, ...totals]);
-    }
-    case 'daily': {
-      const totals = report.totals.map((total) => ({ ...total, day: 'total', packageType: null }));
-      return tableOf(DAILY_COLUMNS, [...report.lines, ...totals]);
-    }
-    case 'merchants': {
-      const none = { accountId: 'total', email: null, packageType: null };
-      const totals = report.totals.map((total) => ({ ...total, ...none }));
-      return tableOf(MERCHANT_COLUMNS, [...report.lines, ...totals]);
-    }
+    case 'trial-balance':
+      return tableOf(TRIAL_BALANCE_COLUMNS, report.lines);
+    case 'daily':
+      return tableOf(DAILY_COLUMNS, report.lines);
+    case 'merchants':
+      return tableOf(MERCHANT_COLUMNS, report.lines);
     case 'waiting':
       return tableOf(WAITING_COLUMNS, report.lines);
   }
 }
 
-const TRIAL_BALANCE_COLUMNS: Columns<
-  Record<'account' | 'kind' | 'class' | 'currency', string> &
-    Record<'debitMinor' | 'creditMinor', bigint> & { readonly accounts: number | string }
-> = {
+const TRIAL_BALANCE_COLUMNS: Columns<TrialBalance['lines'][number]> = {
   account: (line) => line.account,
   kind: (line) => line.kind,
   class: (line) => line.class,

@@ -79,6 +79,28 @@ describe('rates', () => {
     expect(troubles).toEqual([]);
   });
 
+  it('one that waits is withdrawn by its author, and declined by another person', async () => {
+    const page = await openAs(ada, '/rates');
+    const troubles = watchTroubles(page);
+    const set = (rate: number) =>
+      ada.call('POST', '/ops/rates', { currency: 'NGN', rate, reason: 'a slip of the hand' });
+    await set(99_000);
+    await set(98_000);
+    await page.getByRole('button', { name: 'Withdraw 99,000.00 NGN' }).click();
+    const decide = async (shown: Page, verb: string): Promise<void> => {
+      await shown.getByRole('dialog').getByLabel('Reason').fill('three zeros too many');
+      await shown.getByRole('dialog').getByRole('button', { name: verb }).click();
+    };
+    await decide(page, 'Withdraw');
+    await page.getByText('Withdrawn. Prices stay as they are').waitFor();
+    const other = await openAs(bayo, '/rates');
+    await other.getByRole('button', { name: 'Decline 98,000.00 NGN' }).click();
+    await decide(other, 'Decline');
+    await other.getByText('Declined. Prices stay as they are').waitFor();
+    await other.getByRole('table', { name: 'Rates awaiting confirmation' }).waitFor({ state: 'detached' });
+    expect(troubles).toEqual([]);
+  });
+
   it('one that a provider observed too far off waits for a person, who gives a reason', async () => {
     const provider = 'open.er-api.com';
     const observed = { currency: 'KES', micros: 990_000_000n, source: provider, observedAt: new Date() };
@@ -112,7 +134,8 @@ describe('prices', () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     const totals = page.getByRole('table', { name: 'What changes' });
     await totals.getByText('Merchants, NGN').waitFor();
-    await page.getByRole('table', { name: 'Packages that change most' }).waitFor();
+    await page.getByText(/^[\d,]+ packages and [\d,]+ top-ups are on sale\./).waitFor();
+    await page.getByRole('table', { name: 'Packages and top-ups that change most' }).waitFor();
     expect(await graveFaults(page)).toEqual([]);
     await keepScreenshot(page, 'prices-light-whole');
 

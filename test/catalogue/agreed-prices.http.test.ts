@@ -93,6 +93,32 @@ describe('markups and rate together', () => {
     expect((await save({ ...huge, userMarkupPercent: 950 })).status).toBe(200);
   });
 
+  test.each([
+    ['withdrawn by the person who set them', FINANCE],
+    ['declined by another person', SECOND],
+  ] as const)('that wait are %s, then confirmed by nobody', async (_what, who) => {
+    const huge = { ...TERMS, userMarkupPercent: 1_000 };
+    const id = String(dataOf(await save(huge))['proposalId']);
+    const decline = (example?: ExampleName) =>
+      post(`/ops/prices/${id}/decline`, { reason: 'too dear' }, who, example);
+    const declined = await decline({ request: 'decline', answer: 'declined' });
+    expect(dataOf(declined)).toEqual({ outcome: 'declined' });
+    const { rows } = await sql`
+      select actor, detail from accounts.audit_log where action = 'prices.decline' and subject = ${id}`.execute(
+      books.owner,
+    );
+    const after = { userMarkupBps: 100_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 };
+    const words = { reason: 'too dear', proposedBy: FINANCE, proposedReason: REASON, environment: 'test' };
+    expect(rows).toEqual([{ actor: who, detail: { after, ...words } }]);
+    expect(dataOf(await get('/ops/prices'))['waiting']).toEqual([]);
+    expect((await confirmPrices(id, SECOND)).status).toBe(404);
+    expect((await decline()).status).toBe(404);
+    expect(await findPricingSettings(books.world)).toMatchObject({ id: 'initial' });
+    const confirmed = String(dataOf(await save(huge))['proposalId']);
+    await confirmPrices(confirmed, SECOND);
+    expect((await post(`/ops/prices/${confirmed}/decline`, { reason: 'too late' })).status).toBe(404);
+  });
+
   test('that wait are refused once other markups were saved', async () => {
     const waits = await save({ ...TERMS, userMarkupPercent: 90 });
     expect((await save({ ...TERMS, userMarkupPercent: 26 })).status).toBe(200);

@@ -10,6 +10,7 @@ import { DAY_MS } from '../../src/domain/clock.ts';
 import { basePackage } from '../support/money/facts.ts';
 
 import { personOf } from '../support/http/operators.ts';
+import type { ExampleName } from '../support/http/examples.ts';
 import { generalError } from '../support/http/error-bodies.ts';
 import { dataOf, FINANCE, openPricing, REASON, SECOND, TERMS } from './pricing.support.ts';
 
@@ -217,6 +218,45 @@ describe('a rate that is far off', () => {
     ]);
   });
 
+  test.each([
+    ['withdrawn by the person who set it', FINANCE],
+    ['declined by another person', SECOND],
+  ] as const)('is %s, then confirmed by nobody', async (_what, who) => {
+    const id = await propose(16_000);
+    await audited();
+    const reason = 'a slip of the hand';
+    const decline = (example?: ExampleName) => post(`/ops/rates/${id}/decline`, { reason }, who, example);
+    const example = { request: 'decline', answer: 'declined' };
+    expect(dataOf(await decline(example))).toEqual({ outcome: 'declined' });
+    expect(await audited()).toEqual([
+      {
+        actor: who,
+        action: 'rate.decline',
+        subject: 'NGN',
+        detail: {
+          ...{ rateId: id, after: '16000', reason, proposedBy: FINANCE, proposedReason: REASON },
+          ...{ source: 'operator', environment: 'test' },
+        },
+      },
+    ]);
+    expect(dataOf(await get('/ops/rates'))['waiting']).toEqual([]);
+    expect((await confirm(id, SECOND)).status).toBe(404);
+    expect((await decline()).status).toBe(404);
+    expect(await rateOf('NGN')).toBe(1_500_000_000n);
+    expect(await audited()).toEqual([]);
+  });
+
+  test('is not declined once it is confirmed, or has expired', async () => {
+    const id = await propose(16_000);
+    await confirm(id, SECOND);
+    const decline = (rateId: string) => post(`/ops/rates/${rateId}/decline`, { reason: REASON });
+    expect((await decline(id)).status).toBe(404);
+    expect(await rateOf('NGN')).toBe(16_000_000_000n);
+    const late = String(dataOf(await setRate(1_500))['rateId']);
+    await age(25, sql`id = ${late}`);
+    expect((await decline(late)).status).toBe(404);
+  });
+
   test('is not confirmed by a person who got access from the first one today', async () => {
     const id = await propose(16_000);
     await sql`
@@ -306,7 +346,7 @@ describe('prices', () => {
       before: { userMarkupPercent: 25 },
       after: TERMS,
       nairaRate: 1500,
-      packages: 5,
+      ...{ packages: 5, topUps: 0 },
       pagination: { currentPage: 2, totalItems: 5, totalPages: 3 },
     });
     expect(preview.totals).toContainEqual({
@@ -321,6 +361,18 @@ describe('prices', () => {
     expect(reply.text).toContain('"currency":"NGN","before":5793.75,"after":6952.50,"changePercent":20.00');
     expect(await findPricingSettings(books.world)).toEqual(before);
     expect(await audited()).toEqual([]);
+  });
+
+  test('are counted for packages and top-ups apart', async () => {
+    await sql`update test.packages set package_type = 'TOPUP' where package_code = 'NG-1'`.execute(
+      books.owner,
+    );
+    await sql`update test.packages set withdrawn_at = now() where package_code = 'NG-2'`.execute(books.owner);
+    expect(dataOf(await post('/ops/prices/preview', TERMS))).toMatchObject({ packages: 3, topUps: 1 });
+    await sql`
+      update test.packages set package_type = 'BASE', withdrawn_at = null where package_code in ('NG-1', 'NG-2')`.execute(
+      books.owner,
+    );
   });
 
   test('in naira are unavailable when the rate is too old', async () => {

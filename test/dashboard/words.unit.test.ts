@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   ACTIONS,
+  amountOfRepair,
   APPROVE,
   BATCH_ACTIONS,
   IGNORE_EVENT,
+  itemsOfRepair,
   nextStep,
   REPLAY,
 } from '../../dashboard/src/operators/words.ts';
@@ -37,4 +39,15 @@ describe('what to do next', () => {
 
 it('a batch repair calls its actions as the buttons of one purchase do', () => {
   for (const { label } of Object.values(BATCH_ACTIONS)) expect(BUTTONS).toContain(label);
+});
+
+it('a batch repair says what it would move while it waits, then what it has moved', () => {
+  const totals = [{ currency: 'USD', amount: 30, movedAmount: 20 }];
+  const counts = { waiting: 0, done: 2, refused: 1, unknown: 0, skipped: 0 };
+  const waits = { status: 'WAITS_FOR_APPROVAL', totals, counts, by: 'ada' } as const;
+  // Between a currency's code and its amount stands a space that does not break.
+  const words = (text: string) => text.replaceAll('\u00a0', ' ');
+  expect(words(itemsOfRepair(waits))).toBe('3 items, USD 30.00 to move, requested by ada');
+  expect(words(amountOfRepair({ status: 'COMPLETED', totals }))).toBe('USD 20.00 of USD 30.00 moved');
+  expect(itemsOfRepair({ ...waits, totals: [] })).toBe('3 items, requested by ada');
 });

@@ -42,6 +42,7 @@ const account = await stack.account({ currency: 'USD', fundsMinor: 1_000_000n })
 interface Row {
   readonly transactionId: string;
   readonly amount: number | null;
+  readonly movedAmount: number | null;
   readonly status: string;
   readonly detail: string | null;
 }
@@ -52,7 +53,11 @@ interface Repair {
   readonly by: string;
   readonly decidedBy: string | null;
   readonly counts: Readonly<Record<string, number>>;
-  readonly totals: readonly { readonly amount: number; readonly currency: string }[];
+  readonly totals: readonly {
+    readonly amount: number;
+    readonly movedAmount: number;
+    readonly currency: string;
+  }[];
   readonly items: readonly Row[];
 }
 const byId = ({ items }: Repair, id: string): Row | undefined =>
@@ -192,7 +197,9 @@ describe('amounts', { timeout: 120_000 }, () => {
     };
     const asked = await askOnce(body, 3);
     expect(asked.items.every(({ amount }) => amount !== null && amount > 1)).toBe(true);
-    expect(asked.totals).toHaveLength(1);
+    const [planned] = asked.totals;
+    expect(asked.totals).toEqual([{ ...planned, movedAmount: 0 }]);
+    expect(asked.items.map(({ movedAmount }) => movedAmount)).toEqual([null, null, null]);
     // One is repaired individually meanwhile.
     const [first = ''] = ids;
     const byHand = { action: 'credit-wallet', reason: 'by hand', evidence: 'ticket 4712' };
@@ -206,7 +213,13 @@ describe('amounts', { timeout: 120_000 }, () => {
     expect((await bayo.call('POST', `/ops/actions/${String(waits['actionId'])}/approve`)).status).toBe(200);
     await decide(bayo, asked.repairId, 'approve');
     const ended = await untilEnded(asked.repairId);
-    expect(byId(ended, first)).toMatchObject({ status: 'REFUSED' });
+    expect(byId(ended, first)).toMatchObject({ status: 'REFUSED', movedAmount: null });
+    const done = ended.items.filter(({ status }) => status === 'DONE');
+    expect(done.map(({ movedAmount }) => movedAmount)).toEqual(done.map(({ amount }) => amount));
+    const sum = done.reduce((minor, { amount }) => minor + Math.round((amount ?? 0) * 100), 0) / 100;
+    expect([done.length, ended.totals]).toEqual([2, [{ ...planned, movedAmount: sum }]]);
+    const { items: listed } = dataOf(await ada.call('GET', REPAIRS)) as unknown as { items: Repair[] };
+    expect(listed.find(({ repairId }) => repairId === ended.repairId)?.totals).toEqual(ended.totals);
     for (const [index, id] of ids.entries()) {
       const credited = await balanceMinor(buyers[index]?.accountId ?? '');
       expect(credited, id).toBe(BigInt(Math.round((byId(ended, id)?.amount ?? 0) * 100)));

@@ -129,6 +129,19 @@ describe('rates confirm', () => {
     expect(rows).toEqual([{ actor: FINANCE, action: 'rate.confirm', environment: 'test' }]);
   });
 
+  it('that waits is among the approvals, and is withdrawn by the person who set it', async () => {
+    const far = await run('rates set --currency NGN --rate 9000 --yes', { more: WHY });
+    const id = /rates confirm (\d+)/.exec(far.stdout)?.[1] ?? '';
+    const listed = await run('approvals');
+    expect(listed.stdout).toContain(`rates confirm ${id}`);
+    expect(listed.stdout).toContain('NGN 9000');
+    expect(await json('approvals')).toContainEqual(expect.objectContaining({ rateId: id, rate: 9000 }));
+    expect(await run(`rates decline ${id}`, { more: WHY, answer: 'n' })).toMatchObject({ code: 1 });
+    expect(await json(`rates decline ${id} --yes`, { more: WHY })).toEqual({ outcome: 'declined' });
+    expect((await run('approvals')).stdout).not.toContain(`rates confirm ${id}`);
+    expect(await run(`rates decline ${id} --yes`, { more: WHY })).toMatchObject({ code: 1 });
+  });
+
   it('refuses an unknown rate', async () => {
     expect(await run('rates confirm 999999', { more: WHY })).toMatchObject({ code: 1 });
     expect(await run('rates confirm none', { more: WHY })).toMatchObject({ code: 2 });
@@ -273,7 +286,10 @@ describe('ledger, trial-balance, books', () => {
     const csv = await run('trial-balance --csv');
     expect(csv.stdout).toMatch(/^account,kind,class,currency,accounts,debit,credit\r\n/);
     expect(csv.stdout).toContain('wallet:USD,wallet,liability,USD,1,0.00,12.50\r\n');
-    expect((await run('trial-balance')).stdout).toMatch(/^ACCOUNT +KIND/);
+    expect(csv.stdout).not.toContain('total');
+    const table = await run('trial-balance');
+    expect(table.stdout).toMatch(/^ACCOUNT +KIND/);
+    expect(table.stdout).toContain('total: debit USD 12.50, credit USD 12.50');
     expect(await run('trial-balance --csv --json')).toMatchObject({ code: 2 });
   });
 
@@ -282,6 +298,7 @@ describe('ledger, trial-balance, books', () => {
     expect(await json('books --by-merchant')).toEqual({ lines: [], totals: [] });
     expect(await json('waiting')).toEqual({ lines: [] });
     expect(await run('books --from 2026-11-02 --to 2026-11-01')).toMatchObject({ code: 2 });
+    expect(await run('books --from 2026-11-01 --to 2026-11-01')).toMatchObject({ code: 0 });
     expect(await run('books --from yesterday')).toMatchObject({ code: 2 });
   });
 });

@@ -297,6 +297,12 @@ describe('operator actions', () => {
     expect(await hereFinance(bo.env, `approve ${repair} --yes`)).toMatchObject({ code: 2 });
     const approved = await hereFinance(bo.env, `approve ${repair}`, { more: WHY, answer: 'y' });
     expect(approved).toMatchObject({ code: 0 });
+    const shown = await here(`show ${repair}`);
+    for (const id of ids) expect(shown.stdout).toMatch(new RegExp(`^${id} .* DONE `, 'm'));
+    expect(jsonOf(await here(`show ${repair} --json`))).toMatchObject({
+      repairId: repair,
+      status: 'COMPLETED',
+    });
     for (const id of ids) expect(approved.stdout).toContain(id);
     expect(approved.stderr).toMatch(/\[#+\] 2\/2\n/);
     expect(approved.stdout).toContain('2 done');

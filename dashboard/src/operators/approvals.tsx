@@ -20,7 +20,7 @@ import {
   opsQuery,
 } from './place.ts';
 import { SubjectLink } from './links.tsx';
-import { ACTIONS, APPROVE, BATCH_ACTIONS } from './words.ts';
+import { ACTIONS, APPROVE, BATCH_ACTIONS, itemsOfRepair } from './words.ts';
 import { EffectSection, reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
 
 interface Choice {
@@ -127,9 +127,9 @@ function WaitingRates({ of }: { readonly of: Rates['waiting'] }) {
 }
 
 function Repairs({ of }: { readonly of: readonly BatchRepair[] }) {
-  return of.map(({ repairId, action, counts, by }) => (
-    <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[action].label}`}>
-      {`${counts.waiting.toLocaleString()} items, requested by ${by}. `}
+  return of.map(({ repairId, ...repair }) => (
+    <Alert key={repairId} title={`Batch repair: ${BATCH_ACTIONS[repair.action].label}`}>
+      {`${itemsOfRepair(repair)}. `}
       <PageLink
         size="sm"
         c="inherit"

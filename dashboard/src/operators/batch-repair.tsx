@@ -2,7 +2,6 @@ import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useParams, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ops, dataOf } from '../api/client.ts';
-import { formatAmount } from '../ui/format.ts';
 import { JobProgress } from '../ui/job-progress.tsx';
 import { ITEM_RESULTS } from '../ui/words.ts';
 import {
@@ -29,7 +28,7 @@ import {
 import { ReasonDialog } from './form-dialog.tsx';
 import { WorkflowLink, SubjectLink } from './links.tsx';
 import { AGES } from './search.ts';
-import { BATCH_ACTIONS, STUCK_CLASSES } from './words.ts';
+import { amountOfRepair, BATCH_ACTIONS, itemsOfRepair, STUCK_CLASSES } from './words.ts';
 
 /** While it runs a row ends every second or so. */
 const RUNNING_MS = 1_500;
@@ -87,7 +86,7 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
             'Batch repair': <Id>{of.repairId}</Id>,
             'What it does': BATCH_ACTIONS[of.action].does,
             Filter: filterWords(of.filter),
-            Amount: of.totals.map(({ amount, currency }) => formatAmount(amount, currency)).join(' and '),
+            Amount: amountOfRepair(of),
             'Requested by': of.by,
             Reason: of.reason,
             Evidence: of.evidence,
@@ -194,7 +193,7 @@ function Decision({ of }: { readonly of: BatchRepairDetails }) {
           label={VERBS[verb].label}
           color={VERBS[verb].color}
         >
-          <Text size="sm">{`${of.items.length.toLocaleString()} items, requested by ${of.by}`}</Text>
+          <Text size="sm">{itemsOfRepair(of)}</Text>
         </ReasonDialog>
       )}
     </>
@@ -210,7 +209,7 @@ const RESULT_COLORS: Record<keyof typeof ITEM_RESULTS, string> = {
   SKIPPED: 'gray',
 };
 
-function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
+function Items({ of: { items, status: whole } }: { readonly of: BatchRepairDetails }) {
   const [status, setStatus] = useState('');
   const [page, setPage] = useState(1);
   const wanted = items.filter((item) => status === '' || item.status === status);
@@ -241,11 +240,14 @@ function Items({ of: { items } }: { readonly of: BatchRepairDetails }) {
         columns={{
           Item: ({ transactionId }) => <SubjectLink id={transactionId} />,
           Kind: (item) => STUCK_CLASSES[item.class],
-          Amount: amount('amount'),
+          ...(whole === 'WAITS_FOR_APPROVAL'
+            ? { 'To move': amount('amount') }
+            : { Moved: amount('movedAmount') }),
           Result: ({ status: result }) => (
             <Status color={RESULT_COLORS[result]}>{ITEM_RESULTS[result]}</Status>
           ),
-          Effect: ({ detail, preview }) => detail ?? `Expected: ${preview}`,
+          Effect: ({ status, detail, preview }) =>
+            detail ?? (status === 'WAITING' ? `Expected: ${preview}` : '–'),
         }}
       />
       <Pages
@@ -284,6 +286,7 @@ export function BatchRepairsPage() {
           ),
           Status: (repair) => <RepairStatus of={repair} />,
           Progress: ({ counts }) => progressOf(counts),
+          Amount: (repair) => amountOfRepair(repair) || '–',
           'Requested by': ({ by }) => by,
           'Decided by': ({ decidedBy }) => decidedBy ?? '–',
           Requested: ({ createdAt }) => <Moment at={createdAt} />,

@@ -25,9 +25,6 @@ function daysOf({ from, to }: Days): ShownDays {
   return { from: from ?? dayOf(today - (SHOWN_DAYS - 1) * DAY_MS), to: to ?? dayOf(today) };
 }
 
-/** The API excludes `to`; the page names the last day that is shown. */
-const apiDays = ({ from, to }: ShownDays): ShownDays => ({ from, to: dayOf(Date.parse(to) + DAY_MS) });
-
 export function BooksPage() {
   const search = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
@@ -182,12 +179,12 @@ const MERCHANTS: Columns<Merchant> = {
 };
 
 function Daily({ days }: { readonly days: ShownDays }) {
-  const daily = useOps('/ops/books/daily', { query: apiDays(days) }, { keepsOld: true });
+  const daily = useOps('/ops/books/daily', { query: { ...days } }, { keepsOld: true });
   return <Earned query={daily} label="Earned by day" columns={DAILY} />;
 }
 
 function Merchants({ days }: { readonly days: ShownDays }) {
-  const merchants = useOps('/ops/books/merchants', { query: apiDays(days) }, { keepsOld: true });
+  const merchants = useOps('/ops/books/merchants', { query: { ...days } }, { keepsOld: true });
   return <Earned query={merchants} label="Earned by merchant" columns={MERCHANTS} />;
 }
 
@@ -236,9 +233,7 @@ function Waiting() {
 
 function Download({ book, days }: { readonly book: Book; readonly days: ShownDays }) {
   const environment = useEnvironment();
-  return (
-    <DownloadCsv name={`${book}-${environment}.csv`} read={() => csvOf(book, environment, apiDays(days))} />
-  );
+  return <DownloadCsv name={`${book}-${environment}.csv`} read={() => csvOf(book, environment, days)} />;
 }
 
 const CSV = { headers: { Accept: 'text/csv' }, parseAs: 'blob' } as const;

@@ -83,6 +83,71 @@ export function ReasonDialog({
   );
 }
 
+/** The one who proposed it cannot confirm it, but may end it as others may. */
+export function DecideProposal({
+  isOwn,
+  yours,
+  name,
+  onChoose,
+}: {
+  readonly isOwn: boolean;
+  /** In place of confirming it. */
+  readonly yours: string;
+  /** For those who do not see the row. */
+  readonly name: string;
+  readonly onChoose: (decision: 'confirm' | 'decline') => void;
+}) {
+  const decline = isOwn ? 'Withdraw' : 'Decline';
+  return (
+    <Group gap="xs">
+      {isOwn ? (
+        <Text size="sm">{yours}</Text>
+      ) : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => onChoose('confirm')}
+          aria-label={`Confirm ${name}`}
+        >
+          Confirm
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => onChoose('decline')}
+        aria-label={`${decline} ${name}`}
+      >
+        {decline}
+      </Button>
+    </Group>
+  );
+}
+
+/** Ends what waits for a second person. */
+export function DeclineProposal({
+  isOwn,
+  what,
+  ...dialog
+}: Dialog & {
+  readonly isOwn: boolean;
+  readonly what: string;
+  readonly submit: (reason: string) => Promise<unknown>;
+}) {
+  const verb = isOwn ? 'Withdraw' : 'Decline';
+  return (
+    <ReasonDialog
+      done={`${isOwn ? 'Withdrawn' : 'Declined'}. Prices stay as they are`}
+      title={`${verb} ${what}`}
+      label={verb}
+      color="red"
+      {...dialog}
+    >
+      <Text size="sm">Nobody can confirm it then. Prices stay as they are.</Text>
+    </ReasonDialog>
+  );
+}
+
 export function EffectSection({
   query,
 }: {

@@ -23,7 +23,7 @@ import {
   useOperator,
   useOps,
 } from './place.ts';
-import { ReasonDialog, type Dialog } from './form-dialog.tsx';
+import { DecideProposal, DeclineProposal, ReasonDialog, type Dialog } from './form-dialog.tsx';
 import { OnSaleSection, COST, PACKAGE } from './on-sale.tsx';
 
 type Settings = Prices['items'][number];
@@ -203,7 +203,8 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
         {(found) => (
           <Stack>
             <Text size="sm">
-              {found.packages.toLocaleString()} packages are on sale, top-ups included. Nothing is saved yet.{' '}
+              {found.packages.toLocaleString()} packages and {found.topUps.toLocaleString()} top-ups are on
+              sale. Nothing is saved yet.{' '}
               {found.nairaRate !== null && `One US dollar is ${formatRate(found.nairaRate)} NGN.`}
             </Text>
             {found.outcome !== 'set' && (
@@ -214,7 +215,7 @@ function Preview({ terms, onSaved }: { readonly terms: PriceTerms; readonly onSa
             )}
             <WhatChanges of={found.totals} />
             <Rows
-              label="Packages that change most"
+              label="Packages and top-ups that change most"
               rows={found.items}
               empty="No price changes."
               columns={{
@@ -254,7 +255,7 @@ const OUTCOMES: Record<Exclude<PricePreview['outcome'], 'set'>, { color: string;
   },
   'below-cost': {
     color: 'red',
-    text: 'Cannot be saved: packages would be sold below cost at the agreed exchange rate.',
+    text: 'Cannot be saved: packages or top-ups would be sold below cost at the agreed exchange rate.',
   },
 };
 
@@ -262,11 +263,13 @@ type Proposal = Prices['waiting'][number];
 
 function Waiting({ of }: { readonly of: readonly Proposal[] }) {
   const { email } = useOperator();
-  const [chosen, setChosen] = useState<Proposal | null>(null);
+  const [chosen, setChosen] = useState<(Proposal & { readonly decision: 'confirm' | 'decline' }) | null>(
+    null,
+  );
   const environment = useEnvironment();
   if (of.length === 0) return null;
   const submit = (reason: string) =>
-    ops.POST('/ops/prices/{proposalId}/confirm', {
+    ops.POST(`/ops/prices/{proposalId}/${chosen?.decision ?? 'decline'}`, {
       ...inPath(environment, { proposalId: chosen?.proposalId ?? '' }),
       body: { reason },
     });
@@ -281,17 +284,25 @@ function Waiting({ of }: { readonly of: readonly Proposal[] }) {
           By: ({ proposedBy }) => <span className="breakable">{proposedBy}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
           Since: ({ proposedAt }) => <Moment at={proposedAt} />,
-          Confirm: (proposal) =>
-            proposal.proposedBy === email ? (
-              <Text size="sm">Yours: another person confirms them</Text>
-            ) : (
-              <Button size="compact-sm" variant="default" onClick={() => setChosen(proposal)}>
-                Confirm
-              </Button>
-            ),
+          Decide: (proposal) => (
+            <DecideProposal
+              isOwn={proposal.proposedBy === email}
+              yours="Yours: another person confirms them"
+              name={`the markups of ${proposal.proposedBy}`}
+              onChoose={(decision) => setChosen({ ...proposal, decision })}
+            />
+          ),
         }}
       />
-      {chosen && (
+      {chosen?.decision === 'decline' && (
+        <DeclineProposal
+          isOwn={chosen.proposedBy === email}
+          what="these markups"
+          submit={submit}
+          onClose={() => setChosen(null)}
+        />
+      )}
+      {chosen?.decision === 'confirm' && (
         <ReasonDialog
           done="Confirmed. Prices use them within a second"
           title="Confirm these markups"
@@ -449,7 +460,7 @@ function SaveDialog({
         <Text size="sm">
           {preview.outcome === 'waits'
             ? OUTCOMES.waits.text
-            : 'All packages have the new prices within a second. Open purchases keep theirs.'}
+            : 'All packages and top-ups have the new prices within a second. Open purchases keep theirs.'}
         </Text>
         {preview.outcome === 'set' && waiting > 0 && (
           <Text size="sm">Markups that await confirmation end with it: {waiting.toLocaleString()}.</Text>

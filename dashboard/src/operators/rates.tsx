@@ -21,7 +21,15 @@ import { QueryView, Empty, Moment, Section, Page, Status } from '../ui/parts.tsx
 import { Rows, RowsSection } from '../ui/rows.tsx';
 import { useSending } from '../ui/send-form.tsx';
 import { inPath, type Rates, useOperator, useEnvironment, useOps, LIVE } from './place.ts';
-import { ReasonDialog, reasonError, FormDialog, ReasonField, type Dialog } from './form-dialog.tsx';
+import {
+  DecideProposal,
+  DeclineProposal,
+  ReasonDialog,
+  reasonError,
+  FormDialog,
+  ReasonField,
+  type Dialog,
+} from './form-dialog.tsx';
 import { RATE_DAYS, ratesSearch } from './search.ts';
 
 const FROM = '/operators/$environment/rates';
@@ -33,7 +41,7 @@ export function RatesPage() {
   const { currency = 'NGN', days = 30 } = useSearch({ from: FROM });
   const rates = useOps('/ops/rates', { query: { currency, days } }, { ...LIVE, keepsOld: true });
   // Not in the row, which goes once another person confirms: the dialog keeps what was typed.
-  const [chosen, setChosen] = useState<WaitingRate | null>(null);
+  const [chosen, setChosen] = useState<Chosen | null>(null);
   return (
     <Page title="Rates" about="Units of each currency for one US dollar.">
       <QueryView query={rates} rows={8}>
@@ -46,7 +54,7 @@ export function RatesPage() {
           </>
         )}
       </QueryView>
-      {chosen && <ConfirmRate rate={chosen} onClose={() => setChosen(null)} />}
+      {chosen && <DecideRate {...chosen} onClose={() => setChosen(null)} />}
     </Page>
   );
 }
@@ -56,12 +64,17 @@ const inDollars = (rate: number | null, currency: string): string =>
 
 type WaitingRate = Rates['waiting'][number];
 
+interface Chosen {
+  readonly rate: WaitingRate;
+  readonly decision: 'confirm' | 'decline';
+}
+
 function Waiting({
   of,
   onChoose,
 }: {
   readonly of: readonly WaitingRate[];
-  readonly onChoose: (rate: WaitingRate) => void;
+  readonly onChoose: (chosen: Chosen) => void;
 }) {
   const { email } = useOperator();
   if (of.length === 0) return null;
@@ -87,32 +100,34 @@ function Waiting({
           From: ({ proposedBy, source }) => proposedBy ?? source,
           Reason: ({ reason }) => reason ?? '–',
           Since: ({ observedAt }) => <Moment at={observedAt} />,
-          Confirm: (rate) =>
-            rate.proposedBy === email ? (
-              <Text size="sm">Yours: another person confirms it</Text>
-            ) : (
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => onChoose(rate)}
-                aria-label={`Confirm ${formatRate(rate.rate)} ${rate.currency}`}
-              >
-                Confirm
-              </Button>
-            ),
+          Decide: (rate) => (
+            <DecideProposal
+              isOwn={rate.proposedBy === email}
+              yours="Yours: another person confirms it"
+              name={`${formatRate(rate.rate)} ${rate.currency}`}
+              onChoose={(decision) => onChoose({ rate, decision })}
+            />
+          ),
         }}
       />
     </Section>
   );
 }
 
-function ConfirmRate({ rate, onClose }: Dialog & { readonly rate: WaitingRate }) {
+function DecideRate({ rate, decision, onClose }: Dialog & Chosen) {
   const environment = useEnvironment();
+  const { email } = useOperator();
   const submit = (reason: string) =>
-    ops.POST('/ops/rates/{rateId}/confirm', {
+    ops.POST(`/ops/rates/{rateId}/${decision}`, {
       ...inPath(environment, { rateId: rate.rateId }),
       body: { reason },
     });
+  if (decision === 'decline') {
+    const what = `the rate ${inDollars(rate.rate, rate.currency)}`;
+    return (
+      <DeclineProposal isOwn={rate.proposedBy === email} what={what} submit={submit} onClose={onClose} />
+    );
+  }
   return (
     <ReasonDialog
       done="Confirmed. Prices use it within a second"

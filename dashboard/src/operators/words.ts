@@ -1,5 +1,7 @@
+import { formatAmount } from '../ui/format.ts';
 import type {
   Action,
+  BatchRepair,
   BatchRepairAction,
   LedgerClass,
   LedgerKind,
@@ -194,3 +196,20 @@ export const LEDGER_CLASSES: Record<LedgerClass, string> = {
   income: 'Income',
   expense: 'Expense',
 };
+
+/** Planned until it is approved, then what it has moved. Empty where it moves none that is known before. */
+export const amountOfRepair = ({ status, totals }: Pick<BatchRepair, 'status' | 'totals'>): string =>
+  totals
+    .map(({ amount, movedAmount, currency }) =>
+      status === 'WAITS_FOR_APPROVAL'
+        ? `${formatAmount(amount, currency)} to move`
+        : `${formatAmount(movedAmount, currency)} of ${formatAmount(amount, currency)} moved`,
+    )
+    .join(' and ');
+
+/** `20 items, NGN 500.00 to move, requested by …`. */
+export function itemsOfRepair(repair: Pick<BatchRepair, 'status' | 'totals' | 'counts' | 'by'>): string {
+  const items = Object.values(repair.counts).reduce((sum, count) => sum + count, 0);
+  const count = items === 1 ? '1 item' : `${items.toLocaleString()} items`;
+  return [count, amountOfRepair(repair), `requested by ${repair.by}`].filter(Boolean).join(', ');
+}

@@ -35,7 +35,7 @@ const settingsAndRates = ({ role }: World) => sql`
     rate_micros bigint not null check (rate_micros > 0),
     source text not null,
     observed_at timestamptz not null,
-    status text not null check (status in ('GOOD', 'QUARANTINED')),
+    status text not null check (status in ('GOOD', 'QUARANTINED', 'DECLINED')),
     proposed_by text,
     proposed_reason text,
     confirmed_by text,
@@ -74,10 +74,13 @@ const proposals = ({ role }: World) => sql`
     proposed_by text not null,
     proposed_reason text not null,
     proposed_at timestamptz not null,
-    settings_id text references pricing_settings (id)
+    settings_id text references pricing_settings (id),
+    -- Declined by another person, or withdrawn.
+    declined_at timestamptz,
+    check (settings_id is null or declined_at is null)
   );
 
-  grant insert, update (settings_id) on proposed_prices to ${role};
+  grant insert, update (settings_id, declined_at) on proposed_prices to ${role};
 `;
 
 const quotes = ({ role }: World) => sql`

@@ -20,7 +20,7 @@ import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases } from '../operator-pricing.ts';
 import type { PricingTermsRequest } from '../price-settings.ts';
 import { changeBps } from '../pricing.ts';
-import { rateOrNull, reason } from './pricing-fields.ts';
+import { declineBody, declinedSchema, rateOrNull, reason } from './pricing-fields.ts';
 
 const numbered = (what: string, notFound: string) => ({
   description: what,
@@ -100,7 +100,8 @@ const pricePreviewSchema = dataObject('PricePreview', {
     .describe(
       'What saving would do: `waits` for a second person, since a price moves far from the one that was agreed; `below-cost`: refused',
     ),
-  packages: packageCount.describe('On sale, top-ups included'),
+  packages: packageCount.describe('On sale, without top-ups'),
+  topUps: packageCount.describe('On sale; below, packages and top-ups are counted together'),
   totals: z
     .array(
       z.object({
@@ -269,6 +270,18 @@ export const priceRoutes: readonly Route<PricingCases>[] = [
     async handle({ cases, session, params, body }) {
       await cases.confirmPrices(session, BigInt(params.proposalId), body.reason);
       return { outcome: 'set' } as const;
+    },
+  }),
+  routes.post('/ops/prices/{proposalId}/decline', {
+    permission: 'pricing',
+    body: declineBody,
+    answer: [200, 'They do not wait any more', declinedSchema],
+    operationId: 'declinePrices',
+    summary: 'Decline or withdraw markups that await confirmation',
+    description: 'By another person, or by the one who set them. The markups in force stay.',
+    async handle({ cases, session, params, body: { reason: why } }) {
+      await cases.declineProposal(session, 'markups', { id: BigInt(params.proposalId), reason: why });
+      return { outcome: 'declined' } as const;
     },
   }),
   routes.get('/ops/supplier-prices', {

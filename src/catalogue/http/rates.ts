@@ -16,7 +16,7 @@ import { environmentField, operatorRoutes } from '../../platform/http/ops-route.
 import type { Route } from '../../platform/http/route.ts';
 import type { PricingCases, RatesView } from '../operator-pricing.ts';
 import { changeBps, parseRateMicros } from '../pricing.ts';
-import { rateJson, rateOrNull, reason } from './pricing-fields.ts';
+import { declineBody, declinedSchema, rateJson, rateOrNull, reason } from './pricing-fields.ts';
 
 const routes = operatorRoutes<PricingCases>('Rates and prices', {
   rateId: {
@@ -220,6 +220,18 @@ export const rateRoutes: readonly Route<PricingCases>[] = [
       const id = params.rateId;
       const outcome = await cases.confirmRate(session, BigInt(id), body.reason);
       return { rateId: id, outcome };
+    },
+  }),
+  routes.post('/ops/rates/{rateId}/decline', {
+    permission: 'pricing',
+    body: declineBody,
+    answer: [200, 'It does not wait any more', declinedSchema],
+    operationId: 'declineRate',
+    summary: 'Decline or withdraw a rate that awaits confirmation',
+    description: 'By another person, or by the one who set it. The current rate stays.',
+    async handle({ cases, session, params, body: { reason: why } }) {
+      await cases.declineProposal(session, 'rate', { id: BigInt(params.rateId), reason: why });
+      return { outcome: 'declined' } as const;
     },
   }),
 ];

@@ -3,6 +3,8 @@ import type { AuditFacts } from '../../accounts/audit-facts.ts';
 import { writeWorldAudit } from '../../accounts/store/audit.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
+import { lockPricing } from './rates.ts';
 import { bumpRevision } from './revisions.ts';
 
 /** Settings with who set them and why. The newest row applies; rows are never changed. */
@@ -126,13 +128,37 @@ export const findProposal = (db: WorldDb, id: bigint, since: Date) =>
 export const markProposalConfirmed = (trx: WorldDb, id: bigint, settingsId: string) =>
   trx.updateTable('proposed_prices').set({ settings_id: settingsId }).where('id', '=', id).execute();
 
+/** By another person, or by the one who proposed them. `false`: none with this id awaits a person. */
+export function declineProposal(
+  db: WorldDb,
+  decline: { readonly id: bigint; readonly by: string; readonly reason: string; readonly since: Date },
+): Promise<boolean> {
+  const { id, by, reason, since } = decline;
+  return inTransaction(db, async (trx) => {
+    await lockPricing(trx);
+    const proposal = await findProposal(trx, id, since);
+    if (!proposal) return false;
+    await trx
+      .updateTable('proposed_prices')
+      .set({ declined_at: sql`clock_timestamp()` })
+      .where('id', '=', id)
+      .execute();
+    const { userMarkupBps, merchantMarkupBps, ngnIncrementBps, by: proposedBy } = proposal;
+    const after = { userMarkupBps, merchantMarkupBps, ngnIncrementBps };
+    const detail = { after, proposedBy, proposedReason: proposal.reason, reason };
+    await writeWorldAudit(trx, { actor: by, action: 'prices.decline', subject: String(id), detail });
+    return true;
+  });
+}
+
 const proposals = (db: WorldDb) =>
   db
     .selectFrom('proposed_prices')
     .select(['id as proposalId', 'before_id as beforeId', 'proposed_by as by', 'proposed_reason as reason'])
     .select(['proposed_at as at', 'user_markup_bps as userMarkupBps'])
     .select(['merchant_markup_bps as merchantMarkupBps', 'ngn_increment_bps as ngnIncrementBps'])
-    .where('settings_id', 'is', null);
+    .where('settings_id', 'is', null)
+    .where('declined_at', 'is', null);
 
 const columnsOf = (terms: Omit<PricingSettings, 'id'>) => ({
   user_markup_bps: terms.userMarkupBps,

@@ -251,6 +251,7 @@ export async function confirmQuarantined(
       .executeTakeFirst();
     if (!row) return undefined;
     if (row.status === 'GOOD') return 'already';
+    if (row.status === 'DECLINED') return undefined;
     const { currency, rate_micros: micros, proposed_by: proposer } = row;
     if (proposer !== null && !(await areTwoPeople(trx, proposer, by, now))) return 'not-independent';
     if (proposer !== null) {
@@ -273,6 +274,30 @@ export async function confirmQuarantined(
       .execute();
     await bumpRevision(trx, 'rates');
     return 'confirmed';
+  });
+}
+
+/** By another person, or by the one who proposed it. `false`: none with this id awaits a person. */
+export async function declineQuarantined(
+  db: WorldDb,
+  { id, by, reason, since }: RateAuthor & { readonly id: bigint; readonly since: Date },
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    await lockPricing(trx);
+    const row = await trx
+      .updateTable('exchange_rates')
+      .set({ status: 'DECLINED' })
+      .where('id', '=', id)
+      .where('status', '=', 'QUARANTINED')
+      .where('observed_at', '>=', since)
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) return false;
+    const { currency, rate_micros: micros, proposed_by: proposedBy, proposed_reason: proposedReason } = row;
+    const proposal = { after: formatRateMicros(micros), proposedBy, proposedReason, source: row.source };
+    const detail = { rateId: String(id), ...proposal, reason };
+    await writeWorldAudit(trx, { actor: by, action: 'rate.decline', subject: currency, detail });
+    return true;
   });
 }
 

@@ -92,6 +92,8 @@ export interface ProposedPricesTable {
   proposed_at: Date;
   /** What they became; null: not confirmed. */
   settings_id: Generated<string | null>;
+  /** By another person, or withdrawn. */
+  declined_at: Generated<Date | null>;
 }
 
 /** A supplier's price that waits for a person. Another price of the same package is another row. */
@@ -108,7 +110,7 @@ export interface ExchangeRatesTable {
   rate_micros: bigint;
   source: string;
   observed_at: Date;
-  status: 'GOOD' | 'QUARANTINED';
+  status: 'GOOD' | 'QUARANTINED' | 'DECLINED';
   confirmed_by: string | null;
   confirmed_reason: Generated<string | null>;
   /** A person's rate that waits, or waited, for another person. */

@@ -19,6 +19,7 @@ import { defined, option, OperatorMistake, toggle, UsageMistake } from '../../pl
 import { amount, DRY_RUN, REASON, text, YES } from '../values.ts';
 import { financeCommand, type AddCommand } from './group.ts';
 import { moment, money, allPages, notConfirmed, type Output } from './output.ts';
+import { waitingPricing } from './pricing.ts';
 import {
   applyToTargets,
   confirmPreview,
@@ -169,11 +170,14 @@ async function previewRepair(ops: Ops, name: Verb, repairId: string): Promise<Pr
     const detail = `declines ${action} on ${items.length} items`;
     return { transactionId: repairId, outcome: 'would-do', detail, lines: NOTHING_MOVES };
   }
-  const moved = totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
+  const moved = plannedOf(totals);
   const lines = items.map(({ transactionId, preview }) => `${transactionId}  ${preview}`);
   const detail = `${action} on ${items.length} items${moved === '' ? '' : `, ${moved}`}`;
   return { transactionId: repairId, outcome: 'would-do', detail, lines };
 }
+
+const plannedOf = (totals: Schemas['BatchRepair']['totals']): string =>
+  totals.map(({ amount: total, currency }) => money(total, currency)).join(', ');
 
 const REPAIR_POLL_MS = 500;
 
@@ -290,18 +294,20 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
 export const APPROVALS = [
   financeCommand({
     syntax: 'approvals',
-    summary: 'Lists actions awaiting second approval',
+    summary: 'Lists actions, batch repairs, rates and markups awaiting a second person',
     options: z.object({}),
     run: async ({ ops, out }) => {
-      const [{ items: pending }, { items: repairs }] = await Promise.all([
+      const [{ items: pending }, { items: repairs }, pricing] = await Promise.all([
         dataOf(ops.GET('/ops/actions/pending')),
         allPages((page) =>
           dataOf(ops.GET('/ops/batch-repairs', { params: { query: { ...page, open: 'true' } } })),
         ),
+        waitingPricing(ops),
       ]);
       const waiting = repairs.filter(({ status }) => status === 'WAITS_FOR_APPROVAL');
-      out.json([...pending, ...waiting]);
-      if (pending.length + waiting.length === 0) out.line('no action awaits approval');
+      const all = [...pending, ...waiting, ...pricing.items];
+      out.json(all);
+      if (all.length === 0) out.line('nothing awaits approval');
       else
         out.table(
           ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
@@ -311,9 +317,10 @@ export const APPROVALS = [
               ...[one.by, one.reason, moment(one.expiresAt)],
             ]),
             ...waiting.map((one) => [
-              ...[one.repairId, `${one.counts.waiting} items`, one.action, ''],
+              ...[one.repairId, `${one.counts.waiting} items`, one.action, plannedOf(one.totals)],
               ...[one.by, one.reason, moment(one.expiresAt)],
             ]),
+            ...pricing.rows,
           ],
         );
     },

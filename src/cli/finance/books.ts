@@ -17,8 +17,8 @@ type Ledger = components['schemas']['Ledger']['data'];
 const MAX_LINES = 10_000;
 const DEFAULT_DAYS = 30;
 
-const FROM = option(day.optional(), 'start, included: 2026-11-01', 'date');
-const TO = option(day.optional(), 'end, excluded: 2026-12-01', 'date');
+const FROM = option(day.optional(), 'first day, included: 2026-11-01', 'date');
+const TO = option(day.optional(), 'last day, included: 2026-11-30', 'date');
 
 const rangeOf = (from: Date | undefined, to: Date | undefined) =>
   defined({ from: from?.toISOString(), to: to?.toISOString() });
@@ -55,8 +55,24 @@ async function printReport<Path extends keyof Reports>(
       columns.map((name) => name.toUpperCase()),
       rows,
     );
+    printTotals(out, 'totals' in report ? report.totals : []);
   }
   return report;
+}
+
+/** Below the lines: as one of them a spreadsheet would count them again, so the CSV has none. */
+function printTotals(
+  out: Output,
+  totals: Reports['/ops/books/trial-balance' | '/ops/books/daily']['totals'],
+): void {
+  for (const { currency: code, ...total } of totals) {
+    const amounts: Readonly<Record<string, number>> =
+      'debit' in total
+        ? { debit: total.debit, credit: total.credit }
+        : { revenue: total.revenue, cost: total.cost, margin: total.margin };
+    const words = Object.entries(amounts).map(([name, amount]) => `${name} ${money(amount, code)}`);
+    out.line(`total: ${words.join(', ')}`);
+  }
 }
 
 function printLedger(out: Output, { isAccount, accounts, lines }: Ledger): void {
@@ -200,9 +216,9 @@ as suspense:NGN, a kind of ledger account such as suspense, or a transaction's i
     help: `Shows revenue, cost and margin by day, currency and package type, with totals. The last ${DEFAULT_DAYS} days by default.`,
     options: z.object({ from: FROM, to: TO, byMerchant: toggle('by account instead of by day'), csv: CSV }),
     run: async ({ options, ops, out }) => {
-      const to = options.to ?? dayOf(Date.now() + DAY_MS);
-      const from = options.from ?? dayOf(Date.parse(to) - DEFAULT_DAYS * DAY_MS);
-      if (from >= to) throw new UsageMistake('--from must be before --to');
+      const to = options.to ?? dayOf(Date.now());
+      const from = options.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
+      if (from > to) throw new UsageMistake('--from must not be after --to');
       const path = options.byMerchant ? '/ops/books/merchants' : '/ops/books/daily';
       await printReport(ops, out, path, options.csv, { from, to });
     },

@@ -26,11 +26,19 @@ export const INSPECT = [
   }),
   financeCommand({
     syntax: 'show <id>',
-    summary: 'Shows one purchase or funding, with its timeline',
+    summary: 'Shows one purchase, funding or batch repair',
     help: `Shows one purchase or funding, with a timeline of everything that happened. Takes its transaction id, a gateway's
-reference, an eSIM's id or ICCID, or a webhook message's id`,
+reference, an eSIM's id or ICCID, or a webhook message's id. Of a batch repair it shows its items`,
     options: z.object({}),
     run: async ({ args: [id = ''], ops, out }) => {
+      if (id.startsWith('repair-')) {
+        const repair = await dataOf(
+          ops.GET('/ops/batch-repairs/{repairId}', { params: { path: { repairId: id } } }),
+        );
+        out.json(repair);
+        printRepair(out, repair);
+        return;
+      }
       const path = { transactionId: id };
       const timeline = await dataOf(ops.GET('/ops/purchases/{transactionId}', { params: { path } }));
       out.json(timeline);
@@ -54,6 +62,32 @@ function printStuck(out: Output, items: readonly StuckItem[]): void {
     out.line(`${same.length} ${stuckClass}: ${meaning}`);
     out.line(`  ${next}`);
   }
+}
+
+function printRepair(out: Output, repair: components['schemas']['BatchRepairDetails']['data']): void {
+  const { status, result, counts, totals, decidedBy } = repair;
+  const ended = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
+  const facts = [
+    ['repair', repair.repairId],
+    ['action', repair.action],
+    ['status', [status, result?.replaceAll('-', ' ')].filter(Boolean).join(', ')],
+    ['items', ended.join(', ')],
+    ...totals.map(({ amount, movedAmount, currency }) => [
+      'amount',
+      `${money(movedAmount, currency)} of ${money(amount, currency)} moved`,
+    ]),
+    ['requested', `${repair.by}, ${moment(repair.createdAt)}: ${repair.reason}`],
+    ['decided', decidedBy === null ? '' : `${decidedBy}, ${moment(repair.decidedAt)}`],
+  ];
+  for (const [name = '', value = ''] of facts) if (value !== '') out.line(`${name.padEnd(17)} ${value}`);
+  out.line('');
+  out.table(
+    ['TRANSACTION', 'CLASS', 'AMOUNT', 'MOVED', 'RESULT', 'DETAIL'],
+    repair.items.map((item) => [
+      ...[item.transactionId, item.class, money(item.amount, item.currency)],
+      ...[money(item.movedAmount, item.currency), item.status, item.detail ?? item.preview],
+    ]),
+  );
 }
 
 function printTimeline(out: Output, timeline: Timeline): void {

@@ -2,6 +2,7 @@
 import { dataOf, type Ops } from 'simway-client';
 import type { components } from 'simway-client/generated/ops.ts';
 import { z } from 'zod';
+import { DAY_MS } from '../../domain/clock.ts';
 import { defined, option, OperatorMistake, UsageMistake } from '../../platform/command.ts';
 import { count, currency, DRY_RUN, percentage, rate, REASON, rowNumber, YES } from '../values.ts';
 import { financeCommand, type AddCommand, type FinanceGroup } from './group.ts';
@@ -82,7 +83,29 @@ rate. Open purchases keep the rate they were quoted at.`,
       return 0;
     },
   }),
+  declineCommand('a rate', (ops, rateId, reason) =>
+    dataOf(ops.POST('/ops/rates/{rateId}/decline', { params: { path: { rateId } }, body: { reason } })),
+  ),
 ];
+
+/** Nobody can confirm it then. */
+function declineCommand(
+  what: 'a rate' | 'markups',
+  decline: (ops: Ops, number: string, reason: string) => Promise<Schemas['ProposalDeclined']['data']>,
+): AddCommand {
+  return financeCommand({
+    syntax: 'decline <number>',
+    summary: `Declines ${what} awaiting confirmation, or withdraws your own`,
+    options: z.object({ reason: REASON, yes: YES }),
+    run: async ({ args: [number = ''], options: { reason, yes }, ops, out }) => {
+      const id = rowNumber(number);
+      if (!(await isConfirmed(out, yes, `Decline ${what} with number ${id}?`))) return 1;
+      out.json(await decline(ops, id, reason));
+      out.line('Declined; prices stay as they are');
+      return 0;
+    },
+  });
+}
 
 /** null: as configured. */
 function rateText(value: number | null | undefined): string {
@@ -102,7 +125,7 @@ function printRates(out: Output, { items, waiting, changes }: Schemas['Rates']['
     ]),
   );
   if (waiting.length > 0) {
-    out.line('\nheld for review; accept one with rates confirm <number>');
+    out.line('\nheld for review; accept one with rates confirm <number>, end it with rates decline <number>');
     out.table(
       ['NUMBER', 'CURRENCY', 'RATE', 'SOURCE', 'OBSERVED'],
       waiting.map((one) => [
@@ -146,7 +169,9 @@ const PRICES = financeCommand({
       items.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
     );
     if (waiting.length === 0) return;
-    out.line('\nawaiting another person; accept one with prices confirm <number>');
+    out.line(
+      '\nawaiting another person; accept them with prices confirm <number>, end them with prices decline <number>',
+    );
     out.table(
       ['NUMBER', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
       waiting.map((one) => [one.proposalId, ...percentages(one), one.proposedBy, one.reason]),
@@ -218,7 +243,36 @@ const PRICE_CHANGES = [
       return 0;
     },
   }),
+  declineCommand('markups', (ops, proposalId, reason) =>
+    dataOf(
+      ops.POST('/ops/prices/{proposalId}/decline', { params: { path: { proposalId } }, body: { reason } }),
+    ),
+  ),
 ];
+
+/** Rates and markups that await a second person, and how to decide; empty for those who may not see them. */
+export async function waitingPricing(ops: Ops) {
+  const { permissions } = await dataOf(ops.GET('/ops/me'));
+  if (!permissions.includes('pricing')) return { items: [], rows: [] };
+  const [{ waiting: rates }, { waiting: markups }] = await Promise.all([
+    dataOf(ops.GET('/ops/rates')),
+    dataOf(ops.GET('/ops/prices')),
+  ]);
+  const until = (at: string) => moment(new Date(Date.parse(at) + DAY_MS).toISOString());
+  return {
+    items: [...rates, ...markups],
+    rows: [
+      ...rates.map((one) => [
+        ...[`rates confirm ${one.rateId}`, '', 'rate', `${one.currency} ${one.rate}`],
+        ...[one.proposedBy ?? one.source, one.reason ?? '', until(one.observedAt)],
+      ]),
+      ...markups.map((one) => [
+        ...[`prices confirm ${one.proposalId}`, '', 'markups', percentages(one).join(', ')],
+        ...[one.proposedBy, one.reason, until(one.proposedAt)],
+      ]),
+    ],
+  };
+}
 
 const SUPPLIER_PRICES = financeCommand({
   syntax: 'supplier-prices',
@@ -297,7 +351,8 @@ const percentages = (
     (percent) => `${percent.toFixed(2)} %`,
   );
 
-function printPrices(out: Output, { before, after, items }: Schemas['PricePreview']['data']): void {
+function printPrices(out: Output, preview: Schemas['PricePreview']['data']): void {
+  const { before, after, items, packages, topUps } = preview;
   out.table(
     ['', 'USER', 'MERCHANT', 'NGN'],
     [
@@ -305,7 +360,7 @@ function printPrices(out: Output, { before, after, items }: Schemas['PricePrevie
       ['after', ...percentages(after)],
     ],
   );
-  out.line('');
+  out.line(`\n${packages} packages and ${topUps} top-ups are on sale; those that change most:`);
   out.table(
     ['PACKAGE', 'FOR', 'COST', 'BEFORE', 'AFTER'],
     items.flatMap(({ packageCode, costUsd, prices }) =>

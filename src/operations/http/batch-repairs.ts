@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { JOB_ROW_STATUSES, JOB_STATUSES, MAX_JOB_ROWS } from '../../jobs/rules.ts';
-import type { Job } from '../../jobs/store/jobs.ts';
 import {
   isoTime,
   money,
@@ -19,7 +18,7 @@ import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import { BATCH_REPAIR_ACTIONS, REPAIR_RESULTS, resultOfRepair } from '../batch-repair-rules.ts';
-import { amountOfRow, type readBatchRepair } from '../batch-repairs.ts';
+import { amountOfRow, movedByRow, type listBatchRepairs, type readBatchRepair } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
 import {
   amountOf,
@@ -127,6 +126,11 @@ const counts = namedObject('BatchRepairCounts', {
   skipped: z.number().int(),
 });
 
+const repairTotal = z.object({
+  ...amountOf,
+  movedAmount: money('Of it, what the items that are done moved'),
+});
+
 const batchRepair = {
   repairId: z.string().meta({ example: 'repair-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
   action: z.enum(BATCH_REPAIR_ACTIONS),
@@ -144,6 +148,7 @@ const batchRepair = {
   by: z.string(),
   decidedBy: z.string().nullable(),
   counts,
+  totals: z.array(repairTotal).describe('What was asked for, for each currency, and what it has moved'),
   createdAt: isoTime('When it was asked for'),
   expiresAt: isoTime('It cannot be approved after that'),
   decidedAt: isoTime('When it was approved or declined').nullable(),
@@ -155,11 +160,11 @@ const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 
 const batchRepairSchema = dataObject('BatchRepairDetails', {
   ...batchRepair,
-  totals: z.array(total).describe('What is to move, for each currency'),
   items: z.array(
     z.object({
       row: z.number().int(),
       ...rowFields,
+      movedAmount: money('What was moved; null: nothing, or its amount was not known before').nullable(),
       status: z
         .enum(JOB_ROW_STATUSES)
         .describe('UNKNOWN: no outcome in time; the action may still be carried out. SKIPPED: never begun'),
@@ -169,18 +174,25 @@ const batchRepairSchema = dataObject('BatchRepairDetails', {
   ),
 });
 
-const presentBatchRepair = (repair: Job) => ({
+type Listed = Awaited<ReturnType<typeof listBatchRepairs>>['items'][number];
+
+const presentBatchRepair = ({ repair, totals }: Listed) => ({
   ...fromRow(repair),
   repairId: repair.id,
   isStopping: repair.status === 'RUNNING' && repair.stop_asked_at !== null,
   by: repair.by_person,
   result: resultOfRepair(repair),
+  totals,
 });
 
-const presentDetails = ({ repair, rows, totals }: Awaited<ReturnType<typeof readBatchRepair>>) => ({
-  ...presentBatchRepair(repair),
-  totals,
-  items: rows.map((row) => ({ ...fromRow(row), row: row.row_number, ...moneyFields(amountOfRow(row)) })),
+const presentDetails = ({ rows, ...listed }: Awaited<ReturnType<typeof readBatchRepair>>) => ({
+  ...presentBatchRepair(listed),
+  items: rows.map((row) => ({
+    ...fromRow(row),
+    row: row.row_number,
+    ...moneyFields(amountOfRow(row)),
+    movedAmount: movedByRow(row),
+  })),
 });
 
 const ALL = '/ops/batch-repairs';

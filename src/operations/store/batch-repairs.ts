@@ -99,6 +99,31 @@ export async function findTaken(db: WorldDb, transactionIds: readonly string[]) 
   return new Map(rows.map((row) => [row.transaction_id, row.job_id]));
 }
 
+/** What one currency was asked for, and what the rows that are done moved. */
+interface RepairTotal extends Money {
+  readonly movedAmountMinor: bigint;
+}
+
+/** Of these batch repairs. */
+export async function sumRepairs(db: WorldDb, ids: readonly string[]) {
+  const rows = await db
+    .selectFrom('job_rows')
+    .select(['job_id', sql<string>`currency`.as('currency')])
+    .select(sql<bigint>`sum(amount_minor)::bigint`.as('amountMinor'))
+    .select(
+      sql<bigint>`coalesce(sum(amount_minor) filter (where status = 'DONE'), 0)::bigint`.as(
+        'movedAmountMinor',
+      ),
+    )
+    .where('job_id', '=', sql<string>`any(${[...ids]})`)
+    .where('amount_minor', 'is not', null)
+    .groupBy(['job_id', 'currency'])
+    .orderBy('currency')
+    .execute();
+  const byRepair = Map.groupBy(rows, (row) => row.job_id);
+  return (id: string): readonly RepairTotal[] => byRepair.get(id) ?? [];
+}
+
 export type Decision = 'approve' | 'decline';
 
 /** A refused try is on record. `decided`: now, or before by the same person. */

@@ -61,12 +61,18 @@ const dailyQuery = z
   .object({
     ...environmentField,
     from: dayField('The first day, UTC'),
-    to: dayField('The day after the last one'),
+    to: dayField('The last day, included'),
   })
-  .refine(({ from, to }) => from < to && to.getTime() - from.getTime() <= MAX_DAYS * DAY_MS, {
+  .refine(({ from, to }) => from <= to && to.getTime() - from.getTime() < MAX_DAYS * DAY_MS, {
     path: ['to'],
-    message: `must be after from, at most ${MAX_DAYS} days`,
+    message: `must not be before from, at most ${MAX_DAYS} days`,
   });
+
+/** Without the midnight after the last day. */
+const sliceOf = ({ from, to }: z.output<typeof dailyQuery>) => ({
+  from,
+  to: new Date(to.getTime() + DAY_MS),
+});
 
 const earned = {
   currency,
@@ -208,7 +214,7 @@ export const booksRoutes: readonly Route<ReconciliationCases>[] = [
     operationId: 'getDaily',
     summary: 'Read revenue, cost and margin by day',
     description: 'By day (UTC), currency and package type, with totals by currency.',
-    read: (cases, range) => cases.readDaily(range),
+    read: (cases, days) => cases.readDaily(sliceOf(days)),
   }),
   reportRoute('merchants', {
     query: dailyQuery,
@@ -216,7 +222,7 @@ export const booksRoutes: readonly Route<ReconciliationCases>[] = [
     operationId: 'getBooksByMerchant',
     summary: 'Read revenue, cost and margin by merchant',
     description: 'By account, currency and package type, with totals by currency.',
-    read: (cases, range) => cases.readByMerchant(range),
+    read: (cases, days) => cases.readByMerchant(sliceOf(days)),
   }),
   reportRoute('waiting', {
     query: environmentQuery,
