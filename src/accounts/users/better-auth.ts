@@ -1,6 +1,6 @@
 /** better-auth on our tables. Its own HTTP handler is not mounted (docs/decisions/0060-dashboard.md). */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes, randomInt } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
 import type { Clock } from '../../domain/clock.ts';
@@ -94,6 +94,17 @@ const SECOND_FACTOR_TABLES = {
   },
 } as const;
 
+const RECOVERY_CODES = 10;
+/** Nothing that is mistaken for another letter or digit. */
+const RECOVERY_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** In small letters, since they are taken in any. */
+function recoveryCodes(): string[] {
+  const letter = (): string => RECOVERY_LETTERS.charAt(randomInt(RECOVERY_LETTERS.length));
+  const five = (): string => Array.from({ length: 5 }, letter).join('');
+  return Array.from({ length: RECOVERY_CODES }, () => `${five()}-${five()}`);
+}
+
 export const signingSecret = (secret: Buffer): string =>
   Buffer.from(hkdfSync('sha256', secret, '', 'better-auth', SECRET_BYTES)).toString('hex');
 
@@ -150,6 +161,7 @@ export function createAuth({ db, clock, passwords, secret, publicUrl, issuer, on
       twoFactor({
         issuer,
         twoFactorCookieMaxAge: SECOND_STEP_MS / 1_000,
+        backupCodeOptions: { customBackupCodesGenerate: recoveryCodes },
         schema: SECOND_FACTOR_TABLES,
       }),
     ],

@@ -26,20 +26,27 @@ const NOT_THE_CODE = 'The code is wrong, or the time for it is over: try the nex
 
 const NOTHING_TO_CONFIRM = 'is wrong, or there is no second factor to confirm';
 
-const RECOVERY_CODE = /^[A-Za-z0-9]{5}-[A-Za-z0-9]{5}$/;
+const RECOVERY_CODE = /^([a-z0-9]{5})([a-z0-9]{5})$/;
+
+/** A recovery code in any case, with or without blanks and hyphens, as it was given; another one as typed. */
+function codeOf(typed: string): string {
+  const letters = typed.toLowerCase().replaceAll(/[\s-]/g, '');
+  return RECOVERY_CODE.test(letters) ? letters.replace(RECOVERY_CODE, '$1-$2') : typed;
+}
 
 function verifyCode({ auth }: UserDeps, code: string, headers: Headers) {
   const call = { body: { code }, headers, returnHeaders: true } as const;
-  return RECOVERY_CODE.test(code) ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call);
+  return code.includes('-') ? auth.api.verifyBackupCode(call) : auth.api.verifyTOTP(call);
 }
 
 /** Throws UNAUTHORIZED. */
 export async function sendSecondFactor(
   deps: UserDeps,
-  code: string,
+  typed: string,
   browser: BrowserRequest,
 ): Promise<{ cookies: string[] }> {
   const { db, clock, publicUrl } = deps;
+  const code = codeOf(typed);
   // better-auth would take a session that is open in this browser in place of the first step.
   const headers = headersOf({ ...browser, cookie: only(browser.cookie, cookieNames(publicUrl).secondStep) });
   // Who has sent the right password, if the time for the code is not over. The last wrong code ends the step.
@@ -157,10 +164,11 @@ export async function removeSecondFactor(
 export async function requireOwnCode(
   deps: UserDeps,
   { userId, email }: UserSession['user'],
-  code: string | undefined,
+  typed: string | undefined,
   browser: BrowserRequest,
 ): Promise<void> {
-  if (code === undefined) return refuseField('code', 'is required');
+  if (typed === undefined) return refuseField('code', 'is required');
+  const code = codeOf(typed);
   const { db, clock, publicUrl } = deps;
   try {
     await verifyCode(deps, code, sessionHeaders(browser, publicUrl));
