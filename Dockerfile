@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY dashboard/package.json dashboard/package.json
 COPY packages/client/package.json packages/client/package.json
+COPY packages/sdk/package.json packages/sdk/package.json
 # npm compares every package with the hash in package-lock.json. No package runs a script of its own: none that the image keeps needs one.
 # Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on. And what npm keeps because better-auth could
 # use it beside it: vitest, React and the packages below them.

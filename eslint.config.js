@@ -3,7 +3,17 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.data', 'coverage', 'dashboard/dist', 'packages/client/generated'] },
+  {
+    ignores: [
+      'node_modules',
+      '.data',
+      'coverage',
+      'dashboard/dist',
+      'packages/client/generated',
+      'packages/sdk/src/generated',
+      'packages/sdk/dist',
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -39,7 +39,8 @@ const ROOT_FILES = [
   '.dependency-cruiser.js',
 ];
 
-const BUILT = /\/(node_modules|dashboard\/dist|packages\/client\/generated)(\/|$)/;
+const BUILT =
+  /\/(node_modules|dashboard\/dist|packages\/client\/generated|packages\/sdk\/(dist|src\/generated))(\/|$)/;
 
 /** Every file that belongs to the project, from its root, sorted. */
 export function projectFiles(): string[] {

@@ -9,7 +9,7 @@ import { createRandom, hash32 } from './seeded.ts';
 
 const BODY_LIMIT_BYTES = 65_536;
 const DEFAULT_LIMIT = 100;
-const MAX_LISTED = 10_000;
+const MAX_LISTED = 20_000;
 const LONGEST_MS = 86_400_000;
 
 export class ControlError extends Error {

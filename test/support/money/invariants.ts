@@ -32,7 +32,7 @@ interface PurchaseFacts {
   readonly supplier_id: string;
 }
 
-const MAX_SUPPLIER_ENTRIES = 10_000;
+const MAX_SUPPLIER_ENTRIES = 20_000;
 
 /** Reads all books and lists every contradiction. */
 export async function inspectBooks(books: BooksOf) {

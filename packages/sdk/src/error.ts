@@ -1,0 +1,101 @@
+import type { ErrorCode } from './generated/types.gen.ts';
+import type { Intent } from './intent.ts';
+
+/**
+ * `NO_ANSWER`: the connection broke, or the time was over. `UNEXPECTED_ANSWER`: an answer that is not from
+ * Simway, such as a page of a proxy.
+ */
+export type SimwayErrorCode = ErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER';
+
+/** Why a call did not succeed. */
+export interface Failure {
+  readonly code: SimwayErrorCode;
+  readonly message: string;
+  /** Of HTTP; 0 without an answer. */
+  readonly status: number;
+  readonly details?: string | undefined;
+  /** What is wrong, by the name of the field: `{ 'rows.17.packageCode': 'is required' }`. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Names the request in Simway's log. */
+  readonly requestId?: string | undefined;
+  /** Of the purchase or funding that failed, where it was written. */
+  readonly transactionId?: string | undefined;
+  /** How long Simway asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /**
+   * Present exactly when it is not known whether the POST was carried out. Keep it, and
+   * `simway.send(intent)` later: that finds what was done, or does it once.
+   */
+  readonly intent?: Intent | undefined;
+  readonly cause?: unknown;
+}
+
+/** Every call that did not succeed. Decide by `code`; docs/ERRORS.md says what each means. */
+export class SimwayError extends Error implements Failure {
+  override readonly name = 'SimwayError';
+  readonly code: SimwayErrorCode;
+  readonly status: number;
+  readonly details: string | undefined;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly requestId: string | undefined;
+  readonly transactionId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly intent: Intent | undefined;
+
+  constructor(failure: Failure) {
+    const unknown = '. It is not known whether the request was carried out: send the intent again';
+    super(failure.message + (failure.intent ? unknown : ''), { cause: failure.cause });
+    this.code = failure.code;
+    this.status = failure.status;
+    this.details = failure.details;
+    this.fields = failure.fields;
+    this.requestId = failure.requestId;
+    this.transactionId = failure.transactionId;
+    this.retryAfterMs = failure.retryAfterMs;
+    this.intent = failure.intent;
+  }
+}
+
+/** Whether a call failed with this code. */
+export const isCode = <Code extends SimwayErrorCode>(
+  error: unknown,
+  code: Code,
+): error is SimwayError & { readonly code: Code } => error instanceof SimwayError && error.code === code;
+
+export const noAnswer = (cause: unknown): Failure => ({
+  code: 'NO_ANSWER',
+  status: 0,
+  message: `No answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+  fields: {},
+  cause,
+});
+
+/** Reads the four bodies of docs/ERRORS.md. */
+export function failureIn(response: Response, body: unknown): Failure {
+  const outer = fieldsOf(body);
+  const found = typeof outer['error'] === 'object' ? fieldsOf(outer['error']) : outer;
+  const code = textOf(found['code']) ?? textOf(outer['error']) ?? 'UNEXPECTED_ANSWER';
+  const wrong = Array.isArray(found['fields']) ? found['fields'].map(fieldsOf) : [];
+  return {
+    code: code as SimwayErrorCode,
+    status: response.status,
+    message: textOf(found['message']) ?? textOf(outer['message']) ?? `HTTP ${String(response.status)}`,
+    details: textOf(found['details']),
+    fields: Object.fromEntries(wrong.map(({ field, problem }) => [String(field), String(problem)])),
+    requestId: response.headers.get('X-Request-Id') ?? undefined,
+    transactionId: textOf(found['transactionId']),
+    retryAfterMs: retryAfterMs(response.headers.get('Retry-After')),
+  };
+}
+
+/** Of seconds or a date. */
+function retryAfterMs(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
