@@ -92,6 +92,10 @@ describe('a file as a spreadsheet saves it', () => {
 
   it.each([',', ';', '\t', '|'])('may be separated by %j', (separator) => {
     expect(readText(lines(separator))).toEqual({ rows: TWO, faults: [] });
+    expect(readText(`"reference"${separator}"packageCode"\r\nb${separator}SIM-OK\r\n`)).toEqual({
+      rows: [{ ...TWO[1], line: 2 }],
+      faults: [],
+    });
   });
 
   it('may name its separator, which is no row', () => {
