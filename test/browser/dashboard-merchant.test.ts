@@ -195,6 +195,10 @@ describe('what is wrong is said at its field, and nothing is done', () => {
     await page.getByText('Line 3: the reference is the same as on line 2').waitFor();
     expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
 
+    await input.setInputFiles(file('reference;packageCode\na;SIM-TOO-DEAR\n'));
+    await page.getByText(/^The rows cost USD [\d,.]+, the wallet has USD 100\.00/).waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
+
     await input.setInputFiles(file('reference,packageCode\n"a\nb",SIM-OK\nc,SIM-NONE\n'));
     await page.getByText('Line 4: “SIM-NONE” is not on sale').waitFor();
     expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);

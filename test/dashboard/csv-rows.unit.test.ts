@@ -160,6 +160,12 @@ describe('a file as a spreadsheet saves it', () => {
     ]);
   });
 
+  it('is refused where it names a top-up', () => {
+    expect(read('a,TOPUP_SIM-OK').faults).toEqual([
+      { line: 2, text: '“TOPUP_SIM-OK” is a top-up: buy it on the page of its eSIM' },
+    ]);
+  });
+
   it('is refused where a letter is broken', () => {
     expect(read('R\uFFFDservation,SIM-OK').faults).toEqual([
       { line: 2, text: 'a letter is broken (\uFFFD): save the file as “CSV UTF-8”' },

@@ -2,6 +2,7 @@ import { deceivingCharacter } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
 import { isRealDay } from '../ui/address.ts';
 import { isRounded, parseCsv, type LineFault } from '../ui/spreadsheet.ts';
+import { isTopUpCode } from './filters.ts';
 
 export type { LineFault } from '../ui/spreadsheet.ts';
 
@@ -130,6 +131,9 @@ function faultsOf(row: Readonly<Record<string, string>>, languages: readonly str
       if (found === 'U+FFFD') return 'a letter is broken (�): save the file as “CSV UTF-8”';
       return found === undefined ? [] : `“${name}” has a character that nobody sees, ${found}`;
     }),
+    ...(isTopUpCode(packageCode ?? '')
+      ? [`“${String(packageCode)}” is a top-up: buy it on the page of its eSIM`]
+      : []),
     ...(email !== undefined && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? [`“${email}” is not an e-mail address`]
       : []),
