@@ -169,6 +169,7 @@ describe('what is wrong is said at its field, and nothing is done', () => {
     const password = again.getByLabel('Password').first();
     await password.waitFor();
     expect(await faultsOfPage(page, 'session-ended')).toEqual([]);
+    await page.getByText('No messages.').waitFor({ state: 'hidden' });
     await page.keyboard.press('Escape');
     await password.fill(USER_PASSWORD);
     expect(await again.getByLabel('E-mail address').inputValue()).toBe(email);
