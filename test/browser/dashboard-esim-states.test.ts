@@ -73,8 +73,10 @@ describe('an eSIM', () => {
     const page = await openAs(owner, `${placeOf(owner)}/esims/${without.esimId}`);
     await page.getByText('This package cannot be topped up.').waitFor();
 
-    const { esimId } = (await buy(owner, 'SIM-OK')).esimDetails;
-    const body = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', paymentMethod: 'WALLET', esimId };
+    const { esimId } = (await buy(owner, 'SIM-MANUAL-LIFE')).esimDetails;
+    await owner.ask('POST', `/api/sandbox/esims/${esimId}/install`, { body: {} });
+    const packageCode = 'TOPUP_SIM-MANUAL-LIFE';
+    const body = { packageCode, packageType: 'TOPUP', paymentMethod: 'WALLET', esimId };
     const { text } = await owner.ask('POST', '/api/esim/buy', { body });
     const id = /txn-[0-9a-f]{32}/.exec(text)?.[0] ?? '';
     await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/purchases/${id}`);
