@@ -66,7 +66,8 @@ const BEGINNING = 4;
 
 /** Whether `text` has `name` in it between other words, or is the beginning of it. */
 function partNaming(text: string, name: string): string | undefined {
-  if (new RegExp(`(^|[^a-z])${name.replaceAll(/[.()]/g, String.raw`\$&`)}($|[^a-z])`).test(text)) return name;
+  if (new RegExp(`(^|[^a-z])${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}($|[^a-z])`).test(text))
+    return name;
   return text.length >= BEGINNING && name.startsWith(text) ? text : undefined;
 }
 
@@ -82,8 +83,16 @@ export function spellings(typed: string): string[] {
   return [...new Set([text, ...others])];
 }
 
-/** Whether a text that people read holds what is searched for. */
+/**
+ * Whether a text that people read holds what is searched for. Where it ends with another name than the
+ * typed one, that is a whole word: `uk` is not the beginning of Ukraine.
+ */
 export function isFoundIn(text: string, search: string): boolean {
   const plain = plainText(text);
-  return spellings(searchText(search)).some((spelling) => plain.includes(spelling));
+  const [typed = '', ...others] = spellings(searchText(search));
+  const ends = (other: string) => COUNTRIES.flat().some((name) => other.endsWith(name));
+  return (
+    plain.includes(typed) ||
+    others.some((other) => (ends(other) ? partNaming(plain, other) === other : plain.includes(other)))
+  );
 }

@@ -179,7 +179,8 @@ async function invite(
     const detail = { accountId: account.id, email, role: request.role };
     await writeAudit(trx, { actor: invitedBy, action: 'member.invite', subject: row.id, detail });
   });
-  const mail = { kind: 'invitation', to: email, token, accountName: account.name } as const;
+  const { role } = request;
+  const mail = { kind: 'invitation', to: email, token, accountName: account.name, role } as const;
   return { invitation: toInvitation(row), sandboxMail: sendMail(mail, requestId) };
 }
 

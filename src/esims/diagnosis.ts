@@ -70,7 +70,7 @@ function usageProblemOf({ usedBytes, activateTime, asOf }: DiagnosisFacts): Diag
   return asOf.getTime() - activateTime.getTime() < USAGE_LAG_MS ? 'NO_USAGE_YET' : 'ROAMING_LIKELY_OFF';
 }
 
-/** `READY`: what installs it is of use. `INSTALLED`: on a device already, so it is not. */
+/** `READY`: what installs it is of use. `INSTALLED`: on a device already, so it is not. `ENDED`: nor ever. */
 export const INSTALL_STATES = ['NOT_DELIVERED', 'READY', 'INSTALLED', 'ENDED'] as const;
 export type InstallState = (typeof INSTALL_STATES)[number];
 
@@ -83,7 +83,7 @@ const STATE_OF: Readonly<Record<DiagnosisCode, InstallState | undefined>> = {
   DOWNLOAD_INTERRUPTED: 'READY',
   // May have happened before or after it was installed.
   SUSPENDED: undefined,
-  DELETED: 'INSTALLED',
+  DELETED: 'ENDED',
   USED_UP: 'INSTALLED',
   SWITCHED_OFF: 'INSTALLED',
   NOT_CONNECTED: 'INSTALLED',
@@ -92,8 +92,8 @@ const STATE_OF: Readonly<Record<DiagnosisCode, InstallState | undefined>> = {
   WORKING: 'INSTALLED',
 };
 
-/** States of a profile that is, or was, on a device. */
-const ON_A_DEVICE: ReadonlySet<string> = new Set(['INSTALLATION', 'ENABLED', 'DISABLED', 'DELETED']);
+/** States of a profile that is on a device. */
+const ON_A_DEVICE: ReadonlySet<string> = new Set(['INSTALLATION', 'ENABLED', 'DISABLED']);
 
 /** How far the installation is. */
 export function installStateOf(facts: DiagnosisFacts, code: DiagnosisCode): InstallState {

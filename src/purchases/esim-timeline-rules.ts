@@ -121,6 +121,8 @@ export function linkLine(at: Date): EsimTimelineLine {
 interface SentMessage {
   readonly messageId: string;
   readonly event: string;
+  readonly host: string;
+  readonly attempts: number;
   readonly status: MessageStatus;
   readonly transactionId: string;
   readonly createdAt: Date;
@@ -128,7 +130,7 @@ interface SentMessage {
 }
 
 const MESSAGE_WORDS: Readonly<Record<MessageStatus, string>> = {
-  PENDING: 'is being sent',
+  PENDING: 'is not delivered yet',
   DELIVERED: 'delivered',
   FAILED: 'could not be delivered',
 };
@@ -136,13 +138,16 @@ const MESSAGE_WORDS: Readonly<Record<MessageStatus, string>> = {
 /** A webhook message, at the moment when it ended. */
 export function messageLine({
   event,
+  host,
+  attempts,
   status,
   messageId,
   transactionId,
   ...times
 }: SentMessage): EsimTimelineLine {
   const what = `webhook-${status.toLowerCase()}`;
-  const description = `Webhook ${event} ${MESSAGE_WORDS[status]}`;
+  const tried = status !== 'PENDING' ? '' : attempts === 1 ? ', 1 attempt' : `, ${attempts} attempts`;
+  const description = `Webhook ${event} to ${host} ${MESSAGE_WORDS[status]}${tried}`;
   const at = times.closedAt ?? times.createdAt;
   return { at, source: 'webhook', what, description, transactionId, messageId };
 }

@@ -300,7 +300,7 @@ describe('colleagues', () => {
       await owner.ask('PATCH', '/account', { body: { name } });
       const { subject, text } = mailOf(await invite(owner, 'SUPPORT'))!;
       expect(subject).toBe('An invitation to work with an account');
-      expect(text).toContain('Simway invites you to work with an account.');
+      expect(text).toContain('Simway invites you to work with an account. Your role will be SUPPORT.');
       expect(text).not.toMatch(/evil|merchant\.example/);
     },
   );

@@ -102,6 +102,19 @@ describe('the last use of a key', () => {
     expect(await lastUseOf(keyId)).not.toEqual(recent);
   });
 
+  it('is not after the revocation or the end of the key, however late it is written', async () => {
+    const [revoked, expired] = [await makeKey(), await makeKey()];
+    await sql`update accounts.api_keys set revoked_at = now() - interval '5 minutes' where id = ${revoked.keyId}`.execute(
+      books.owner,
+    );
+    await sql`update accounts.api_keys set expires_at = now() - interval '5 minutes' where id = ${expired.keyId}`.execute(
+      books.owner,
+    );
+    await writeLastUses(books.accounts, [revoked.keyId, expired.keyId]);
+    expect(await lastUseOf(revoked.keyId)).toEqual((await keyRow(revoked.keyId)).revoked_at);
+    expect(await lastUseOf(expired.keyId)).toEqual((await keyRow(expired.keyId)).expires_at);
+  });
+
   it('does not wait for a revocation in progress, nor a revocation for it', async () => {
     const [held, free] = [await makeKey(), await makeKey()];
     const open = await books.accounts.startTransaction().execute();

@@ -63,6 +63,31 @@ describe('an eSIM', () => {
     await page.reload();
     await topUp.getByText('was deleted from the phone').waitFor();
     expect(await topUp.getByRole('combobox').count()).toBe(0);
+    await page.getByText('It cannot be installed any more.').waitFor();
+    expect(await page.getByRole('region', { name: 'Usage' }).count()).toBe(0);
+  });
+
+  it('without top-ups offers none; the page of a top-up names its eSIM and how it was paid', async () => {
+    const owner = await fundedOwner();
+    const without = (await buy(owner, 'SIM-NO-TOPUP')).esimDetails;
+    const page = await openAs(owner, `${placeOf(owner)}/esims/${without.esimId}`);
+    await page.getByText('This package cannot be topped up.').waitFor();
+
+    const { esimId } = (await buy(owner, 'SIM-MANUAL-LIFE')).esimDetails;
+    await owner.ask('POST', `/api/sandbox/esims/${esimId}/install`, { body: {} });
+    const packageCode = 'TOPUP_SIM-MANUAL-LIFE';
+    const body = { packageCode, packageType: 'TOPUP', paymentMethod: 'WALLET', esimId };
+    const { text } = await owner.ask('POST', '/api/esim/buy', { body });
+    const id = /txn-[0-9a-f]{32}/.exec(text)?.[0] ?? '';
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/purchases/${id}`);
+    await page.getByRole('heading', { name: 'Top-up', level: 1 }).waitFor();
+    const overview = page.getByRole('region', { name: 'Overview' });
+    await overview.getByText('Wallet', { exact: true }).waitFor();
+    await overview.getByRole('link').click();
+    await page.getByText(esimId).first().waitFor();
+
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(owner)}/catalogue/TOPUP_SIM-OK`);
+    await page.getByText('This is a top-up.').waitFor();
   });
 });
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { graveFaults } from '../support/world/axe.ts';
 import {
   colleague,
+  mailOf,
   signedUp,
   totp,
   uniqueEmail,
@@ -263,6 +264,26 @@ describe('an answer of 500', () => {
     await page.getByText('No changes yet.').waitFor();
     if ((await again.count()) > 0) await again.click();
     await expect.poll(() => failure.count()).toBe(0);
+  });
+});
+
+describe('a link', () => {
+  it('keeps its filters through signing in; an invitation opens its account to who is signed in', async () => {
+    const [ada, other] = [await signedUp(stack), await signedUp(stack, 'NGN')];
+    const page = await browser.newPage();
+    await page.goto(`${stack.apiUrl}/dashboard${placeOf(ada)}/purchases?status=FAILED`);
+    await page.getByLabel('E-mail address').fill(ada.email);
+    await page.getByLabel('Password').first().fill(USER_PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Purchases' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?status=FAILED');
+
+    const body = { email: ada.email, role: 'FINANCE' };
+    const invited = await other.ask('POST', '/account/invitations', { body });
+    await page.goto(mailOf(invited)?.link ?? '');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('heading', { name: 'Ada Ltd', level: 1 }).waitFor();
+    expect(page.url()).toContain(`/dashboard${placeOf(other)}`);
   });
 });
 

@@ -169,6 +169,7 @@ describe('what is wrong is said at its field, and nothing is done', () => {
     const password = again.getByLabel('Password').first();
     await password.waitFor();
     expect(await faultsOfPage(page, 'session-ended')).toEqual([]);
+    await page.getByText('No messages.').waitFor({ state: 'hidden' });
     await page.keyboard.press('Escape');
     await password.fill(USER_PASSWORD);
     expect(await again.getByLabel('E-mail address').inputValue()).toBe(email);
@@ -193,6 +194,10 @@ describe('what is wrong is said at its field, and nothing is done', () => {
     await input.setInputFiles(file('reference,packageCode,email\na,SIM-OK,\na,SIM-OK,nobody\n'));
     await page.getByText('Line 3: “nobody” is not an e-mail address').waitFor();
     await page.getByText('Line 3: the reference is the same as on line 2').waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
+
+    await input.setInputFiles(file('reference;packageCode\na;SIM-TOO-DEAR\n'));
+    await page.getByText(/^The rows cost USD [\d,.]+, the wallet has USD 100\.00/).waitFor();
     expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
 
     await input.setInputFiles(file('reference,packageCode\n"a\nb",SIM-OK\nc,SIM-NONE\n'));

@@ -92,6 +92,10 @@ describe('a file as a spreadsheet saves it', () => {
 
   it.each([',', ';', '\t', '|'])('may be separated by %j', (separator) => {
     expect(readText(lines(separator))).toEqual({ rows: TWO, faults: [] });
+    expect(readText(`"reference"${separator}"packageCode"\r\nb${separator}SIM-OK\r\n`)).toEqual({
+      rows: [{ ...TWO[1], line: 2 }],
+      faults: [],
+    });
   });
 
   it('may name its separator, which is no row', () => {
@@ -153,6 +157,12 @@ describe('a file as a spreadsheet saves it', () => {
   it('is refused where a character is hidden', () => {
     expect(read('a\u200B1,SIM-OK').faults).toEqual([
       { line: 2, text: '“reference” has a character that nobody sees, U+200B' },
+    ]);
+  });
+
+  it('is refused where it names a top-up', () => {
+    expect(read('a,TOPUP_SIM-OK').faults).toEqual([
+      { line: 2, text: '“TOPUP_SIM-OK” is a top-up: buy it on the page of its eSIM' },
     ]);
   });
 

@@ -24,6 +24,7 @@ describe('a text that is searched for', () => {
     ['Türkiye 1GB 7Days', 'Turkey 1GB'],
     ['Turkey 1GB 7Days', 'Türkiye'],
     ['Türkiye 1GB 7Days', 'Turke'],
+    ['Türkiye 1GB 7Days', 'Turkey 1G'],
     ['Curaçao 1GB', 'Curacao'],
     ['São Tomé and Príncipe', 'sao tome'],
     ['Côte d’Ivoire', 'Ivory Coast'],
@@ -37,6 +38,9 @@ describe('a text that is searched for', () => {
   it('finds no country that only has another name within its name', () => {
     expect(isFoundIn('United Kingdom 1GB', 'Ukraine')).toBe(false);
     expect(isFoundIn('Nigeria 1GB', 'Turkey')).toBe(false);
+    expect(isFoundIn('Ukraine (17)', 'England')).toBe(false);
+    expect(isFoundIn('American Samoa (3)', 'USA')).toBe(false);
+    expect(isFoundIn('Ukraine (17)', '(england')).toBe(false);
   });
 });
 

@@ -254,7 +254,7 @@ describe('the page', () => {
     [{ smdp_status: 'DOWNLOAD' }, TEXTS.en.ready.title, 'DOWNLOAD_INTERRUPTED'],
     [{ smdp_status: 'INSTALLATION' }, TEXTS.en.installed.title, 'SWITCHED_OFF'],
     [{ smdp_status: 'ENABLED' }, TEXTS.en.installed.title, 'NOT_CONNECTED'],
-    [{ smdp_status: 'DELETED' }, TEXTS.en.installed.title, 'DELETED'],
+    [{ smdp_status: 'DELETED' }, TEXTS.en.ended.title, 'DELETED'],
     [{ status: 'PENDING' }, TEXTS.en.notDelivered.title, 'NOT_DELIVERED'],
     [{ status: 'FAILED' }, TEXTS.en.ended.title, 'DELIVERY_FAILED'],
     [{ status: 'EXPIRED' }, TEXTS.en.ended.title, 'EXPIRED'],

@@ -97,11 +97,16 @@ describe('the life of an eSIM', () => {
 });
 
 it.each([
-  ['DELIVERED', new Date('2026-01-31T09:31:00Z'), 'Webhook esim.purchased delivered'],
-  ['FAILED', new Date('2026-02-03T09:31:00Z'), 'Webhook esim.purchased could not be delivered'],
-  ['PENDING', null, 'Webhook esim.purchased is being sent'],
+  ['DELIVERED', new Date('2026-01-31T09:31:00Z'), 'Webhook esim.purchased to shop.example delivered'],
+  [
+    'FAILED',
+    new Date('2026-02-03T09:31:00Z'),
+    'Webhook esim.purchased to shop.example could not be delivered',
+  ],
+  ['PENDING', null, 'Webhook esim.purchased to shop.example is not delivered yet, 2 attempts'],
 ] as const)('a webhook that is %s has a line', (status, closedAt, description) => {
-  const message = { messageId: 'msg-1', event: 'esim.purchased', transactionId: 'txn-1', createdAt: at };
+  const sent = { messageId: 'msg-1', transactionId: 'txn-1', createdAt: at, attempts: 2 };
+  const message = { ...sent, event: 'esim.purchased', host: 'shop.example' };
   expect(messageLine({ ...message, status, closedAt })).toEqual({
     at: closedAt ?? at,
     source: 'webhook',

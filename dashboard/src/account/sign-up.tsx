@@ -117,11 +117,13 @@ export function AcceptInvitation() {
           body: { token, ...(name === '' ? {} : { name }), ...(password === '' ? {} : { password }) },
         }),
       ),
-    async ({ accountId, isSignedIn }) => {
-      await queries.invalidateQueries({ queryKey: currentUserQuery.queryKey });
+    async ({ accountId }) => {
       const place = `/m/${accountId}/test`;
+      // Signed in now, or before as the same person.
+      const user = await queries.query({ ...currentUserQuery, staleTime: 0 }).catch(() => undefined);
+      const isMember = user?.memberships.some((one) => one.accountId === accountId);
       await navigate({
-        href: isSignedIn ? `/dashboard${place}` : `/dashboard/sign-in?next=${encodeURIComponent(place)}`,
+        href: isMember ? `/dashboard${place}` : `/dashboard/sign-in?next=${encodeURIComponent(place)}`,
       });
     },
   );

@@ -21,9 +21,13 @@ window.addEventListener(
 export const rootRoute = createRootRoute({ component: Root });
 
 function Root() {
+  // What another person may see now is not what the last one saw; what was typed stays.
+  const isHidden = useSessionEnded();
   return (
     <>
-      <Outlet />
+      <div hidden={isHidden}>
+        <Outlet />
+      </div>
       <ConfirmPassword />
       <SignInAgain />
     </>

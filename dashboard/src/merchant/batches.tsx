@@ -32,7 +32,10 @@ export function BatchesPage() {
   const [page, setPage] = useState(1);
   const query = useRead('/api/esim/orders/batch', { query: { page, limit: 20 } }, { keepsOld: true });
   return (
-    <Page title="Batches" about="Up to 500 eSIMs from one file. Each row is bought exactly once.">
+    <Page
+      title="Batches"
+      about="Up to 500 eSIMs from one file. Each row of a batch is bought exactly once; the same file chosen again is another batch."
+    >
       {may('purchase') ? <FromFile /> : <Empty>Your role does not buy. Owners and developers do.</Empty>}
       <Section title="Earlier batches">
         <PagedRows
@@ -135,11 +138,12 @@ function Priced({
   const codes = [...new Set(rows.flatMap(({ row }) => row.packageCode ?? []))].toSorted();
   const query = useReads(['batch-prices', codes], async () => {
     const { sendsTravellerEmails } = await readApi('/account', {});
-    return { prices: await pricesOf(codes, currency), sendsTravellerEmails };
+    const { balance } = await readApi('/api/wallet/balance', {});
+    return { prices: await pricesOf(codes, currency), sendsTravellerEmails, balance };
   });
   return (
     <QueryView query={query} rows={1}>
-      {({ prices, sendsTravellerEmails }) => {
+      {({ prices, sendsTravellerEmails, balance }) => {
         const priceOf = ({ packageCode }: ReadRow) => prices[packageCode ?? ''];
         const unknown = rows
           .filter(({ row }) => row.packageCode !== undefined && priceOf(row) === undefined)
@@ -148,7 +152,7 @@ function Priced({
           .filter(({ row }) => row.email !== undefined && !sendsTravellerEmails)
           .map(({ line }) => ({ line, text: NO_EMAILS }));
         const all = [...faults, ...unknown, ...unsent].toSorted((one, other) => one.line - other.line);
-        const total = rows.reduce((sum, { row }) => sum + (priceOf(row) ?? 0), 0);
+        const total = roundToCents(rows.reduce((sum, { row }) => sum + (priceOf(row) ?? 0), 0));
         return (
           <>
             {all.length > 0 && <Faults of={all} />}
@@ -172,8 +176,14 @@ function Priced({
                 }}
               />
             )}
-            {all.length === 0 && (
-              <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: roundToCents(total), currency }} />
+            {all.length === 0 && total <= balance && (
+              <Order rows={rows} onFaults={onFaults} totalPrice={{ amount: total, currency }} />
+            )}
+            {all.length === 0 && total > balance && (
+              <Alert color="red" title="Nothing was ordered. Fund the wallet first." role="alert">
+                The rows cost {formatAmount(total, currency)}, the wallet has{' '}
+                {formatAmount(balance, currency)}.
+              </Alert>
             )}
           </>
         );

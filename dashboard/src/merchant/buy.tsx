@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../ui/dialogs.tsx';
 import { formatAmount, formatBytes } from '../ui/format.ts';
 import {
   LinkButton,
+  PageLink,
   Amount,
   Id,
   QueryView,
@@ -20,7 +21,7 @@ import {
   Copy,
 } from '../ui/parts.tsx';
 import { useOnce } from '../ui/use-once.ts';
-import { METHOD_CHOICES } from './filters.ts';
+import { isTopUpCode, METHOD_CHOICES } from './filters.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../ui/words.ts';
 import { ItemLink } from './item-link.tsx';
 import { useMembership, usePlace, useRead } from './place.ts';
@@ -49,12 +50,19 @@ export function BuyPage() {
                 }}
               />
             </Section>
-            <Purchase
-              packageCode={packageCode}
-              name={one.name}
-              packageType="BASE"
-              price={{ amount: one.price, currency: one.currencyCode }}
-            />
+            {isTopUpCode(packageCode) ? (
+              <Text size="sm">
+                This is a top-up. Buy it on the page of an eSIM in use:{' '}
+                <PageLink to="/m/$accountId/$environment/esims">eSIMs</PageLink>
+              </Text>
+            ) : (
+              <Purchase
+                packageCode={packageCode}
+                name={one.name}
+                packageType="BASE"
+                price={{ amount: one.price, currency: one.currencyCode }}
+              />
+            )}
           </>
         )}
       </QueryView>
@@ -301,7 +309,7 @@ const STATE_WORDS = {
   NOT_DELIVERED: 'Not delivered yet.',
   READY: '',
   INSTALLED: 'Installed. A QR code works only once.',
-  ENDED: 'Expired or cancelled.',
+  ENDED: 'It cannot be installed any more.',
 } as const;
 
 const PAGE_WORDS = {

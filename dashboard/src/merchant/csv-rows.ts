@@ -2,6 +2,7 @@ import { deceivingCharacter } from 'simway-client/search-text.ts';
 import type { ApiSchemas } from '../api/client.ts';
 import { isRealDay } from '../ui/address.ts';
 import { isRounded, parseCsv, type LineFault } from '../ui/spreadsheet.ts';
+import { isTopUpCode } from './filters.ts';
 
 export type { LineFault } from '../ui/spreadsheet.ts';
 
@@ -26,7 +27,7 @@ export interface ReadFile {
 
 /** Reads the text of a file with a line of names. `languages`: those that a row may name. */
 export function readBatchFile(text: string, languages: readonly string[]): ReadFile {
-  const { records, faults: broken } = parseCsv(text);
+  const { records, faults: broken } = parseCsv(text, isColumn);
   if (broken.length > 0) return { rows: [], faults: broken };
   const [head, ...lines] = records;
   const names = (head?.cells ?? []).map(columnOf);
@@ -92,14 +93,18 @@ function columnOf(heading: string): string {
       .normalize('NFKC')
       .toLowerCase()
       .replaceAll(/[\s_-]/g, '');
-  return [...BATCH_COLUMNS, ...RESULT_COLUMNS].find((name) => plain(name) === plain(heading)) ?? heading;
+  return KNOWN.find((name) => plain(name) === plain(heading)) ?? heading;
 }
 
+const KNOWN: readonly string[] = [...BATCH_COLUMNS, ...RESULT_COLUMNS];
+const isColumn = (heading: string): boolean => KNOWN.includes(columnOf(heading));
+
 function faultsOfHead(names: readonly string[]): string[] {
-  const known: readonly string[] = [...BATCH_COLUMNS, ...RESULT_COLUMNS, ''];
   return [
     ...NEEDED.filter((name) => !names.includes(name)).map((name) => `the column “${name}” is missing`),
-    ...names.filter((name) => !known.includes(name)).map((name) => `the column “${name}” is unknown`),
+    ...names
+      .filter((name) => name !== '' && !KNOWN.includes(name))
+      .map((name) => `the column “${name}” is unknown`),
     ...names
       .filter((name, at) => name !== '' && names.indexOf(name) !== at)
       .map((name) => `the column “${name}” is there twice`),
@@ -126,6 +131,9 @@ function faultsOf(row: Readonly<Record<string, string>>, languages: readonly str
       if (found === 'U+FFFD') return 'a letter is broken (�): save the file as “CSV UTF-8”';
       return found === undefined ? [] : `“${name}” has a character that nobody sees, ${found}`;
     }),
+    ...(isTopUpCode(packageCode ?? '')
+      ? [`“${String(packageCode)}” is a top-up: buy it on the page of its eSIM`]
+      : []),
     ...(email !== undefined && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? [`“${email}” is not an e-mail address`]
       : []),

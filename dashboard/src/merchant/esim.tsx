@@ -115,16 +115,15 @@ type Esim = ApiSchemas['Esim'];
 const isDelivered = ({ esimStatus }: Pick<Esim, 'esimStatus'>): boolean =>
   esimStatus !== 'PENDING' && esimStatus !== 'FAILED';
 
-/** Before there is a profile nothing can be left on it, nor once it is cancelled. */
-const hasData = (esim: Pick<Esim, 'esimStatus'>): boolean =>
-  isDelivered(esim) && esim.esimStatus !== 'CANCELLED';
+/** Before there is a profile nothing can be left on it, nor once it is cancelled or deleted. */
+const hasData = (esim: Pick<Esim, 'esimStatus'> & Partial<Pick<Esim, 'smdpStatus'>>): boolean =>
+  isDelivered(esim) && esim.esimStatus !== 'CANCELLED' && esim.smdpStatus !== 'DELETED';
 
-/** Why it cannot be topped up, as the service would refuse it; undefined where it can. */
+/** Why it can never be topped up, as the service would refuse it; undefined where it can, now or in use. */
 function noTopUp({ esimStatus, smdpStatus }: Esim): string | undefined {
-  if (esimStatus === 'ACTIVE' && smdpStatus !== 'DELETED') return undefined;
   if (smdpStatus === 'DELETED') return 'The eSIM was deleted from the phone and cannot be installed again.';
-  return esimStatus === 'CREATED'
-    ? 'Once the eSIM is in use it can be topped up.'
+  return esimStatus === 'ACTIVE' || esimStatus === 'CREATED'
+    ? undefined
     : `Only an eSIM in use can be topped up. This one is ${esimStatus}.`;
 }
 
@@ -295,6 +294,8 @@ function TopUps({ esim }: { readonly esim: Esim }) {
       {(found) => {
         const packages = found as ApiSchemas['TopUpPackage'][];
         if (packages.length === 0) return <Empty>This package cannot be topped up.</Empty>;
+        if (esim.esimStatus === 'CREATED')
+          return <Text c="dimmed">Once the eSIM is in use it can be topped up.</Text>;
         const topUp = packages.find((one) => one.packageCode === chosen);
         return (
           <Stack>
@@ -386,6 +387,7 @@ function Sandbox({ esimId }: { readonly esimId: string }) {
               title={label}
               confirmLabel={label}
               buttonProps={{ variant: 'default', color: 'gray' }}
+              onOpen={acting.reset}
               act={act}
             >
               <Text size="sm">{consequence} This cannot be undone.</Text>

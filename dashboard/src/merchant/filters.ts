@@ -54,6 +54,9 @@ export const figureFilters = searchOf({
   days: (value) => oneOf(Object.keys(FIGURE_DAYS) as (keyof typeof FIGURE_DAYS)[])(textIn(value)),
 });
 
+/** The code of a top-up (docs/API.md). */
+export const isTopUpCode = (packageCode: string): boolean => packageCode.startsWith('TOPUP_');
+
 type Package = ApiSchemas['Package'];
 
 export const packageFilters = searchOf({

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
-import { Copy, Moment, Page, ShortCode, Id, PageLink } from '../ui/parts.tsx';
+import { Copy, Moment, Page, ShortCode, Id, PageLink, Status } from '../ui/parts.tsx';
 import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
@@ -41,10 +41,11 @@ export function KeysPage() {
         keyOf={({ keyId }) => keyId}
         empty="No keys yet."
         columns={{
-          Key: ({ key, name }) => (
+          Key: ({ key, name, ...ended }) => (
             <>
               {name !== null && <Text size="sm">{name}</Text>}
               <ShortCode>{key}</ShortCode>
+              {endOf(ended) !== null && <Status color="red">{endOf(ended)}</Status>}
             </>
           ),
           Company: ({ companyName }) => companyName,
@@ -73,6 +74,14 @@ export function KeysPage() {
     </Page>
   );
 }
+
+/** Beside the key, which a phone always shows. */
+const endOf = ({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>) =>
+  revokedAt !== null
+    ? 'REVOKED'
+    : expiresAt !== null && Date.parse(expiresAt) <= Date.now()
+      ? 'EXPIRED'
+      : null;
 
 function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
   return (

@@ -90,10 +90,12 @@ export function useTransaction(transactionId: string) {
 export function PurchasePage() {
   const { transactionId } = useParams({ from: '/m/$accountId/$environment/purchases/$transactionId' });
   const query = useTransaction(transactionId);
-  const esim = query.data && esimIn(query.data);
-  const { isFunding, words } = wordsFor(query.data);
+  // The list alone has the eSIM of a top-up, and how it is paid.
+  const inList = useRead('/api/esim/transactions', { query: { search: transactionId, limit: 1 } });
+  const listed = inList.data?.items[0];
+  const { isFunding, title, words } = wordsFor(query.data);
   return (
-    <Page title={isFunding ? 'Funding of the wallet' : 'Purchase'}>
+    <Page title={title}>
       <Id>{transactionId}</Id>
       <QueryView query={query}>
         {(found) => (
@@ -105,10 +107,11 @@ export function PurchasePage() {
                   Reason: found.reason,
                   What: 'package' in found && nameOf(found.package),
                   [isFunding ? 'Amount' : 'Price']: <Money of={priceOf(found)} />,
+                  'Paid by': listed && PAYMENT_METHODS[listed.paymentMethod],
                   ...cameOf(found),
-                  eSIM: esim && (
-                    <ItemLink kind="esim" id={esim.esimId}>
-                      {esim.iccid}
+                  eSIM: listed?.esimId && (
+                    <ItemLink kind="esim" id={listed.esimId}>
+                      {iccidIn(found) ?? listed.iccid ?? 'Open'}
                     </ItemLink>
                   ),
                 }}
@@ -143,7 +146,9 @@ const FUNDING_EVENTS: typeof EVENTS = {
 
 function wordsFor(found: Found | undefined) {
   const isFunding = found !== undefined && !('package' in found);
-  return { isFunding, words: isFunding ? FUNDING_EVENTS : EVENTS };
+  const isTopUp = found !== undefined && 'package' in found && 'name' in found.package;
+  const title = isFunding ? 'Funding of the wallet' : isTopUp ? 'Top-up' : 'Purchase';
+  return { isFunding, title, words: isFunding ? FUNDING_EVENTS : EVENTS };
 }
 
 /** What came for a funding, and what the wallet got. */
@@ -157,6 +162,8 @@ export const esimIn = (found: Found) =>
   'esimDetails' in found && found.esimDetails && 'esimId' in found.esimDetails
     ? found.esimDetails
     : undefined;
+
+const iccidIn = (found: Found) => ('esimDetails' in found ? found.esimDetails?.iccid : undefined);
 
 const nameOf = (bought: { readonly packageName: string } | { readonly name: string }): string =>
   'packageName' in bought ? bought.packageName : bought.name;

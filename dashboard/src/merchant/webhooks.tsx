@@ -69,7 +69,7 @@ type Endpoint = ApiSchemas['WebhookEndpoint'];
 type EventName = Endpoint['events'][number];
 
 const REASONS = {
-  BY_OWNER: 'Disabled by you',
+  BY_OWNER: 'Disabled by a member of the account',
   GONE: 'Disabled: the server answered 410 Gone',
   FAILING: 'Disabled after 5 days of failures',
   '': '',
@@ -286,7 +286,8 @@ function EndpointCard({
             act={actions.remove}
           >
             <Text size="sm">
-              No events are sent to <Code>{url}</Code> any more. This cannot be undone.
+              This endpoint sends no events to <Code>{url}</Code> any more. Other endpoints with this URL go
+              on. This cannot be undone.
             </Text>
           </ConfirmButton>
         </Group>

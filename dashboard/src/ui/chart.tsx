@@ -108,7 +108,10 @@ function axesOf(
       ...(span >= 2 * DAY_SECONDS ? { space: DAY_LABEL_PX, incrs: DAY_STEPS } : { space: TIME_LABEL_PX }),
       values: (_chart, splits, _axis, _space, step) => {
         const format = timeFormat(step, timeZone);
-        return splits.map((seconds) => format.format(new Date(seconds * 1_000)));
+        // A label may stand before the first row, where a bar has its room.
+        return splits.map((seconds) =>
+          seconds < start || seconds > end ? '' : format.format(new Date(seconds * 1_000)),
+        );
       },
     },
     {

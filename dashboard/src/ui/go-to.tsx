@@ -13,8 +13,8 @@ export function GoTo(to: NavigateOptions) {
 /** For who is signed in. Others are led to the sign-in page, and from there back to this one. */
 export function SignedIn({ children }: { readonly children: (user: CurrentUser) => ReactNode }) {
   const query = useCurrentUser();
-  const { pathname } = useLocation();
+  const { pathname, searchStr } = useLocation();
   if (isSignedOut(query.error) && !query.data)
-    return <GoTo to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') }} />;
+    return <GoTo to="/sign-in" search={{ next: pathname.replace(/^\/dashboard/, '') + searchStr }} />;
   return <QueryView query={query}>{children}</QueryView>;
 }

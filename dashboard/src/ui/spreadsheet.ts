@@ -38,28 +38,29 @@ function utf16Of([first, second]: Uint8Array): string | undefined {
 
 /**
  * Rows that are not empty, with blanks around their cells taken off. A first line such as `sep=;` names the
- * separator; otherwise Papa Parse finds it. Our own apostrophe before a formula is taken off.
+ * separator; otherwise it is the one that gives most known names in the first line. Our own apostrophe
+ * before a formula is taken off.
  */
-export function parseCsv(source: string): {
+export function parseCsv(
+  source: string,
+  isName: (heading: string) => boolean,
+): {
   readonly records: readonly CsvRecord[];
   readonly faults: readonly LineFault[];
 } {
   const text = source.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-  const [naming = '', delimiter = ''] = /^"?sep=(.)"?(?=\n)/i.exec(text) ?? [];
+  const [naming = '', named] = /^"?sep=(.)"?(?=\n)/i.exec(text) ?? [];
   const rest = text.slice(naming.length);
   const records: CsvRecord[] = [];
   const faults: LineFault[] = [];
   // Papa Parse counts characters, so lines are counted between the records.
   let [start, line] = [0, 1];
   Papa.parse<string[]>(rest, {
-    delimiter,
-    delimitersToGuess: [',', ';', '\t', '|'],
+    delimiter: named ?? delimiterOf(rest, isName),
     newline: '\n',
     step: ({ data, errors, meta }) => {
       const lineAt = (end: number): number => line + lineBreaks(rest.slice(start, end));
-      for (const { type, index, code } of errors) {
-        // A file of one column has no separator.
-        if (type === 'Delimiter') continue;
+      for (const { index, code } of errors) {
         const what =
           code === 'MissingQuotes'
             ? 'the quote that begins here is never closed'
@@ -72,6 +73,14 @@ export function parseCsv(source: string): {
     },
   });
   return { records, faults };
+}
+
+function delimiterOf(text: string, isName: (heading: string) => boolean): string {
+  const namesBy = (delimiter: string): number => {
+    const { data } = Papa.parse<string[]>(text.trimStart(), { delimiter, newline: '\n', preview: 1 });
+    return (data[0] ?? []).filter(isName).length;
+  };
+  return [';', '\t', '|'].reduce((best, next) => (namesBy(next) > namesBy(best) ? next : best), ',');
 }
 
 const lineBreaks = (text: string): number => text.split('\n').length - 1;

@@ -157,10 +157,13 @@ export async function revokeKeys(db: AccountsDb, which: WhichKeys): Promise<numb
   return Number(result.numUpdatedRows);
 }
 
-/** One write in five minutes is enough for all processes, and none waits for another or for a revocation. */
+/**
+ * One write in five minutes is enough for all processes, and none waits for another or for a revocation. It
+ * comes after the use, which was before the end of the key.
+ */
 export async function writeLastUses(db: AccountsDb, keyIds: readonly string[]): Promise<void> {
   await sql`
-    update api_keys set last_used_at = now()
+    update api_keys set last_used_at = least(now(), revoked_at, expires_at)
      where id in (
        select id from api_keys
         where id = any(${keyIds}::text[]) and (last_used_at is null or last_used_at < now() - interval '4 minutes')

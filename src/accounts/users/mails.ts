@@ -1,6 +1,7 @@
 /** What users are mailed. Tokens stand behind `#`, which browsers send to no server, so no log holds them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
+import type { MemberRole } from '../../domain/member-roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { Events } from '../../platform/telemetry/events.ts';
 import type { MailStops } from '../mail-stops.ts';
@@ -23,6 +24,7 @@ interface SignedUp {
 
 interface Invited {
   readonly accountName: string;
+  readonly role: MemberRole;
 }
 
 /** Shown in answers only where nothing can be delivered and no money moves (npm start). */
@@ -75,7 +77,7 @@ function wordsOf(mail: UserMail, us: string): { subject: string; before: string;
       const sender = name === undefined ? us : `${us}, on behalf of “${name}”,`;
       return {
         subject: 'An invitation to work with an account',
-        before: `${sender} invites you to work with ${name === undefined ? 'an account' : 'them'}. Open this link within 7 days:`,
+        before: `${sender} invites you to work with ${name === undefined ? 'an account' : 'them'}. Your role will be ${mail.role}. Open this link within 7 days:`,
         after: 'If you do not know the sender, ignore this mail: nothing happens.',
       };
     }

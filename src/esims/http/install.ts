@@ -33,7 +33,7 @@ const installSchema = namedObject('EsimInstall', {
   installState: z
     .enum(INSTALL_STATES)
     .describe(
-      'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already, or was. ENDED: cannot be installed any more.',
+      'NOT_DELIVERED: being prepared. READY: can be installed. INSTALLED: on a device already. ENDED: cannot be installed any more.',
     ),
   installUrl: text(
     'Public page for the traveller, until it is revoked. A secret',

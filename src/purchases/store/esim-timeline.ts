@@ -37,14 +37,18 @@ export async function readEsimTimeline(
     sql<{
       messageId: string;
       event: string;
+      host: string;
+      attempts: number;
       status: MessageStatus;
       transactionId: string;
       createdAt: Date;
       closedAt: Date | null;
     }>`
-      select id as "messageId", event, status, subject as "transactionId", created_at as "createdAt", closed_at as "closedAt"
-        from webhook_messages where subject in (${ids}) and account_id = ${esim.account_id}
-       order by created_at desc limit ${MOST}`.execute(db),
+      select m.id as "messageId", event, substring(url from '//(?:[^/?#@]*@)?([^/?#]+)') as host, attempts, status, subject as "transactionId",
+             m.created_at as "createdAt", closed_at as "closedAt"
+        from webhook_messages m join webhook_endpoints e on e.id = m.endpoint_id
+       where subject in (${ids}) and m.account_id = ${esim.account_id}
+       order by m.created_at desc limit ${MOST}`.execute(db),
     sql<{ created_at: Date }>`select created_at from install_links where esim_id = ${esim.id}`.execute(db),
   ]);
   return {
