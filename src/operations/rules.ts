@@ -23,12 +23,12 @@ export const REFUSAL_MESSAGES = {
   ALREADY_DELIVERED: 'already delivered: only a refund as goodwill is possible',
   NOTHING_TO_RETURN: 'nothing is left to refund',
   AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
-  AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
+  AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here, or no part this small',
   AMOUNT_NEEDED: 'no rate was locked for this money: give the amount to credit',
   OTHER_CURRENCY: 'the amount is in another currency than the money',
   CHANGED_MEANWHILE: 'another action moved its money after this was asked for: look at it again',
   WALLET_TOO_LOW: 'the wallet balance is too low',
-  REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
+  REFUND_ON_ITS_WAY: 'a refund is on its way: until it has ended, nothing else can be moved',
   SUPPLIER_MAY_DELIVER:
     'the supplier may still deliver what was ordered; evidence that it will not makes this possible',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
@@ -306,7 +306,7 @@ export function amountOf(
 
 function refundAmount(facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
   if (facts.status === 'PROCESSING') return whole(money.charge, asked);
-  if (money.openRefund !== null) return whole(money.openRefund.amount, asked);
+  if (money.openRefund !== null) return wholeRefund(money.openRefund.amount, asked);
   return part(money.inWallet ?? money.earnedAtSource, asked);
 }
 
@@ -321,6 +321,13 @@ function whole(all: Money | null, asked: Asked): AmountOf {
   // Stryker disable next-line OptionalChaining: without a refusal there is an amount
   if ('refusal' in given || given.amount?.amountMinor === all?.amountMinor) return given;
   return { refusal: 'AMOUNT_NOT_ALLOWED' };
+}
+
+/** Another amount is about other money, which waits until the refund has ended. */
+function wholeRefund(all: Money, asked: Asked): AmountOf {
+  const allowed = whole(all, asked);
+  const isOther = 'refusal' in allowed && /^AMOUNT_(NOT_ALLOWED|TOO_HIGH)$/.test(allowed.refusal);
+  return isOther ? { refusal: 'REFUND_ON_ITS_WAY' } : allowed;
 }
 
 function part(all: Money | null, { amountMinor, currency }: Asked): AmountOf {
@@ -339,7 +346,7 @@ const ANY_MINOR = 2n ** 63n - 1n;
 
 /** Without a locked rate, the person who credits it enters its value. */
 function creditOf(credit: Money | null, { currency }: Money, asked: Asked): AmountOf {
-  if (credit !== null) return whole(credit, asked);
+  if (credit !== null) return wholeRefund(credit, asked);
   if (asked.amountMinor === undefined) return { refusal: 'AMOUNT_NEEDED' };
   return part({ amountMinor: ANY_MINOR, currency }, asked);
 }

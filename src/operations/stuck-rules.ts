@@ -62,7 +62,8 @@ const RULES = {
     next: 'credit: credits the wallet instead, with evidence that the gateway will not send it; once the details are given there, replay',
   },
   'refund-stuck': {
-    meaning: 'the gateway cannot send it, and no rate was locked to credit it at',
+    meaning:
+      'the gateway does not send it, and only a person can tell whether, or at what rate, to credit it',
     next: 'credit: credits the wallet with what it is worth, with evidence that the gateway has not sent it; once it was sent by hand, refund with evidence',
   },
   'payment-disputed': {
