@@ -131,6 +131,18 @@ const fitsIf = (does: boolean): ActionRefusal | undefined => (does ? undefined :
 const movesNone = (): AmountOf => ({ amount: null });
 const movesPrice = (_facts: ActionFacts, { price }: ActionMoney): AmountOf => ({ amount: price });
 
+/** Of the named dispute, or of all. Without one the payment was reversed. */
+function movesDisputed(
+  _facts: ActionFacts,
+  { price, disputed = [] }: ActionMoney,
+  { disputeId }: Asked,
+): AmountOf {
+  const named = disputed.filter((one) => disputeId === undefined || one.disputeId === disputeId);
+  const [first = price] = named;
+  const amountMinor = named.reduce((sum, one) => sum + one.amountMinor, 0n);
+  return { amount: named.length === 0 ? price : { amountMinor, currency: first.currency } };
+}
+
 const RULES: Record<OperatorAction, ActionRule> = {
   'check-gateway': { refusal: (facts) => fitsIf(facts.isThroughGateway), amount: movesNone },
   'check-supplier': { refusal: (facts) => fitsIf(facts.purpose === 'purchase'), amount: movesNone },
@@ -154,7 +166,7 @@ const RULES: Record<OperatorAction, ActionRule> = {
     refusal: (facts) => fitsIf(facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney),
     amount: (facts, money, asked) => (facts.holdsMoney ? whole(money.price, asked) : movesNone()),
   },
-  'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesPrice },
+  'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesDisputed },
 };
 
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
@@ -278,6 +290,8 @@ export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 /** The money of a purchase or a funding, by where it is. */
 export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
   readonly price: Money;
+  /** What open disputes are about. */
+  readonly disputed?: readonly (Money & { readonly disputeId: string })[];
   /** Asked for at the gateway; null from the wallet. With the price it is the locked rate. */
   readonly charge: Money | null;
   /** Not ended, and what it is in the wallet's currency; null there: no rate was locked for it. */
@@ -290,7 +304,7 @@ export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
 
 export type AmountOf = { readonly amount: Money | null } | { readonly refusal: ActionRefusal };
 
-type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney'>;
+type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney' | 'disputeId'>;
 
 /** What an available action would move. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(

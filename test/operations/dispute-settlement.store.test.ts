@@ -4,16 +4,19 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readWaiting } from '../../src/reconciliation/books.ts';
 import type { ActionInput } from '../../src/operations/actions.ts';
+import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { transfer } from '../../src/ledger/store/ledger.ts';
+import { listActions } from '../../src/operations/store/actions.ts';
 import { settleDispute } from '../../src/operations/store/dispute-settlement.ts';
+import { findStuckRows } from '../../src/operations/store/stuck.ts';
 import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { databaseActions } from '../support/world/database-engine.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
@@ -169,4 +172,20 @@ it('of two disputes each is settled once, and a repeat says so', async () => {
   }
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
+});
+
+it('a dispute of a part is listed, previewed and counted with that part', async () => {
+  const payer = await delivered();
+  const part = { amountMinor: CHARGE_MINOR / 4n, currency: 'NGN' };
+  await books.dispute(payer, { disputeId: '17', amount: part });
+  const listed = await findStuckRows(books.world, {
+    ...{ now: NOW, limit: 100 },
+    limits: stuckLimits({ attentionAfterMs: 1, openChargeForMs: 1 }),
+  });
+  const row = listed.find((one) => one.transaction_id === payer.transactionId);
+  expect(row).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
+  await settle(payer, 'lost', { overrides: true });
+  const [action] = await listActions(books.world, payer.transactionId);
+  expect(action).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
+  expect(action?.worth_minor).toBe(PRICE_MINOR / 4n + (PRICE_MINOR % 4n >= 2n ? 1n : 0n));
 });

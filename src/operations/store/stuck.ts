@@ -89,13 +89,17 @@ const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<
 
 const disputes = sql.join([...DISPUTE_REASONS]);
 
-/** Needs attention. Refunds that do are listed as refunds. */
+/** Needs attention. Refunds that do are listed as refunds. A dispute may be of a part. */
 const flagged =
   (table: 'purchases' | 'fundings', amount: string): Branch =>
   () => sql<StuckRow>`
     select ${sql.lit(table === 'purchases' ? 'purchase' : 'funding')} as source, transaction_id, attention_reason as reason,
-           needs_attention_since as since, ${sql.ref(amount)} as amount_minor, currency
-      from ${sql.table(table)}
+           needs_attention_since as since, coalesce(disputed.minor, ${sql.ref(amount)}) as amount_minor,
+           coalesce(disputed.currency, flagged.currency) as currency
+      from ${sql.table(table)} flagged cross join lateral (
+        select sum(amount_minor)::int8 as minor, min(d.currency) as currency from disputes d
+         where d.transaction_id = flagged.transaction_id and d.settled_at is null and attention_reason = 'PAYMENT_DISPUTED'
+      ) disputed
      where needs_attention_since is not null and attention_reason not in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')`;
 
 /** Paid, not delivered in time, and needs-attention is not set. */
