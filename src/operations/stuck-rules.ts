@@ -74,6 +74,10 @@ const RULES = {
     meaning: 'booked money was taken back',
     next: 'settle: settles it as lost, with evidence',
   },
+  'marked-paid-unconfirmed': {
+    meaning: 'a person marked it as paid, and the gateway does not report all of that money',
+    next: 'replay: checks the gateway; if the money did not come, see "Marked as paid by mistake" in docs/OPERATIONS.md',
+  },
   'inbox-unapplied': { meaning: 'a gateway event was stored and not applied', next: 'replay: applies it' },
   'inbox-without-purchase': {
     meaning: 'a gateway event that matches none of our payments',
@@ -153,6 +157,8 @@ export const stuckLimits = (timings: {
   recoverMessageMs: 14 * DAY_MS,
   /** An operator action that was begun. It is one step, tried for a few minutes at most. */
   finishActionMs: 10 * MINUTE_MS,
+  /** Money that a person has seen, and the gateway does not report. Its list is read once an hour. */
+  confirmMs: 3 * HOUR_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   checkLateMs: 3 * HOUR_MS,
   /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */

@@ -16,7 +16,14 @@ import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { databaseActions } from '../support/world/database-engine.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { CHARGE_MINOR, NOW, PRICE_MINOR, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import {
+  CHARGE_MINOR,
+  NOW,
+  paid,
+  PRICE_MINOR,
+  usePaymentBooks,
+  type Payer,
+} from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
@@ -174,16 +181,39 @@ it('of two disputes each is settled once, and a repeat says so', async () => {
   expect(await suspenseOf(payer)).toEqual({});
 });
 
+const stuckOf = async ({ transactionId }: Payer, now = NOW) => {
+  const limits = stuckLimits({ attentionAfterMs: 1, openChargeForMs: 1 });
+  const rows = await findStuckRows(books.world, { now, limits, limit: 1_000 });
+  return rows.filter((row) => row.transaction_id === transactionId);
+};
+
+it('what a person marked as paid is listed after hours, or at once with what the gateway does not report', async () => {
+  const markPaid = async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    const { transactionId } = payer;
+    const who = { by: 'ada', reason: 'a test', evidence: 'https://tickets.test.example/4711' };
+    await databaseActions(books.world, NOW).perform({ transactionId, action: 'mark-paid', ...who });
+    return payer;
+  };
+  const unconfirmed = async (payer: Payer, now?: Date) =>
+    (await stuckOf(payer, now)).filter(({ source }) => source === 'unconfirmed');
+  const silent = await markPaid();
+  expect(await unconfirmed(silent, new Date())).toEqual([]);
+  const later = new Date(Date.now() + 4 * 3_600_000);
+  expect(await unconfirmed(silent, later)).toMatchObject([{ amount_minor: CHARGE_MINOR }]);
+  const short = await markPaid();
+  await books.bookCheck(short, paid(CHARGE_MINOR - 500n));
+  expect(await unconfirmed(short)).toMatchObject([{ amount_minor: 500n, reason: 'LESS_REPORTED' }]);
+  const whole = await markPaid();
+  await books.bookCheck(whole);
+  expect(await unconfirmed(whole, later)).toEqual([]);
+});
+
 it('a dispute of a part is listed, previewed and counted with that part', async () => {
   const payer = await delivered();
   const part = { amountMinor: CHARGE_MINOR / 4n, currency: 'NGN' };
   await books.dispute(payer, { disputeId: '17', amount: part });
-  const listed = await findStuckRows(books.world, {
-    ...{ now: NOW, limit: 100 },
-    limits: stuckLimits({ attentionAfterMs: 1, openChargeForMs: 1 }),
-  });
-  const row = listed.find((one) => one.transaction_id === payer.transactionId);
-  expect(row).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
+  expect((await stuckOf(payer))[0]).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
   await settle(payer, 'lost', { overrides: true });
   const [action] = await listActions(books.world, payer.transactionId);
   expect(action).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });

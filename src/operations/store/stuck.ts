@@ -15,6 +15,7 @@ export interface StuckRow {
     | 'inbox'
     | 'unmatched-event'
     | 'late-money'
+    | 'unconfirmed'
     | 'message'
     | 'approval'
     | 'action';
@@ -192,6 +193,14 @@ const neverClosed: Branch = (query) => sql<StuckRow>`
    where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'monitorLateMs')}
      and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
+/** Booked on a person's word: the gateway reported less, or nothing in time. With what is missing. */
+const unconfirmed: Branch = (query) => sql<StuckRow>`
+  select 'unconfirmed', transaction_id, case when received_minor > 0 then 'LESS_REPORTED' else 'NOT_REPORTED' end,
+         operator_actions.closed_at, vouched_minor, charge_currency
+    from operator_actions join payments using (transaction_id)
+   where action = 'mark-paid' and operator_actions.status = 'DONE' and vouched_minor > 0
+     and (received_minor > 0 or operator_actions.closed_at < ${ago(query, 'confirmMs')})`;
+
 /** Due, or given up and recoverable. Not to an endpoint that answered 410 or that its owner closed. */
 const messages: Branch = (query) => sql<StuckRow>`
   select 'message', coalesce(message.subject, message.id), 'MESSAGE_' || message.status,
@@ -227,6 +236,7 @@ const BRANCHES: readonly Branch[] = [
   unmatchedEvents,
   unmonitored,
   neverClosed,
+  unconfirmed,
   messages,
   approvals,
   unfinishedActions,
