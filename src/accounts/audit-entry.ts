@@ -78,6 +78,8 @@ const WHO_IS_TOLD = {
   'prices.set': NOBODY,
   'prices.propose': NOBODY,
   'prices.decline': NOBODY,
+  'difference.close': NOBODY,
+  'reconciliation.ask': NOBODY,
 } as const satisfies Record<string, ((detail: AuditFacts) => Rule | undefined) | undefined>;
 
 export type AuditAction = keyof typeof WHO_IS_TOLD;

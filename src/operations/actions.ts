@@ -6,7 +6,7 @@ import { makeId } from '../domain/ids.ts';
 import type { Money } from '../domain/money.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { GatewayMethod } from '../domain/states.ts';
-import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
+import { attemptKey, countUndone, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
@@ -164,10 +164,17 @@ const STATE_TAGS: Partial<Record<OperatorAction, (db: WorldDb, request: ActionIn
     const before = await countSettledBefore(db, request);
     return before === 0 ? '' : `settled ${before}`;
   },
-  /** A refund failed again. */
+  /** A refund failed again, or went to the wallet instead. */
   'refund-to-source': async (db, { transactionId }) => {
     const failed = await findStuckRefunds(db, transactionId);
-    return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
+    const { credited } = await countUndone(db, transactionId);
+    const tries = failed.map((refund) => attemptKey(refund, refund.attempt));
+    return [...tries, ...(credited === 0 ? [] : [`credited ${credited}`])].join();
+  },
+  /** What was credited was taken out of the wallet again. */
+  'credit-wallet': async (db, { transactionId }) => {
+    const { takenOut } = await countUndone(db, transactionId);
+    return takenOut === 0 ? '' : `taken out ${takenOut}`;
   },
   /** The supplier will not deliver the last replacement either. */
   'deliver-other': async (db, { transactionId }) => {

@@ -23,12 +23,12 @@ export const REFUSAL_MESSAGES = {
   ALREADY_DELIVERED: 'already delivered: only a refund as goodwill is possible',
   NOTHING_TO_RETURN: 'nothing is left to refund',
   AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
-  AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
+  AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here, or no part this small',
   AMOUNT_NEEDED: 'no rate was locked for this money: give the amount to credit',
   OTHER_CURRENCY: 'the amount is in another currency than the money',
   CHANGED_MEANWHILE: 'another action moved its money after this was asked for: look at it again',
   WALLET_TOO_LOW: 'the wallet balance is too low',
-  REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
+  REFUND_ON_ITS_WAY: 'a refund is on its way: until it has ended, nothing else can be moved',
   SUPPLIER_MAY_DELIVER:
     'the supplier may still deliver what was ordered; evidence that it will not makes this possible',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
@@ -131,6 +131,18 @@ const fitsIf = (does: boolean): ActionRefusal | undefined => (does ? undefined :
 const movesNone = (): AmountOf => ({ amount: null });
 const movesPrice = (_facts: ActionFacts, { price }: ActionMoney): AmountOf => ({ amount: price });
 
+/** Of the named dispute, or of all. Without one the payment was reversed. */
+function movesDisputed(
+  _facts: ActionFacts,
+  { price, disputed = [] }: ActionMoney,
+  { disputeId }: Asked,
+): AmountOf {
+  const named = disputed.filter((one) => disputeId === undefined || one.disputeId === disputeId);
+  const [first = price] = named;
+  const amountMinor = named.reduce((sum, one) => sum + one.amountMinor, 0n);
+  return { amount: named.length === 0 ? price : { amountMinor, currency: first.currency } };
+}
+
 const RULES: Record<OperatorAction, ActionRule> = {
   'check-gateway': { refusal: (facts) => fitsIf(facts.isThroughGateway), amount: movesNone },
   'check-supplier': { refusal: (facts) => fitsIf(facts.purpose === 'purchase'), amount: movesNone },
@@ -154,7 +166,7 @@ const RULES: Record<OperatorAction, ActionRule> = {
     refusal: (facts) => fitsIf(facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney),
     amount: (facts, money, asked) => (facts.holdsMoney ? whole(money.price, asked) : movesNone()),
   },
-  'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesPrice },
+  'settle-dispute': { refusal: (facts) => fitsIf(facts.hasDispute), amount: movesDisputed },
 };
 
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
@@ -278,6 +290,8 @@ export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 /** The money of a purchase or a funding, by where it is. */
 export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
   readonly price: Money;
+  /** What open disputes are about. */
+  readonly disputed?: readonly (Money & { readonly disputeId: string })[];
   /** Asked for at the gateway; null from the wallet. With the price it is the locked rate. */
   readonly charge: Money | null;
   /** Not ended, and what it is in the wallet's currency; null there: no rate was locked for it. */
@@ -290,7 +304,7 @@ export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
 
 export type AmountOf = { readonly amount: Money | null } | { readonly refusal: ActionRefusal };
 
-type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney'>;
+type Asked = Pick<ActionRequest, 'amountMinor' | 'currency' | 'movesNoMoney' | 'disputeId'>;
 
 /** What an available action would move. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(
@@ -306,7 +320,7 @@ export function amountOf(
 
 function refundAmount(facts: ActionFacts, money: ActionMoney, asked: Asked): AmountOf {
   if (facts.status === 'PROCESSING') return whole(money.charge, asked);
-  if (money.openRefund !== null) return whole(money.openRefund.amount, asked);
+  if (money.openRefund !== null) return wholeRefund(money.openRefund.amount, asked);
   return part(money.inWallet ?? money.earnedAtSource, asked);
 }
 
@@ -321,6 +335,13 @@ function whole(all: Money | null, asked: Asked): AmountOf {
   // Stryker disable next-line OptionalChaining: without a refusal there is an amount
   if ('refusal' in given || given.amount?.amountMinor === all?.amountMinor) return given;
   return { refusal: 'AMOUNT_NOT_ALLOWED' };
+}
+
+/** Another amount is about other money, which waits until the refund has ended. */
+function wholeRefund(all: Money, asked: Asked): AmountOf {
+  const allowed = whole(all, asked);
+  const isOther = 'refusal' in allowed && /^AMOUNT_(NOT_ALLOWED|TOO_HIGH)$/.test(allowed.refusal);
+  return isOther ? { refusal: 'REFUND_ON_ITS_WAY' } : allowed;
 }
 
 function part(all: Money | null, { amountMinor, currency }: Asked): AmountOf {
@@ -339,7 +360,7 @@ const ANY_MINOR = 2n ** 63n - 1n;
 
 /** Without a locked rate, the person who credits it enters its value. */
 function creditOf(credit: Money | null, { currency }: Money, asked: Asked): AmountOf {
-  if (credit !== null) return whole(credit, asked);
+  if (credit !== null) return wholeRefund(credit, asked);
   if (asked.amountMinor === undefined) return { refusal: 'AMOUNT_NEEDED' };
   return part({ amountMinor: ANY_MINOR, currency }, asked);
 }

@@ -62,7 +62,8 @@ const RULES = {
     next: 'credit: credits the wallet instead, with evidence that the gateway will not send it; once the details are given there, replay',
   },
   'refund-stuck': {
-    meaning: 'the gateway cannot send it, and no rate was locked to credit it at',
+    meaning:
+      'the gateway does not send it, and only a person can tell whether, or at what rate, to credit it',
     next: 'credit: credits the wallet with what it is worth, with evidence that the gateway has not sent it; once it was sent by hand, refund with evidence',
   },
   'payment-disputed': {
@@ -72,6 +73,10 @@ const RULES = {
   'payment-reversed': {
     meaning: 'booked money was taken back',
     next: 'settle: settles it as lost, with evidence',
+  },
+  'marked-paid-unconfirmed': {
+    meaning: 'a person marked it as paid, and the gateway does not report all of that money',
+    next: 'replay: checks the gateway; if the money did not come, see "Marked as paid by mistake" in docs/OPERATIONS.md',
   },
   'inbox-unapplied': { meaning: 'a gateway event was stored and not applied', next: 'replay: applies it' },
   'inbox-without-purchase': {
@@ -152,6 +157,8 @@ export const stuckLimits = (timings: {
   recoverMessageMs: 14 * DAY_MS,
   /** An operator action that was begun. It is one step, tried for a few minutes at most. */
   finishActionMs: 10 * MINUTE_MS,
+  /** Money that a person has seen, and the gateway does not report. Its list is read once an hour. */
+  confirmMs: 3 * HOUR_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   checkLateMs: 3 * HOUR_MS,
   /** Monitoring for late money ends 72 hours after the time to pay, and three hourly sweeps. */

@@ -95,6 +95,7 @@ const CLASS_OF_SOURCE = {
   inbox: 'inbox-unapplied',
   'unmatched-event': 'inbox-without-purchase',
   'late-money': 'late-money-unbooked',
+  unconfirmed: 'marked-paid-unconfirmed',
   message: 'message-undelivered',
   approval: 'approval-waiting',
   action: 'action-unfinished',

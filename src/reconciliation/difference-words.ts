@@ -108,6 +108,27 @@ export const DIFFERENCE_WORDS: Record<DifferenceKind, DifferenceWords> = {
   },
 };
 
+const OPENING: Pick<DifferenceWords, 'title' | 'next'> = {
+  title: 'Opening balance at the supplier',
+  next: 'Compare it with all that was ever paid in, then close the difference and say so.',
+};
+const TAKEN =
+  'The supplier took more than is booked, such as for an order that was given up and that it kept. Ask the supplier.';
+
+/** What one difference is, and what to do next. */
+export function wordsOf({ kind, ours, theirs }: Pick<Difference, 'kind' | 'ours' | 'theirs'>) {
+  const general = DIFFERENCE_WORDS[kind];
+  if (kind !== 'supplier-balance-differs') return general;
+  const bound = (side: Facts | null, name: string) => BigInt(side?.[name] ?? 0);
+  const [agreedFrom, agreedTo] = [bound(ours, 'sumFromUsdE4'), bound(ours, 'sumToUsdE4')];
+  const least = bound(theirs, 'sumFromUsdE4') - agreedTo;
+  const most = bound(theirs, 'sumToUsdE4') - agreedFrom;
+  const { title, next } = agreedTo === 0n ? OPENING : general;
+  if (least === most) return { title, next: least > 0n ? next : TAKEN };
+  const range = amounts(`${least} to ${most}`, 'USD4');
+  return { title, next: `Orders in flight make it a range: ${range}. Compare again once they have ended.` };
+}
+
 /** Both sides under one label, so that they can be compared. */
 interface FactWords {
   readonly label: string;

@@ -296,15 +296,23 @@ describe('a requested amount', () => {
     ['a cancellation', 'cancel', CARD, MONEY, 230n],
     ['a payment by hand', 'mark-paid', FAILED_CARD, MONEY, 368_000n],
     ['a refund before delivery', 'refund-to-source', CARD, MONEY, 368_000n],
-    ['a refund that is open', 'refund-to-source', FAILED_CARD, MONEY, 100_000n],
     ['a credit before delivery', 'credit-wallet', CARD, MONEY, 230n],
-    ['a credit of an open refund', 'credit-wallet', FAILED_CARD, MONEY, 62n],
   ])('must be the whole amount for %s', (_name, action, facts, money, all) => {
     const asked = (amountMinor: bigint) =>
       amountOf(action, facts, money, { amountMinor: String(amountMinor) });
     expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
     expect(asked(all - 1n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
     expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
+  });
+
+  it.each<[OperatorAction, bigint]>([
+    ['refund-to-source', 100_000n],
+    ['credit-wallet', 62n],
+  ])('waits for an open refund, unless %s is about all of it', (action, all) => {
+    const asked = (amountMinor: bigint) =>
+      amountOf(action, FAILED_CARD, MONEY, { amountMinor: String(amountMinor) });
+    expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
+    for (const other of [all - 1n, all + 1n]) expect(asked(other)).toEqual({ refusal: 'REFUND_ON_ITS_WAY' });
   });
 
   it.each<[string, OperatorAction, ActionMoney, bigint]>([

@@ -332,7 +332,7 @@ it('what was asked for about a refund that waits ends that refund', async () => 
   expect([await books.balance(payer), await openRefunds(payer)]).toEqual([PRICE_MINOR, []]);
 });
 
-const repeat = ({ transactionId }: Payer, action: 'deliver-other' | 'cancel') =>
+const repeat = ({ transactionId }: Payer, action: 'deliver-other' | 'cancel' | 'refund-to-source') =>
   databaseActions(books.world, NOW).perform({ transactionId, action, by: 'ada', reason: 'a test' });
 
 it('a package is replaced once, and once more when the supplier refuses the replacement', async () => {
@@ -373,6 +373,29 @@ it('a package is replaced once, and once more when the supplier refuses the repl
   expect(second).not.toHaveProperty('again');
   expect(await repeat(payer, 'deliver-other')).toEqual({ ...second, again: true });
   expect(await ordersOf()).toEqual(['refused', 'refused', 'planned']);
+});
+
+it('a refund is credited once, and again after the credit was taken out of the wallet and got stuck', async () => {
+  const { payer } = await books.refundedPayer();
+  const credit = () =>
+    databaseActions(books.world, NOW).perform({
+      ...{ transactionId: payer.transactionId, action: 'credit-wallet', by: 'ada' },
+      ...{ reason: 'a test', evidence: EVIDENCE },
+    });
+  const once = async (ask: () => ReturnType<typeof credit>) => {
+    const first = await ask();
+    expect(first).toMatchObject({ outcome: 'done' });
+    expect(first).not.toHaveProperty('again');
+    expect(await ask()).toEqual({ ...first, again: true });
+  };
+  const back = () => repeat(payer, 'refund-to-source');
+  await once(credit);
+  expect(await books.balance(payer)).toBe(PRICE_MINOR);
+  await once(back);
+  expect(await books.balance(payer)).toBe(0n);
+  await once(credit);
+  expect(await books.balance(payer)).toBe(PRICE_MINOR);
+  await once(back);
 });
 
 it('a purchase is cancelled once, and again when one of its payments is found open', async () => {

@@ -4,16 +4,26 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readWaiting } from '../../src/reconciliation/books.ts';
 import type { ActionInput } from '../../src/operations/actions.ts';
+import { stuckLimits } from '../../src/operations/stuck-rules.ts';
 import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { transfer } from '../../src/ledger/store/ledger.ts';
+import { listActions } from '../../src/operations/store/actions.ts';
 import { settleDispute } from '../../src/operations/store/dispute-settlement.ts';
+import { findStuckRows } from '../../src/operations/store/stuck.ts';
 import { findActionSubject } from '../../src/operations/store/subject.ts';
 import type { ActionRow } from '../../src/operations/store/tables.ts';
 import { databaseActions } from '../support/world/database-engine.ts';
 import { failPurchase } from '../support/money/give-back.ts';
-import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import {
+  CHARGE_MINOR,
+  NOW,
+  paid,
+  PRICE_MINOR,
+  usePaymentBooks,
+  type Payer,
+} from '../payments/payments.support.ts';
 
 const books = usePaymentBooks();
 
@@ -169,4 +179,43 @@ it('of two disputes each is settled once, and a repeat says so', async () => {
   }
   expect(await attentionOf(payer)).toBeNull();
   expect(await suspenseOf(payer)).toEqual({});
+});
+
+const stuckOf = async ({ transactionId }: Payer, now = NOW) => {
+  const limits = stuckLimits({ attentionAfterMs: 1, openChargeForMs: 1 });
+  const rows = await findStuckRows(books.world, { now, limits, limit: 1_000 });
+  return rows.filter((row) => row.transaction_id === transactionId);
+};
+
+it('what a person marked as paid is listed after hours, or at once with what the gateway does not report', async () => {
+  const markPaid = async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    const { transactionId } = payer;
+    const who = { by: 'ada', reason: 'a test', evidence: 'https://tickets.test.example/4711' };
+    await databaseActions(books.world, NOW).perform({ transactionId, action: 'mark-paid', ...who });
+    return payer;
+  };
+  const unconfirmed = async (payer: Payer, now?: Date) =>
+    (await stuckOf(payer, now)).filter(({ source }) => source === 'unconfirmed');
+  const silent = await markPaid();
+  expect(await unconfirmed(silent, new Date())).toEqual([]);
+  const later = new Date(Date.now() + 4 * 3_600_000);
+  expect(await unconfirmed(silent, later)).toMatchObject([{ amount_minor: CHARGE_MINOR }]);
+  const short = await markPaid();
+  await books.bookCheck(short, paid(CHARGE_MINOR - 500n));
+  expect(await unconfirmed(short)).toMatchObject([{ amount_minor: 500n, reason: 'LESS_REPORTED' }]);
+  const whole = await markPaid();
+  await books.bookCheck(whole);
+  expect(await unconfirmed(whole, later)).toEqual([]);
+});
+
+it('a dispute of a part is listed, previewed and counted with that part', async () => {
+  const payer = await delivered();
+  const part = { amountMinor: CHARGE_MINOR / 4n, currency: 'NGN' };
+  await books.dispute(payer, { disputeId: '17', amount: part });
+  expect((await stuckOf(payer))[0]).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
+  await settle(payer, 'lost', { overrides: true });
+  const [action] = await listActions(books.world, payer.transactionId);
+  expect(action).toMatchObject({ amount_minor: part.amountMinor, currency: 'NGN' });
+  expect(action?.worth_minor).toBe(PRICE_MINOR / 4n + (PRICE_MINOR % 4n >= 2n ? 1n : 0n));
 });

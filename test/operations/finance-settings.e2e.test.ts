@@ -196,6 +196,13 @@ describe('prices', () => {
     ]);
   });
 
+  it.each([
+    ['--user-markup 26', 'would-do'],
+    ['--user-markup 400', 'waits'],
+  ])('a dry run of set %s says what saving would do: %s', async (change, outcome) => {
+    expect(await json(`prices set ${change} --dry-run`, { more: WHY })).toMatchObject({ outcome });
+  });
+
   it('set shows the changes before it asks, and obeys a no', async () => {
     const { code, stdout } = await run('prices set --ngn-increment 5', { more: WHY, answer: '' });
     expect(code).toBe(1);

@@ -335,6 +335,13 @@ describe('an operator action', () => {
     await rows.action(id, { action: 'mark-paid', status: 'BEGUN', created_at: ago(11) });
     expect(await listed(id)).toEqual(['action-unfinished: mark-paid']);
   });
+
+  it('that marked as paid what the gateway does not report is listed', async () => {
+    const id = await rows.purchase({ status: 'SUCCESS' });
+    await rows.payment(id, { vouched_minor: 500n });
+    await rows.action(id, { action: 'mark-paid', status: 'DONE', created_at: ago(DAY), closed_at: ago(DAY) });
+    expect(await listed(id)).toEqual(['marked-paid-unconfirmed: NOT_REPORTED']);
+  });
 });
 
 describe('the list', () => {

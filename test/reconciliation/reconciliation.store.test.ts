@@ -1,5 +1,6 @@
 // Runs of reconciliation: they can be interrupted anywhere and resumed, compare everything that is still
 // open, however old it is, reject an incomplete list, and leave alone what a person has closed.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/domain/clock.ts';
 import { closeDifference, listOpenDifferences } from '../../src/reconciliation/store/reconciliation.ts';
@@ -74,6 +75,9 @@ describe('differences', () => {
     const id = known?.id ?? 0n;
     const closed = { id, by: 'ada', reason: 'a tip', now: new Date() };
     expect(await closeDifference(reconciling.books.world, closed)).toBe('done');
+    const logged = sql`select actor, detail ->> 'reason' as reason from accounts.audit_log
+                        where action = 'difference.close' and subject = ${String(id)}`;
+    expect((await logged.execute(reconciling.books.owner)).rows).toEqual([{ actor: 'ada', reason: 'a tip' }]);
     expect(await reconciling.run()).toMatchObject({ opened: 0, open: [] });
     theirs.amountMinor += 1;
     expect(await reconciling.run()).toMatchObject({ opened: 1 });

@@ -2,6 +2,7 @@
 // what was accepted.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wordsOf } from '../../src/reconciliation/difference-words.ts';
 import {
   BALANCE_SUBJECT,
   compareBalance,
@@ -210,5 +211,26 @@ describe('the balance', () => {
         }
       }),
     );
+  });
+});
+
+describe('a difference of the balance, in words,', () => {
+  const sum = (from: number, to: number) => ({ sumFromUsdE4: String(from), sumToUsdE4: String(to) });
+  const words = (agreed: Record<string, string>, read: Record<string, string>) =>
+    wordsOf({ kind: 'supplier-balance-differs', ours: agreed, theirs: read });
+
+  it('is an opening balance before a person has agreed on one', () => {
+    expect(words(sum(0, 0), sum(50_000, 50_000)).title).toBe('Opening balance at the supplier');
+    expect(words(sum(10_000, 10_000), sum(50_000, 50_000)).title).toMatch('changed without a purchase');
+  });
+
+  it('is a payment only where one amount above zero is certain; otherwise a range', () => {
+    const agreed = sum(100_000, 100_000);
+    expect(words(agreed, sum(500_000, 500_000)).next).toMatch('If you paid this amount in');
+    expect(words(agreed, sum(40_000, 40_000)).next).toMatch('took more than is booked');
+    const next = 'Orders in flight make it a range: USD 10.0000 to USD 30.0000.';
+    expect(words(agreed, sum(200_000, 400_000)).next).toMatch(next);
+    const taken = 'Orders in flight make it a range: USD -9.0000 to USD -2.0000.';
+    expect(words(agreed, sum(10_000, 80_000)).next).toMatch(taken);
   });
 });

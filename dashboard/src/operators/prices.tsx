@@ -492,6 +492,9 @@ function History() {
           ...termColumns(),
           By: ({ by }) => <span className="breakable">{by}</span>,
           Reason: ({ reason }) => <span className="breakable">{reason}</span>,
+          'Confirmed by': ({ confirmedBy }) => (
+            <span className="breakable">{confirmedBy ?? 'Not needed'}</span>
+          ),
         }}
       />
     </Section>

@@ -137,6 +137,9 @@ function GatewaySide({ of }: { readonly of: PurchaseTimeline }) {
               'Amount due': <Amount of={payment.amount} currency={payment.currency} />,
               'Our status': <Status>{payment.bookedAmount ? 'PAID' : payment.status}</Status>,
               'Booked here': <Amount of={payment.bookedAmount} currency={payment.bookedCurrency} />,
+              'On a person’s word': payment.markedPaidAmount > 0 && (
+                <Amount of={payment.markedPaidAmount} currency={payment.currency} />
+              ),
               'Gateway’s status': payment.gatewayStatus ?? (payment.checkedAt ? 'none' : 'not asked yet'),
               'Gateway’s id': payment.gatewayId,
               'Last checked': payment.checkedAt && <Moment at={payment.checkedAt} />,

@@ -81,8 +81,9 @@ function Waiting({
   return (
     <Section title="Awaiting confirmation">
       <Text size="sm" mb="xs">
-        These are more than 10 % off the current rate, or the first of their currency. They are not used for
-        prices. They expire after 24 hours.
+        These are the first of their currency, more than 10 % off the current rate or off every trusted one,
+        or together with the markups they move a price too far or below cost. They are not used for prices.
+        They expire after 24 hours.
       </Text>
       <Rows
         label="Rates awaiting confirmation"
@@ -219,7 +220,9 @@ function SetDialog({
           ? { message: 'Another person must confirm it', color: 'yellow' }
           : {
               message:
-                rateId === null ? 'The configured rate applies from the next collection' : 'The rate is set',
+                rateId === null
+                  ? 'The configured rate applies after its next refresh, within 10 minutes'
+                  : 'The rate is set',
               color: 'green',
             },
       );

@@ -110,6 +110,7 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
   'refund-stuck': 'Refund stuck',
   'payment-disputed': 'Payment disputed',
   'payment-reversed': 'Payment reversed',
+  'marked-paid-unconfirmed': 'Marked as paid, not confirmed',
   'inbox-unapplied': 'Gateway event not applied',
   'inbox-without-purchase': 'Gateway event without payment',
   'message-undelivered': 'Webhook not delivered',

@@ -51,7 +51,8 @@ const rateField = z
   .meta({
     type: ['number', 'null'],
     exclusiveMinimum: 0,
-    description: 'One US dollar is this many. null: the configured rate applies again after its next refresh',
+    description:
+      'One US dollar is this many. null: the configured rate applies again after its next refresh, within 10 minutes',
     example: 1534.25,
   });
 

@@ -86,7 +86,7 @@ type Made = Schemas['ActionDone']['data'] | Schemas['ActionWaits']['data'];
 function toResult(transactionId: string, made: Made): Result & { readonly actionId: string } {
   const { outcome, actionId } = made;
   if (made.outcome === 'done') {
-    const again = made.again ? ' (done before; nothing was done now)' : '';
+    const again = made.again ? ' (done before; nothing was done now. A second one needs its own --key)' : '';
     return { transactionId, outcome, actionId, detail: `${made.did}${again}` };
   }
   const detail = `a second person must approve it until ${made.expiresAt}: npm run finance -- approve ${actionId}`;
@@ -104,7 +104,7 @@ async function toPreview(
     return { transactionId, outcome, detail: what, lines, preview };
   }
   if (outcome !== 'refused') {
-    const detail = outcome === 'done' ? `done before: ${what}` : `awaits approval: ${what}`;
+    const detail = outcome === 'done' ? what : `awaits approval: ${what}`;
     return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
   }
   return { transactionId, outcome, detail: `${refusal ?? ''}: ${what}`, lines: [], preview };

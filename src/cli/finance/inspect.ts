@@ -139,7 +139,11 @@ function headOf(timeline: Timeline): (readonly [name: string, value: string])[] 
 
 function describePayment(payment: Timeline['payments'][number]): string {
   const { reference, status, amount, currency, bookedAmount, bookedCurrency, gatewayStatus } = payment;
+  const word =
+    payment.markedPaidAmount === 0
+      ? ''
+      : `, of it ${money(payment.markedPaidAmount, currency)} on a person’s word`;
   const received =
     bookedCurrency === null ? 'nothing received' : `received ${money(bookedAmount, bookedCurrency)}`;
-  return `${reference}: ${status}, requested ${money(amount, currency)}, ${received}, status at the gateway: ${gatewayStatus ?? 'unknown'}`;
+  return `${reference}: ${status}, requested ${money(amount, currency)}, ${received}${word}, status at the gateway: ${gatewayStatus ?? 'unknown'}`;
 }

@@ -53,7 +53,10 @@ rate. Open purchases keep the rate they were quoted at.`,
       out.json(made);
       if (made.outcome === 'waits')
         out.line(`Another person must confirm it within 24 hours: rates confirm ${made.rateId ?? ''}`);
-      else out.line(wanted === null ? 'The configured rate applies after its next refresh' : APPLIES);
+      else
+        out.line(
+          wanted === null ? 'The configured rate applies after its next refresh, within 10 minutes' : APPLIES,
+        );
       return 0;
     },
   }),
@@ -165,8 +168,11 @@ const PRICES = financeCommand({
     const { items, waiting } = await dataOf(ops.GET('/ops/prices', { params: { query } }));
     out.json(items);
     out.table(
-      ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON'],
-      items.map((one) => [moment(one.validFrom), ...percentages(one), one.by, one.reason]),
+      ['FROM', 'USER', 'MERCHANT', 'NGN', 'BY', 'REASON', 'CONFIRMED BY'],
+      items.map((one) => [
+        ...[moment(one.validFrom), ...percentages(one), one.by, one.reason],
+        one.confirmedBy ?? 'not needed',
+      ]),
     );
     if (waiting.length === 0) return;
     out.line(
@@ -193,6 +199,7 @@ const PRICE_CHANGES = [
       const { preview } = await previewPrices(ops, options);
       out.json(preview);
       printPrices(out, preview);
+      if (preview.outcome !== 'set') out.line(OUTCOMES[preview.outcome]);
     },
   }),
   financeCommand({
@@ -205,11 +212,11 @@ const PRICE_CHANGES = [
       const { preview, terms } = await previewPrices(ops, options);
       const { version, before, after } = preview;
       printPrices(out, preview);
+      if (preview.outcome !== 'set') out.line(OUTCOMES[preview.outcome]);
       if (options.dryRun) {
-        out.json({ outcome: 'would-do', before, after });
+        out.json({ outcome: preview.outcome === 'set' ? 'would-do' : preview.outcome, before, after });
         return 0;
       }
-      if (preview.outcome !== 'set') out.line(OUTCOMES[preview.outcome]);
       if (!(await isConfirmed(out, options.yes, 'Apply these prices?'))) return 1;
       const body = { version, ...terms, reason: options.reason };
       const made = await dataOf<Schemas['PricesSet'] | Schemas['PricesWait']>(

@@ -122,7 +122,9 @@ const actionDoneSchema = dataObject('ActionDone', {
   outcome: z.literal('done'),
   actionId: z.string(),
   did: z.string(),
-  again: yesNo('true: already done earlier; nothing was done now'),
+  again: yesNo(
+    'true: an equal request was done before, and nothing was done now. A second one needs its own `actionKey`',
+  ),
 });
 
 const actionWaitsSchema = dataObject('ActionWaits', {
@@ -181,7 +183,7 @@ function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
       if (effect.code === 'NOT_FOUND') throw new DomainError('TRANSACTION_NOT_FOUND', effect.detail);
       return { ...NO_EFFECT, outcome, what: effect.detail, refusal: effect.code };
     case 'done':
-      return { ...NO_EFFECT, outcome, what: effect.did };
+      return { ...NO_EFFECT, outcome, what: `done before: ${effect.did}; nothing would be done now` };
     case 'waits-for-approval':
       return { ...NO_EFFECT, outcome, what: `${effect.actionId} waits until ${effect.expiresAt}` };
   }

@@ -24,6 +24,7 @@ import {
 } from '../../payments/store/payments.ts';
 import {
   creditRefundAs,
+  OUT_OF_WALLET,
   createRefund,
   tryRefundAgain,
   closeRefund,
@@ -139,7 +140,7 @@ async function takeFromWallet(
   const wallet = await lockWalletFor(trx, accountId, credit);
   if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
   await moveMoney(trx, payment.reference, { credited: -amount.amountMinor });
-  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
+  await createRefund(trx, payment, amount, `${OUT_OF_WALLET}${shortId(action)}`);
   const booking = { key: action.id, subject: action.transaction_id, accountId, currency };
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());

@@ -15,6 +15,7 @@ export interface StuckRow {
     | 'inbox'
     | 'unmatched-event'
     | 'late-money'
+    | 'unconfirmed'
     | 'message'
     | 'approval'
     | 'action';
@@ -89,13 +90,17 @@ const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<
 
 const disputes = sql.join([...DISPUTE_REASONS]);
 
-/** Needs attention. Refunds that do are listed as refunds. */
+/** Needs attention. Refunds that do are listed as refunds. A dispute may be of a part. */
 const flagged =
   (table: 'purchases' | 'fundings', amount: string): Branch =>
   () => sql<StuckRow>`
     select ${sql.lit(table === 'purchases' ? 'purchase' : 'funding')} as source, transaction_id, attention_reason as reason,
-           needs_attention_since as since, ${sql.ref(amount)} as amount_minor, currency
-      from ${sql.table(table)}
+           needs_attention_since as since, coalesce(disputed.minor, ${sql.ref(amount)}) as amount_minor,
+           coalesce(disputed.currency, flagged.currency) as currency
+      from ${sql.table(table)} flagged cross join lateral (
+        select sum(amount_minor)::int8 as minor, min(d.currency) as currency from disputes d
+         where d.transaction_id = flagged.transaction_id and d.settled_at is null and attention_reason = 'PAYMENT_DISPUTED'
+      ) disputed
      where needs_attention_since is not null and attention_reason not in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')`;
 
 /** Paid, not delivered in time, and needs-attention is not set. */
@@ -188,6 +193,14 @@ const neverClosed: Branch = (query) => sql<StuckRow>`
    where status in ('ASKED', 'OPEN') and not has_money and expires_at < ${ago(query, 'monitorLateMs')}
      and greatest(expires_at, checked_at) < ${ago(query, 'checkLateMs')}`;
 
+/** Booked on a person's word: the gateway reported less, or nothing in time. With what is missing. */
+const unconfirmed: Branch = (query) => sql<StuckRow>`
+  select 'unconfirmed', transaction_id, case when received_minor > 0 then 'LESS_REPORTED' else 'NOT_REPORTED' end,
+         operator_actions.closed_at, vouched_minor, charge_currency
+    from operator_actions join payments using (transaction_id)
+   where action = 'mark-paid' and operator_actions.status = 'DONE' and vouched_minor > 0
+     and (received_minor > 0 or operator_actions.closed_at < ${ago(query, 'confirmMs')})`;
+
 /** Due, or given up and recoverable. Not to an endpoint that answered 410 or that its owner closed. */
 const messages: Branch = (query) => sql<StuckRow>`
   select 'message', coalesce(message.subject, message.id), 'MESSAGE_' || message.status,
@@ -223,6 +236,7 @@ const BRANCHES: readonly Branch[] = [
   unmatchedEvents,
   unmonitored,
   neverClosed,
+  unconfirmed,
   messages,
   approvals,
   unfinishedActions,

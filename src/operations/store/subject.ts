@@ -3,6 +3,7 @@ import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { type AccountCurrency, type Money, smaller } from '../../domain/money.ts';
 import { partInPrice, sendableMinor } from '../../payments/store/account.ts';
 import { DISPUTE_REASONS } from '../../domain/states.ts';
+import { findOpenDisputes } from '../../payments/store/disputes.ts';
 import { findEarnedMinor } from '../../payments/store/risk.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { creditMinorOf, type RefundRow } from '../../payments/store/refunds.ts';
@@ -38,7 +39,11 @@ export async function findActionSubject(
   transactionId: string,
   isLocked = false,
 ): Promise<ActionSubject | undefined> {
-  const { payments, purchase, funding, refunds, hold } = await readRows(db, transactionId, isLocked);
+  const { payments, purchase, funding, refunds, hold, disputes } = await readRows(
+    db,
+    transactionId,
+    isLocked,
+  );
   const row = purchase ?? funding;
   if (!row) return undefined;
   const open = Map.groupBy(
@@ -60,6 +65,7 @@ export async function findActionSubject(
     payments,
     refunds,
     hold,
+    disputes,
     walletPayment: inWallet?.payment,
     openRefunds: open.get(openRefund ?? 'due') ?? [],
     facts: {
@@ -101,6 +107,7 @@ async function readRows(db: WorldDb, transactionId: string, isLocked: boolean) {
     funding: await rows('fundings').executeTakeFirst(),
     refunds: await rows('refunds').orderBy('created_at').execute(),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
+    disputes: await findOpenDisputes(db, transactionId),
   };
 }
 
@@ -144,11 +151,15 @@ export function moneyOf(subject: ActionSubject): ActionMoney {
   const {
     price,
     facts,
+    disputes,
     openRefunds: [refund],
   } = subject;
   const payment = payingPayment(subject);
   return {
     price,
+    disputed: disputes.map(({ dispute_id: disputeId, amount_minor: amountMinor, currency }) => ({
+      ...{ disputeId, amountMinor, currency },
+    })),
     charge: payment ? { amountMinor: payment.charge_minor, currency: payment.charge_currency } : null,
     openRefund: refund
       ? {

@@ -76,6 +76,20 @@ export async function findStuckRefunds(db: WorldDb, transactionId: string): Prom
   return open.filter(({ status }) => status === 'STUCK');
 }
 
+/** The reason of a refund that takes credited money out of the wallet begins with it. */
+export const OUT_OF_WALLET = 'wallet-';
+
+/** How many refunds went to the wallet instead, and how many took money out of it. Neither ever falls. */
+export const countUndone = (db: WorldDb, transactionId: string) =>
+  db
+    .selectFrom('refunds')
+    .select([
+      sql<number>`count(*) filter (where status = 'CREDITED')::int4`.as('credited'),
+      sql<number>`count(*) filter (where starts_with(reason, ${OUT_OF_WALLET}))::int4`.as('takenOut'),
+    ])
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirstOrThrow();
+
 /** How long after its row a refund may be sent. */
 export const SEND_WITHIN_MS = 10_000;
 /**

@@ -13,7 +13,7 @@ import { environmentField, operatorRoutes } from '../../platform/http/ops-route.
 import { pageFields, pageSchema, presentPage } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { ReconciliationCases } from '../operator-use-cases.ts';
-import { DIFFERENCE_WORDS, factsInWords } from '../difference-words.ts';
+import { factsInWords, wordsOf } from '../difference-words.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 
 const currency = text('`USD4`: the supplier’s unit', 'NGN');
@@ -124,8 +124,8 @@ export const differenceRoutes: readonly Route<ReconciliationCases>[] = [
         ...listed,
         items: listed.items.map((difference) => ({
           ...difference,
-          title: DIFFERENCE_WORDS[difference.kind].title,
-          next: DIFFERENCE_WORDS[difference.kind].next,
+          title: wordsOf(difference).title,
+          next: wordsOf(difference).next,
           facts: factsInWords(difference),
           id: String(difference.id),
         })),

@@ -3,10 +3,13 @@
  * closed while the facts are the same.
  */
 import { sql, type Insertable, type Selectable } from 'kysely';
+import type { AuditFacts } from '../../accounts/audit-facts.ts';
+import { writeWorldAudit } from '../../accounts/store/audit.ts';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
 import type { Difference, DifferenceKind, ReconcileSummary } from '../payment-rules.ts';
 import { countAndOldest } from '../../platform/database/summary.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { inTransaction } from '../../platform/database/transactions.ts';
 import { toJson, type Side, type Slice } from './lines.ts';
 import type { ReconciliationRunsTable } from './tables.ts';
 
@@ -22,10 +25,16 @@ export async function keepRequest(
   db: WorldDb,
   { runKey, askedBy, range }: AskedRun & { readonly runKey: string },
 ): Promise<void> {
-  await db
-    .insertInto('reconciliation_requests')
-    .values({ run_key: runKey, asked_by: askedBy, from_at: range?.from ?? null, to_at: range?.to ?? null })
-    .execute();
+  await inTransaction(db, async (trx) => {
+    await trx
+      .insertInto('reconciliation_requests')
+      .values({ run_key: runKey, asked_by: askedBy, from_at: range?.from ?? null, to_at: range?.to ?? null })
+      .execute();
+    const detail: AuditFacts = range
+      ? { after: `${range.from.toISOString()} to ${range.to.toISOString()}` }
+      : {};
+    await writeWorldAudit(trx, { actor: askedBy, action: 'reconciliation.ask', subject: runKey, detail });
+  });
 }
 
 export async function findRequest(db: WorldDb, runKey: string): Promise<AskedRun | undefined> {
@@ -319,11 +328,19 @@ export async function closeDifference(
   db: WorldDb,
   close: { readonly id: bigint; readonly by: string; readonly reason: string; readonly now: Date },
 ): Promise<'done' | 'ALREADY_CLOSED' | 'NOT_FOUND'> {
-  const { numUpdatedRows } = await updateOpen(db)
-    .set({ closed_at: close.now, closed_how: 'BY_PERSON', closed_by: close.by, close_reason: close.reason })
-    .where('id', '=', close.id)
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) return 'done';
+  const isClosed = await inTransaction(db, async (trx) => {
+    const closed = await updateOpen(trx)
+      .set({ closed_at: close.now, closed_how: 'BY_PERSON', closed_by: close.by, close_reason: close.reason })
+      .where('id', '=', close.id)
+      .returning(['kind', 'subject'])
+      .executeTakeFirst();
+    if (!closed) return false;
+    const detail = { type: closed.kind, reference: closed.subject, reason: close.reason };
+    const entry = { actor: close.by, action: 'difference.close', subject: String(close.id), detail } as const;
+    await writeWorldAudit(trx, entry);
+    return true;
+  });
+  if (isClosed) return 'done';
   const known = db.selectFrom('reconciliation_differences').select('id').where('id', '=', close.id);
   return (await known.executeTakeFirst()) ? 'ALREADY_CLOSED' : 'NOT_FOUND';
 }
