@@ -29,7 +29,7 @@ export function listPackages(
   const priced = packages
     .map(createPricer(deps, catalogue, account, account.currency).price)
     .filter(isOnSale);
-  if (priced.length === 0) throw regionNotFound(query.regionCode);
+  if (priced.length === 0) throw regionNotFound(query.regionCode, query.regionType);
   return priced;
 }
 
@@ -75,8 +75,9 @@ export function packageNotFound(): DomainError {
   });
 }
 
-function regionNotFound(regionCode: string): DomainError {
+function regionNotFound(regionCode: string, regionType?: RegionType): DomainError {
+  const ofType = regionType === undefined ? '' : ` with regionType ${regionType}`;
   return new DomainError('REGION_NOT_FOUND', 'No packages found for this region', {
-    details: `nothing is sold for region ${JSON.stringify(regionCode)}`,
+    details: `nothing is sold for region ${JSON.stringify(regionCode)}${ofType}`,
   });
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { SANDBOX_ACCOUNTS } from '../dev/running-file.ts';
+import { SANDBOX_ACCOUNTS, USUAL_ACCOUNT } from '../dev/running-file.ts';
 import { isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../webhooks/events.ts';
 import { addCommand, defined, option, OperatorMistake, toggle, UsageMistake } from '../platform/command.ts';
 import { print, type Cli } from './context.ts';
@@ -29,8 +29,8 @@ const CHECK_BACKOFF = 1.5;
 
 const TARGET = {
   account: option(
-    z.enum(SANDBOX_ACCOUNTS).default('usd'),
-    'account of the running npm start; usd by default',
+    z.enum(SANDBOX_ACCOUNTS).default(USUAL_ACCOUNT),
+    `account of the running npm start; ${USUAL_ACCOUNT} by default`,
     SANDBOX_ACCOUNTS.join('|'),
   ),
   apiUrl: option(z.url().optional(), 'another API, with --key', 'url'),

@@ -20,7 +20,7 @@ import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { RunningServer } from './restartable.ts';
-import { beginRun, SANDBOX_ACCOUNTS, type RunningInfo } from './running-file.ts';
+import { beginRun, SANDBOX_ACCOUNTS, USUAL_ACCOUNT, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts, type KeptKeys } from './sandbox-accounts.ts';
 import { prepareSandboxLogins, type Login } from './sandbox-logins.ts';
 import { startTemporal } from './temporal.ts';
@@ -384,11 +384,11 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
 
 ${signInLines(info.logins)}For the commands of the documentation, in your shell:
 
-  export URL=${info.apiUrl} KEY=${info.keys.ngn}
+  export URL=${info.apiUrl} KEY=${info.keys[USUAL_ACCOUNT]}
 
 Buy an eSIM:
 
-  curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.ngn}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
+  curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys[USUAL_ACCOUNT]}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
 
 With CARD instead of WALLET the answer holds a paymentUrl: open it in a browser and pay there. No money moves.
 Watch webhooks as they are sent: npm run webhooks -- listen

@@ -16,6 +16,8 @@ export type SandboxAccount = Lowercase<AccountCurrency>;
 export const SANDBOX_ACCOUNTS = ACCOUNT_CURRENCIES.map(
   (currency) => currency.toLowerCase() as SandboxAccount,
 );
+/** Whose key is printed, and which commands use unless they are told another. */
+export const USUAL_ACCOUNT: SandboxAccount = 'ngn';
 export type SandboxKeys = Readonly<Record<SandboxAccount, string>>;
 
 export interface RunningInfo {

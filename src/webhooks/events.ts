@@ -82,7 +82,7 @@ export const EVENTS = {
   },
   'esim.expiring': {
     summary: 'An eSIM expires soon',
-    when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts again. Where less than a day is left at once, only the second one is sent.',
+    when: 'Three days and one day before `expiredTime`, each once, also for an eSIM that was never used. An end of validity that moves to later, such as by a top-up, counts again. Where less than a day is left at once, only the second one is sent; where the end has passed, none.',
     data: z.object({
       ...esim,
       daysBefore: z.literal(EXPIRY_NOTICE_DAYS).meta({ description: 'At most this many days are left' }),

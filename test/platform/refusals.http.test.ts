@@ -61,6 +61,16 @@ const CASES: readonly Case[] = [
     404,
     baseError('REGION_NOT_FOUND', 'No packages found for this region', 'nothing is sold for region "XX"'),
   ],
+  [
+    '/api/esim/packages?regionCode=NG&regionType=RG',
+    { key },
+    404,
+    baseError(
+      'REGION_NOT_FOUND',
+      'No packages found for this region',
+      'nothing is sold for region "NG" with regionType RG',
+    ),
+  ],
   ...[
     ['', 'regionCode', 'packageCode'],
     ['&regionCode=NG', 'packageCode'],

@@ -48,6 +48,19 @@ test.each(ERROR_CODES)(
   },
 );
 
+test('a top-up says why it failed if its purchase was written, and nothing more of an eSIM', async () => {
+  const buy = async (words: object) => {
+    api.shop.failNext = new DomainError('PACKAGE_UNAVAILABLE', 'words', {
+      details: 'OUT_OF_STOCK',
+      ...words,
+    });
+    const { json } = await api.ask('/api/esim/buy', { body: { ...TOPUP, esimId: NO_ESIM }, key: 'ngn' });
+    return json;
+  };
+  expect(await buy({ transactionId: 'txn-1' })).toHaveProperty('details', 'OUT_OF_STOCK');
+  expect(await buy({})).not.toHaveProperty('details');
+});
+
 test('an unknown error is hidden, logged with the request id, and reveals nothing', async () => {
   for (const [target, ask, shape] of ROUTES) {
     api.shop.failNext = new TypeError('secret plan at 10.1.2.3');

@@ -175,7 +175,7 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
   ['parameters in a query', limits.MAX_QUERY_PARAMETERS],
   ['`page`, at most', limits.MAX_PAGE],
   ['`limit`, default', limits.DEFAULT_PAGE_LIMIT],
-  ['`limit` of `GET /api/events`, default', limits.DEFAULT_FEED_LIMIT],
+  ['`limit` of lists without `page`, such as `GET /api/events`, default', limits.DEFAULT_FEED_LIMIT],
   ['`limit`, at most', limits.MAX_PAGE_LIMIT],
   ['`search`, characters', limits.MAX_SEARCH_CHARACTERS],
   ['`amount` of a funding, at least', formatMinor(limits.MIN_FUNDING_MINOR)],

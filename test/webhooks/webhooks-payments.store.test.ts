@@ -35,6 +35,12 @@ async function eventsFor({ accountId }: Payer): Promise<string[]> {
   });
 }
 
+/** In the order of the feed. */
+async function fedTo({ accountId }: Payer): Promise<string[]> {
+  const rows = books.owner.selectFrom('events').select('event').where('account_id', '=', accountId);
+  return (await rows.orderBy('position').orderBy('seq').execute()).map(({ event }) => event);
+}
+
 describe('a purchase paid through the gateway', () => {
   it('sends events for the payment, for PROCESSING, then for its end', async () => {
     const payer = await books.payer();
@@ -70,11 +76,7 @@ describe('a purchase paid through the gateway', () => {
       ]),
     );
     await settlePurchase(books.world, payer.transactionId);
-    expect((await eventsFor(payer)).toSorted()).toEqual([
-      'esim.purchased: PROCESSING',
-      'esim.purchased: SUCCESS',
-      'payment.received: 20000 NGN',
-    ]);
+    expect(await fedTo(payer)).toEqual(['payment.received', 'esim.purchased', 'esim.purchased']);
   });
 
   it('sends each event once, however often the gateway is checked', async () => {
@@ -103,6 +105,7 @@ describe('a purchase paid through the gateway', () => {
       'esim.purchased: FAILED',
       'payment.received: 1 NGN',
     ]);
+    expect(await fedTo(payer)).toEqual(['payment.received', 'esim.purchased']);
   });
 
   it('sends nothing for a check that finds nothing', async () => {

@@ -110,6 +110,15 @@ function ShownOnce({ made, onClose }: { readonly made: NewKey; readonly onClose:
       <Stack align="flex-start">
         <Secret label="API key" value={made.apiKey} />
         {made.webhook?.secret !== undefined && <Secret label="Webhook secret" value={made.webhook.secret} />}
+        {made.webhook?.reused && (
+          <Text size="sm">
+            There was an endpoint for {made.webhook.url} already. It stays as it is:{' '}
+            {made.webhook.enabled
+              ? `it gets ${made.webhook.events?.join(', ')}`
+              : 'it is disabled and gets nothing'}
+            .
+          </Text>
+        )}
       </Stack>
     </Alert>
   );
@@ -218,7 +227,7 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
       />
       <TextInput
         label="Webhook URL"
-        description="Optional. An endpoint is created for it"
+        description="Optional. An endpoint is created for it, unless there is one: that stays as it is"
         placeholder="https://"
         type="url"
         {...form.getInputProps('webhookUrl')}

@@ -141,6 +141,9 @@ const newKeySchema = dataObject('NewApiKey', {
       secret: text(
         'Verifies messages. Shown in this answer only; absent where the endpoint existed already',
       ).optional(),
+      reused: z.literal(true).optional().describe('This endpoint existed already, and is as it was'),
+      enabled: yesNo('Of an endpoint that existed already: false, nothing is sent to it').optional(),
+      events: z.array(z.string()).optional().describe('What it asks for, if it existed already'),
     })
     .nullable(),
 });

@@ -11,12 +11,7 @@ import { addressBucket } from '../../platform/client-addresses.ts';
 import { unavailable } from '../../platform/database/errors.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import { createAccount } from '../manage-accounts.ts';
-import {
-  memberMay,
-  memberRolesWith,
-  describeMemberPermission,
-  type MemberPermission,
-} from '../../domain/member-roles.ts';
+import { memberMay, memberRolesWith, type MemberPermission } from '../../domain/member-roles.ts';
 import { auditAround, writeAudit, writeAuditOnce } from '../store/audit.ts';
 import { endOneTime, findPerson, type PersonRow } from '../store/people.ts';
 import { takesSecondFactor } from '../../domain/operator-roles.ts';
@@ -306,14 +301,16 @@ async function findMember({ db }: UserDeps, session: UserSession, accountId: str
   return { userId: user.userId, email: user.email, account, role, clientAddress: session.clientAddress };
 }
 
-/** Throws FORBIDDEN if the member's role lacks the permission. */
-function authoriseMember(_deps: UserDeps, { role }: Member, permission: MemberPermission): void {
+/** Throws FORBIDDEN if the member's role lacks the permission. `asked`: what the route does. */
+function authoriseMember(
+  _deps: UserDeps,
+  { role }: Member,
+  permission: MemberPermission,
+  asked: string,
+): void {
   if (memberMay(role, permission)) return;
   const needed = memberRolesWith(permission).join(' or ');
-  throw new DomainError(
-    'FORBIDDEN',
-    `Your role ${role} may not ${describeMemberPermission(permission)} (that takes ${needed})`,
-  );
+  throw new DomainError('FORBIDDEN', `Your role ${role} may not do this: ${asked} (that takes ${needed})`);
 }
 
 /** Once for each person, eSIM and hour. */

@@ -354,7 +354,11 @@ export function checkScope({ ops, users }: Pick<UseCases, 'ops' | 'users'>): Mid
     const route = routeOf(ctx);
     if (session) await checkRole(ctx, ops);
     else if (route && member)
-      await users?.auth.authoriseMember(member, route.memberPermission ?? permissionOfScope(route.scope));
+      await users?.auth.authoriseMember(
+        member,
+        route.memberPermission ?? permissionOfScope(route.scope),
+        route.docs?.summary ?? 'this',
+      );
     else refuseKey(route, principal);
     refuseLive(ctx);
     await next();

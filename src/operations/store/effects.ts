@@ -253,6 +253,9 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
   await ensureSystemAccounts(trx, payment.gateway, charge.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   const { subscribers: found, at } = await vouch(trx, payment, paysHold);
+  // Before the events of the purchase, which follow from it.
+  const webhook = { subscriberIds: found, at, beforeMinor: 0n };
+  await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());
   if (paysHold) {
     await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
     await markPaid(trx, transactionId, newPendingMessages());
@@ -272,8 +275,6 @@ async function markPaidByHand(trx: WorldDb, action: ActionRow, subject: ActionSu
         : await creditEntries(trx, payment.account_id, price)),
     ]),
   });
-  const webhook = { subscriberIds: found, at, beforeMinor: 0n };
-  await enqueuePaymentReceived(trx, payment, charge, webhook, newPendingMessages());
   // A funding has no timeline.
   if (facts.purpose === 'purchase')
     await recordEvent(trx, transactionId, 'payment-vouched-for', payment.reference);

@@ -162,10 +162,11 @@ function bodyOf(
     case 'base':
       return { success: false, message, error: { code, details: details ?? message, ...more } };
     case 'top-up': {
-      // The contract's sentence leaves out how much is missing. Of an eSIM it must say no more.
-      const lacking = code === 'INSUFFICIENT_BALANCE' && details !== undefined ? { details } : {};
+      // Why the caller's own purchase failed, and how much is missing. Of an eSIM it must say no more.
+      const isOwn = code === 'INSUFFICIENT_BALANCE' || transactionId !== undefined;
+      const why = isOwn && details !== undefined ? { details } : {};
       const said = TOP_UP_MESSAGES[code] ?? single;
-      return { success: false, message: said, statusCode: status, code, ...lacking, ...more };
+      return { success: false, message: said, statusCode: status, code, ...why, ...more };
     }
     case 'general':
       return { success: false, error: { code, message: single, ...more }, statusCode: status };

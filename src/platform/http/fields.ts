@@ -52,12 +52,14 @@ export const soughtField = (options: Parameters<typeof textField>[0]) =>
     .transform(searchText)
     .refine((text) => text !== '', 'must not be empty');
 
+const TOO_SHORT_A_REASON = `must have at least ${MIN_REASON_CHARACTERS} characters`;
+
 /** Why somebody did something. */
 export const reasonField = (example?: string, description = 'Why: kept on record') =>
-  textField({ max: MAX_REASON_CHARACTERS, description, example }).min(
-    MIN_REASON_CHARACTERS,
-    `must have at least ${MIN_REASON_CHARACTERS} characters`,
-  );
+  textField({ max: MAX_REASON_CHARACTERS, description, example })
+    .min(MIN_REASON_CHARACTERS, TOO_SHORT_A_REASON)
+    // Blanks say nothing.
+    .refine((text) => text.trim().length >= MIN_REASON_CHARACTERS, TOO_SHORT_A_REASON);
 
 /** One of a few words, exactly as written. */
 export function choiceField<const Values extends readonly [string, ...string[]]>(

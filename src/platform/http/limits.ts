@@ -40,7 +40,7 @@ export const MAX_HEADER_BYTES = 16_384;
 
 export const DEFAULT_PAGE_LIMIT = 10;
 export const MAX_PAGE_LIMIT = 100;
-/** Events per page of the feed. */
+/** Of lists without pages by number. */
 export const DEFAULT_FEED_LIMIT = 20;
 /** Cursors are shorter: room for longer ones of later releases. */
 export const MAX_CURSOR_CHARACTERS = 200;

@@ -101,7 +101,6 @@ export async function bookSeen(
     );
     const [row] = rows;
     if (!row) throw new Error(`no payment ${reference}`);
-    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
     const received = {
       amountMinor: receivedMinor - decision.confirmedMinor - receivedAndReversedMinor,
       currency: seen.currency,
@@ -118,6 +117,8 @@ export async function bookSeen(
         },
         pending,
       );
+    // After the event of the payment, from which those of the purchase follow.
+    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, pending });
     return decision;
   });
 }
