@@ -158,6 +158,19 @@ describe('a purchase being delivered', () => {
       'package-replaced',
       'delivered',
     ]);
+    // The first order comes after all.
+    const [first] = await stack.supplierOrders(transactionId);
+    await fetch(`${stack.supplierControlUrl}/orders/${first?.orderNo ?? ''}/allocate`, { method: 'POST' });
+    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
+      did: expect.stringMatching(
+        /^the eSIM is \w+; the supplier had delivered what was given up: /,
+      ) as unknown,
+    });
+    for (const [id, esimStatus] of [
+      [transactionId, 'CANCEL'],
+      [`${transactionId}-2`, 'GOT_RESOURCE'],
+    ] as const)
+      expect((await stack.supplierOrders(id))[0]?.esims).toMatchObject([{ esimStatus }]);
   });
 
   it('that was cancelled is cancelled at the supplier too by check-supplier, if it comes there later', async () => {
@@ -169,7 +182,9 @@ describe('a purchase being delivered', () => {
     const [order] = await stack.supplierOrders(transactionId);
     await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
     expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
-      did: expect.stringMatching(/^the supplier had delivered it: cancelled \d+ there$/) as unknown,
+      did: expect.stringMatching(
+        /^the supplier had delivered what was given up: cancelled \d+ there$/,
+      ) as unknown,
     });
     const [later] = await stack.supplierOrders(transactionId);
     expect(later?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
