@@ -9,7 +9,7 @@ export async function countRemovals(trx: AccountsDb, actor: string, since: Date)
     select count(*)::int as count from audit_log
      where actor = ${actor} and at > ${since}
        and (action in ('person.reset-password', 'user.recover')
-         or (action = 'person.change' and (detail->>'disabled' = 'true' or detail ? 'role'))
+         or (action = 'person.change' and (detail->>'disabled' like '%→ true' or detail ? 'role'))
          or (action = 'account.change' and detail->>'disabled' like '%→ true'))`.execute(trx);
   return rows[0]?.count ?? 0;
 }
