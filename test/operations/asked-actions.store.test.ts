@@ -134,6 +134,16 @@ it('an action that does not fit is refused at once with those that do, and the r
   ]);
 });
 
+it('an action that is refused for what was asked, not for how things stand, is still among those that fit', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const tooMuch = request(payer, { action: 'cancel', amountMinor: '999999', currency: 'USD' });
+  expect(await askForAction(books.world, tooMuch, LIMITS)).toMatchObject({
+    code: 'AMOUNT_TOO_HIGH',
+    fits: expect.arrayContaining(['cancel']) as string[],
+  });
+});
+
 it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
   const actionKey = newId();
