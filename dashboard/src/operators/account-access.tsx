@@ -1,6 +1,5 @@
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dataOf, ops, readOps } from '../api/client.ts';
