@@ -20,8 +20,8 @@ import type { ActivityDeps } from '../deps.ts';
 import { findOrder, isOfSupplier, NOT_CONNECTED } from './delivery-attempt.ts';
 
 /**
- * `withdrawn`: nothing of it is left at the supplier; `cancelled` is the eSIM that was there. `uncertain`: the supplier may still
- * deliver.
+ * `withdrawn`: nothing of it is left at the supplier; `cancelled` is the eSIM that was there.
+ * `uncertain`: the supplier may still deliver.
  */
 export type Withdrawal =
   | { readonly outcome: 'withdrawn'; readonly cancelled?: string }
@@ -58,7 +58,7 @@ export async function withdraw(
   return withdrawal;
 }
 
-/** Cancels what was given up and came later. In sentences, where the supplier has, or may get, anything of it. */
+/** Cancels what was given up and came later. Says where the supplier has, or may get, anything of it. */
 export async function cancelGivenUp(deps: ActivityDeps, transactionId: string): Promise<string[]> {
   const said: string[] = [];
   for (const order of await loadGivenUp(deps.db, transactionId)) {

@@ -51,8 +51,8 @@ export async function readAccountNames(
 }
 
 /**
- * Members with their last sign-ins, by the audit log, which outlives sessions, and with who asked within 24 hours to
- * remove their second factor. The oldest first.
+ * Members with their last sign-ins, by the audit log, which outlives sessions, and with who asked within 24
+ * hours to remove their second factor. The oldest first.
  */
 export async function listMemberSignIns(db: AccountsDb, accountId: string) {
   return memberRows(db, accountId)
