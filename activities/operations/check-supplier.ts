@@ -6,31 +6,23 @@ import { loadDelivery, type Delivery } from '../../src/purchases/store/supplier-
 import type { ActivityDeps } from '../deps.ts';
 import { attemptAccepted, findHeld, isOfSupplier, NOT_CONNECTED } from '../purchases/delivery-attempt.ts';
 import { describeEnd, settle, type Again, type Ended, type Ordered } from '../purchases/settle.ts';
-import { withdraw } from '../purchases/withdraw.ts';
+import { cancelGivenUp } from '../purchases/withdraw.ts';
 
-/** What it found, in a sentence. */
+/** What it found, in a sentence. Nothing that was given up is left there, after a refund or a replacement. */
 export async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise<string> {
   const delivery = await loadDelivery(deps.db, transactionId);
+  const said = delivery.status === 'FAILED' ? [] : [await checkNewest(deps, delivery)];
+  said.push(...(await cancelGivenUp(deps, transactionId)));
+  return said.join('; ') || 'the supplier has nothing of it';
+}
+
+async function checkNewest(deps: ActivityDeps, delivery: Delivery): Promise<string> {
   const { order } = delivery;
-  switch (delivery.status) {
-    case 'PENDING':
-      return 'nothing was ordered yet';
-    case 'SUCCESS':
-      return refreshDelivered(deps, delivery);
-    case 'FAILED': {
-      // After a refund the supplier must hold nothing of it.
-      const withdrawal = await withdraw(deps, transactionId, { supplierConfirmedUndelivered: false });
-      if (withdrawal.outcome !== 'withdrawn') return withdrawal.detail;
-      return withdrawal.cancelled === undefined
-        ? 'the supplier has nothing of it'
-        : `the supplier had delivered it: cancelled ${withdrawal.cancelled} there`;
-    }
-    case 'PROCESSING':
-      if (order === null || order.attempts === 0) return 'nothing was ordered yet';
-      if (delivery.isDelivered) return describe(await settle(deps, delivery));
-      if (!order.isLive) return `its order is ${order.state}`;
-      return isOfSupplier(deps, order) ? checkOrder(deps, { ...delivery, order }) : NOT_CONNECTED;
-  }
+  if (delivery.status === 'SUCCESS') return refreshDelivered(deps, delivery);
+  if (order === null || order.attempts === 0) return 'nothing was ordered yet';
+  if (delivery.isDelivered) return describe(await settle(deps, delivery));
+  if (!order.isLive) return `its order is ${order.state}`;
+  return isOfSupplier(deps, order) ? checkOrder(deps, { ...delivery, order }) : NOT_CONNECTED;
 }
 
 async function checkOrder(deps: ActivityDeps, delivery: Ordered): Promise<string> {

@@ -9,6 +9,7 @@ import { judgeOrder, type JudgeOptions } from '../../src/purchases/order-judgeme
 import {
   beginCancelling,
   beginWithdrawal,
+  loadGivenUp,
   recordAccepted,
   recordWithdrawn,
   reopenDelivery,
@@ -19,8 +20,8 @@ import type { ActivityDeps } from '../deps.ts';
 import { findOrder, isOfSupplier, NOT_CONNECTED } from './delivery-attempt.ts';
 
 /**
- * `withdrawn`: nothing of it is left at the supplier; `cancelled` is the eSIM that was there. `uncertain`: the supplier may still
- * deliver.
+ * `withdrawn`: nothing of it is left at the supplier; `cancelled` is the eSIM that was there.
+ * `uncertain`: the supplier may still deliver.
  */
 export type Withdrawal =
   | { readonly outcome: 'withdrawn'; readonly cancelled?: string }
@@ -55,6 +56,18 @@ export async function withdraw(
   if (withdrawal.outcome === 'withdrawn') return (await recordWithdrawn(deps.db, order)) ? withdrawal : OVER;
   await reopen(deps, transactionId);
   return withdrawal;
+}
+
+/** Cancels what was given up and came later. Says where the supplier has, or may get, anything of it. */
+export async function cancelGivenUp(deps: ActivityDeps, transactionId: string): Promise<string[]> {
+  const said: string[] = [];
+  for (const order of await loadGivenUp(deps.db, transactionId)) {
+    const withdrawal = await cancelOrder(deps, order, { supplierConfirmedUndelivered: false });
+    if (withdrawal.outcome !== 'withdrawn') said.push(withdrawal.detail);
+    else if (withdrawal.cancelled !== undefined)
+      said.push(`the supplier had delivered what was given up: cancelled ${withdrawal.cancelled} there`);
+  }
+  return said;
 }
 
 /** Once a cancellation that was sent can no longer arrive. */

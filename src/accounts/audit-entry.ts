@@ -23,7 +23,7 @@ function ownersAfter(before: unknown, after: unknown): Rule | undefined {
 }
 
 function personAfter({ role, disabled }: AuditFacts): Rule | undefined {
-  if (disabled === true) return toSubject('disabled');
+  if (disabled === 'false → true') return toSubject('disabled');
   return role === undefined ? undefined : toSubject('role-changed');
 }
 

@@ -27,6 +27,7 @@ import {
   askToStop,
   findTaken,
   insertBatchRepair,
+  listDecisions,
   recordDecision,
   sumRepairs,
   type Decision,
@@ -147,8 +148,12 @@ export async function stopBatchRepair(
 export async function readBatchRepair({ db }: Pick<BatchRepairDeps, 'db'>, repairId: string) {
   const repair = await findJob(db, repairId, 'repair');
   if (!repair) throw noSuchRepair();
-  const [rows, totals] = await Promise.all([listRows(db, repairId), sumRepairs(db, [repairId])]);
-  return { repair, rows, totals: totals(repairId) };
+  const [rows, totals, decisions] = await Promise.all([
+    listRows(db, repairId),
+    sumRepairs(db, [repairId]),
+    listDecisions(db, repairId),
+  ]);
+  return { repair, rows, decisions, totals: totals(repairId) };
 }
 
 export async function listBatchRepairs(

@@ -83,14 +83,16 @@ function attentionOf({ purchase, funding }: TimelineRows) {
 function itemOf({ purchase, esim, orders }: TimelineRows) {
   if (!purchase) return { package: null, supplier: null };
   const { package_code: packageCode, package_name: name, package_type: type } = purchase;
+  // Of a top-up, the eSIM's own order and check are those of another purchase.
+  const own = type === 'BASE' ? esim : undefined;
   return {
     package: { packageCode, name, type },
     supplier: {
       costUsdE4: purchase.cost_usd_e4,
-      checkedAt: esim?.checked_at ?? null,
+      checkedAt: own?.checked_at ?? null,
       attempts: orders.reduce((sum, order) => sum + order.attempts, 0),
       earlierOrderNos: orders.slice(0, -1).flatMap((order) => order.order_no ?? []),
-      orderNo: orders.at(-1)?.order_no ?? (esim?.order_no || null),
+      orderNo: orders.at(-1)?.order_no ?? (own?.order_no || null),
       esimId: purchase.esim_id,
       esimStatus: esim?.status ?? null,
       iccid: purchase.top_up_iccid ?? (esim?.iccid || null),
@@ -108,7 +110,7 @@ function timelineOf(
 ): TimelineLine[] {
   return [
     ...workflows.flatMap(workflowLines),
-    ...rows.events.flatMap(({ at, what, detail }) => line(at, 'purchase', what, detail)),
+    ...rows.events.flatMap(({ at, what, detail }) => line(at, 'purchase', what, byWhom(detail, actions))),
     ...rows.payments.flatMap(paymentLines),
     ...rows.gatewayEvents.flatMap(gatewayLines),
     ...ledgerLines(rows.entries),
@@ -124,6 +126,12 @@ function timelineOf(
     ),
     ...actions.flatMap(actionLines),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** An event that an action made has its id. */
+function byWhom(detail: string | null, actions: readonly ActionRecord[]): string | null {
+  const made = actions.find(({ actionId }) => actionId === detail);
+  return made ? `${made.action} by ${made.by}: ${made.reason}` : detail;
 }
 
 /** No line for what has not happened. */

@@ -71,6 +71,8 @@ export async function judgeOrder(
   const { orderNo, ...silence } = order.orderNo === null ? await find() : { orderNo: order.orderNo };
   if (orderNo === undefined)
     return unlessConfirmed('the supplier does not say whether it has the order', silence);
+  // It refused the order, and lists nothing of it.
+  if (orderNo === null && order.state === 'refused') return { outcome: 'withdrawn' };
   if (orderNo === null)
     return unlessConfirmed('the supplier lists nothing of it, and may still be allocating it');
   const answer = await supplier.profile({ orderNo });

@@ -181,6 +181,23 @@ describe('access', () => {
     expect(await codeOf(confirm(email, 'chidi'))).toBe('NOT_FOUND');
   });
 
+  it('is on record with what it was before', async () => {
+    const { personId } = await settled('OPERATIONS');
+    for (const changes of [{ role: 'SUPPORT' }, { disabled: true }, { disabled: false }] as const)
+      await changePerson(deps, { id: personId }, changes, 'ada');
+    const entries = await books.accounts
+      .selectFrom('audit_log')
+      .select('detail')
+      .where((eb) => eb.and({ subject: personId, action: 'person.change' }))
+      .orderBy('id')
+      .execute();
+    expect(entries.map(({ detail }) => detail)).toEqual([
+      { role: 'SUPPORT', formerRole: 'OPERATIONS' },
+      { disabled: 'false → true' },
+      { disabled: 'true → false' },
+    ]);
+  });
+
   it('cannot be confirmed by the person who gets it, not even in a session', async () => {
     const { email, personId } = await settled('ADMIN');
     const session = { person: { personId, email, name: 'A', role: 'ADMIN' } } as Session;

@@ -126,4 +126,49 @@ describe('of a member', () => {
     expect(await isWithout(developer.browser, developer.email)).toBe(true);
     expect(await recover(people[0]!, people[1]!.personId)).toEqual([404, 'NOT_FOUND']);
   });
+
+  it('by two independent operators in any order, also where a dependent one asked between them or before', async () => {
+    for (const order of [
+      ['ada', 'puppet', 'bo'],
+      ['puppet', 'ada', 'bo'],
+    ]) {
+      const { developer, userId } = await team();
+      const [ada, bo, puppet] = [
+        await signedIn(stack, 'ADMIN'),
+        await signedIn(stack, 'ADMIN'),
+        await signedIn(stack, 'FINANCE'),
+      ];
+      await stack.accounts
+        .insertInto('access_grants')
+        .values({
+          ...{ user_id: puppet.personId, email: puppet.email, role: 'FINANCE', given_at: new Date() },
+          ...{ given_by: ada.email, confirmed_by: bo.email, confirmed_at: new Date() },
+        })
+        .execute();
+      const people: Readonly<Record<string, Person>> = { ada, bo, puppet };
+      const told: unknown[] = [];
+      for (const who of order)
+        told.push(
+          outcomeOf(
+            await people[who]!.call('POST', `/ops/users/${userId}/remove-second-factor`, { evidence }),
+          ),
+        );
+      expect(told).toEqual(['waits', 'not-independent', 'done']);
+      expect(await isWithout(developer.browser, developer.email)).toBe(true);
+    }
+  });
+
+  it('and operators see on the account who asked first', async () => {
+    const { owner, userId } = await team();
+    const ada = await signedIn(stack, 'ADMIN');
+    const askedBy = async () => {
+      const { items } = data<{ items: { userId: string; removalAskedBy: string | null }[] }>(
+        await ada.call('GET', `/ops/accounts/${owner.accountId}/members`),
+      );
+      return items.find((one) => one.userId === userId)?.removalAskedBy;
+    };
+    expect(await askedBy()).toBeNull();
+    await ada.call('POST', `/ops/users/${userId}/remove-second-factor`, { evidence });
+    expect(await askedBy()).toBe(ada.email);
+  });
 });

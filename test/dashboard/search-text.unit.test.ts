@@ -13,6 +13,9 @@ describe('a text that is searched for', () => {
     ['Tu\u0308rkiye  1GB', 'Türkiye 1GB'],
     ['5 F', '5 F'],
     ['booking 4711', 'booking 4711'],
+    ['TXN-20A6CBF7D8B0E8914044863AF6CDDD0C', 'txn-20a6cbf7d8b0e8914044863af6cddd0c'],
+    ['Event-151', 'event-151'],
+    ['MY-ORDER-7', 'MY-ORDER-7'],
     ['  ', ''],
   ])('%j is %j', (typed, text) => {
     expect(searchText(typed)).toBe(text);

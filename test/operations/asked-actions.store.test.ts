@@ -134,6 +134,16 @@ it('an action that does not fit is refused at once with those that do, and the r
   ]);
 });
 
+it('an action that is refused for what was asked, not for how things stand, is still among those that fit', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const tooMuch = request(payer, { action: 'cancel', amountMinor: '999999', currency: 'USD' });
+  expect(await askForAction(books.world, tooMuch, LIMITS)).toMatchObject({
+    code: 'AMOUNT_TOO_HIGH',
+    fits: expect.arrayContaining(['cancel']) as string[],
+  });
+});
+
 it('the same action requested several times at once is one', async () => {
   const payer = await books.payer();
   const actionKey = newId();
@@ -224,6 +234,32 @@ it.each(['deliver-other', 'cancel'] as const)(
     expect(await statusesOf(payer)).toEqual(['REFUSED']);
   },
 );
+
+it('a package whose new price at the supplier is not confirmed yet is not ordered instead', async () => {
+  const payer = await books.payer();
+  await books.bookCheck(payer);
+  const packages = [basePackage(), basePackage({ packageCode: 'JUMPS' })];
+  await replaceCatalogue(books.world, { supplier: 'esim-access', regions: [region()], packages }, NOW);
+  const named = { action: 'deliver-other', packageCode: 'JUMPS', evidence: EVIDENCE } as const;
+  const { actionId } = await asked(payer, named);
+  await begin(payer);
+  await books.owner
+    .insertInto('held_costs')
+    .values({ package_code: 'JUMPS', cost_usd_e4: 30_000n, held_since: NOW })
+    .execute();
+  for (const packageCode of ['JUMPS', undefined])
+    expect(await previewEffect(books.world, request(payer, { ...named, packageCode }), LIMITS)).toMatchObject(
+      {
+        code: packageCode ? 'PACKAGE_DOES_NOT_FIT' : 'NO_EQUAL_PACKAGE',
+      },
+    );
+  await beginWithdrawal(books.world, payer.transactionId);
+  expect(await carryOutAction(books.world, actionId, NOW)).toMatchObject({
+    code: 'PACKAGE_DOES_NOT_FIT',
+    detail: expect.stringContaining('USD 3.0000') as unknown,
+  });
+  await books.owner.deleteFrom('held_costs').execute();
+});
 
 async function perform({ transactionId }: Payer, actionId: string) {
   expect(await nextAction(books.world, transactionId)).toMatchObject({ actionId });

@@ -303,6 +303,7 @@ describe('a batch repair', { timeout: 120_000 }, () => {
     expect(repairOf(await decide(bayo, one.repairId, 'decline'))).toMatchObject({
       status: 'DECLINED',
       counts: { skipped: 2 },
+      decisions: [{ what: 'decline', by: bayo.email, reason: WHY.reason }],
     });
     const late = await decide(bayo, one.repairId, 'approve');
     expect([late.status, late.text]).toEqual([400, expect.stringContaining('does not await approval')]);

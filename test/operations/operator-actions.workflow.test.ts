@@ -160,20 +160,23 @@ describe('a purchase being delivered', () => {
     ]);
   });
 
-  it('that was cancelled is cancelled at the supplier too by check-supplier, if it comes there later', async () => {
-    const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
-    await operator.act(transactionId, 'cancel', { evidence: EVIDENCE });
-    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
-      did: expect.stringMatching(/^order B\d+ is still being allocated/) as unknown,
-    });
-    const [order] = await stack.supplierOrders(transactionId);
-    await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
-    expect(await operator.act(transactionId, 'check-supplier')).toMatchObject({
-      did: expect.stringMatching(/^the supplier had delivered it: cancelled \d+ there$/) as unknown,
-    });
-    const [later] = await stack.supplierOrders(transactionId);
-    expect(later?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
-  });
+  it.each([
+    ['cancel', {}],
+    ['deliver-other', { packageCode: 'SIM-OK' }],
+  ] as const)(
+    'given up by %s is cancelled there by check-supplier if it comes later',
+    async (action, more) => {
+      const check = async () => JSON.stringify(await operator.act(transactionId, 'check-supplier'));
+      const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
+      await operator.act(transactionId, action, { evidence: EVIDENCE, ...more });
+      if (action === 'deliver-other') await expectDelivered(transactionId);
+      expect(await check()).toMatch(/order B\d+ is still being allocated/);
+      const [order] = await stack.supplierOrders(transactionId);
+      await fetch(`${stack.supplierControlUrl}/orders/${order?.orderNo ?? ''}/allocate`, { method: 'POST' });
+      expect(await check()).toMatch(/the supplier had delivered what was given up: cancelled \d+ there/);
+      expect((await stack.supplierOrders(transactionId))[0]?.esims).toMatchObject([{ esimStatus: 'CANCEL' }]);
+    },
+  );
 
   it('gets the cheapest equal package by deliver-other, once the first order is cancelled', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);

@@ -208,6 +208,24 @@ describe('the search', () => {
     expect(await batchOf(ids.topUp)).toBeNull();
   });
 
+  it('shows for a top-up neither the order number nor the check of its eSIM', async () => {
+    const unanswered = await rows.purchase({
+      ...own,
+      package_type: 'TOPUP',
+      esim_id: esim,
+      created_at: ago(1),
+    });
+    const shown = async (id: string) =>
+      (await purchaseTimeline({ ...stuck, actions: noActions }, id))?.supplier;
+    expect(await shown(purchase)).toMatchObject({ orderNo: 'B2611' });
+    expect(await shown(unanswered)).toMatchObject({ orderNo: null, checkedAt: null, iccid: ICCID });
+    await books.owner.deleteFrom('purchases').where('transaction_id', '=', unanswered).execute();
+  });
+
+  it('finds an event that matches no payment by its reference', async () => {
+    expect(await found('of-a-stranger')).toEqual([`gateway event ${ids.stranger} by reference`]);
+  });
+
   it('finds endpoints, unused quotes, batch repairs, members and unmatched events', async () => {
     const titled = async (text: string) => {
       const { items } = await search(deps, text, 'SUPPORT');

@@ -130,7 +130,7 @@ function RemoveFactor({ member: { userId, name } }: { readonly member: Member })
         );
         notifications.show({
           message:
-            outcome === 'waits' ? 'Another owner must ask for the same.' : 'The second factor is removed.',
+            outcome === 'done' ? 'The second factor is removed.' : 'Another owner must ask for the same.',
         });
       }}
     >

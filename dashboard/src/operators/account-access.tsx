@@ -1,6 +1,5 @@
 import { Button, Code, Group, List, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dataOf, ops, readOps } from '../api/client.ts';
@@ -19,7 +18,7 @@ import {
 } from './place.ts';
 import { FormDialog, type Dialog } from './form-dialog.tsx';
 import { SubjectLink } from './links.tsx';
-import { EvidenceField } from './people.tsx';
+import { EvidenceField, showWaits } from './people.tsx';
 
 interface OfAccount {
   readonly accountId: string;
@@ -29,7 +28,8 @@ const MEMBERS: Columns<AccountMember> = {
   Name: ({ name }) => name,
   'E-mail': ({ email }) => email,
   Role: ({ role }) => MEMBER_ROLES[role],
-  'Second factor': ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : 'Off'),
+  'Second factor': ({ hasSecondFactor, removalAskedBy }) =>
+    !hasSecondFactor ? 'Off' : removalAskedBy === null ? 'On' : `On; ${removalAskedBy} asked to remove it`,
   'Last sign-in': ({ lastSignInAt, lockedUntil }) => (
     <>
       <Moment at={lastSignInAt} none="Never" />
@@ -87,8 +87,7 @@ function RemoveFactor({ member, onClose }: Dialog & { readonly member: AccountMe
       const { outcome } = await dataOf(
         ops.POST('/ops/users/{userId}/remove-second-factor', { params, body: { evidence } }),
       );
-      if (outcome === 'waits')
-        notifications.show({ message: 'Another operator must ask for the same', color: 'yellow' });
+      if (outcome !== 'done') showWaits(outcome, 'operator');
     },
     onClose,
   );

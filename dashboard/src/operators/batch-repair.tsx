@@ -75,6 +75,8 @@ function filterWords({
   ].join(', ');
 }
 
+const DECISIONS = { approve: 'Approved by', decline: 'Declined by', stop: 'Stopped by' } as const;
+
 function Overview({ of }: { readonly of: BatchRepairDetails }) {
   const { counts } = of;
   const wasApproved = of.decidedBy !== null && of.status !== 'DECLINED';
@@ -92,8 +94,14 @@ function Overview({ of }: { readonly of: BatchRepairDetails }) {
             Evidence: of.evidence,
             Requested: <Moment at={of.createdAt} />,
             Workflow: wasApproved && <WorkflowLink workflowId={of.repairId} />,
-            'Decided by': of.decidedBy,
-            Decided: of.decidedAt && <Moment at={of.decidedAt} />,
+            ...Object.fromEntries(
+              of.decisions.map(({ what, by, reason, at }) => [
+                DECISIONS[what],
+                <>
+                  {by}, <Moment at={at} />: {reason}
+                </>,
+              ]),
+            ),
             Ended: of.closedAt && <Moment at={of.closedAt} />,
             Expires: of.status === 'WAITS_FOR_APPROVAL' && <Moment at={of.expiresAt} />,
           }}

@@ -227,8 +227,15 @@ function ChangeDialog({
 
 type Done<Name extends 'PasswordReset' | 'PersonChange'> = OpsSchemas[Name] | OpsSchemas['RemovalWaits'];
 
-function showWaits(): null {
-  notifications.show({ message: 'Another administrator must ask for the same', color: 'yellow' });
+export function showWaits(
+  outcome: 'waits' | 'not-independent' = 'waits',
+  who: 'administrator' | 'operator' = 'administrator',
+): null {
+  const message =
+    outcome === 'waits'
+      ? `Another ${who} must ask for the same`
+      : `You are not independent of those who asked before: an ${who} who is must ask for the same`;
+  notifications.show({ message, color: 'yellow' });
   return null;
 }
 
@@ -246,7 +253,7 @@ async function removeFactor({ personId }: Person, evidence: string): Promise<nul
   const { outcome } = await dataOf(
     ops.POST('/ops/people/{personId}/remove-second-factor', { params, body: { evidence } }),
   );
-  return outcome === 'waits' ? showWaits() : null;
+  return outcome === 'done' ? null : showWaits(outcome);
 }
 
 async function send(person: Person, change: Exclude<Change, 'factor'>, role: Role): Promise<Half | null> {

@@ -27,6 +27,7 @@ export function StuckPage() {
   // Not in the row, which goes once the item is repaired: the dialog keeps what was typed, or the result.
   const [chosen, setChosen] = useState<ListedStuckItem | null>(null);
   const [picked, setPicked] = useState<readonly string[]>([]);
+  const isFiltered = [search.class, search.olderThanSeconds, search.currency].some(Boolean);
   const pick = (id: string, isPicked: boolean) =>
     setPicked((old) => [...old.filter((one) => one !== id), ...(isPicked ? [id] : [])]);
   return (
@@ -64,7 +65,7 @@ export function StuckPage() {
             {isCut && <Alert color="yellow">The list is cut. Use a filter to see the rest.</Alert>}
             <Rows
               label="Stuck purchases and payments"
-              empty="Nothing is stuck."
+              empty={isFiltered ? 'Nothing stuck matches these filters.' : 'Nothing is stuck.'}
               rows={items}
               keyOf={({ transactionId, class: stuckClass }) => `${transactionId} ${stuckClass}`}
               columns={{

@@ -120,7 +120,10 @@ export const STUCK_CLASSES: Record<StuckClass, string> = {
 };
 
 export const ROLES: Record<Role, { readonly label: string; readonly may: string }> = {
-  SUPPORT: { label: 'Support', may: 'Sees everything, checks the gateway and the supplier.' },
+  SUPPORT: {
+    label: 'Support',
+    may: 'Sees purchases, accounts and what is stuck; checks the gateway and the supplier.',
+  },
   OPERATIONS: { label: 'Operations', may: 'Also repairs deliveries.' },
   FINANCE: { label: 'Finance', may: 'Moves money, approves, reads the books, sets prices and rates.' },
   ADMIN: { label: 'Administrator', may: 'Manages people and reads the books. Moves no money.' },

@@ -57,10 +57,11 @@ export const people = () => sql`
   -- The first of two requests: to reset, disable or demote an administrator, or to remove a user's second
   -- factor.
   create table admin_removals (
-    user_id text primary key references users (id),
+    user_id text not null references users (id),
     change text not null,
     asked_by text not null check (length(asked_by) between 1 and 254),
-    asked_at timestamptz not null
+    asked_at timestamptz not null,
+    primary key (user_id, asked_by)
   );
 
   grant select, insert, update (role, one_time_until, disabled_at, second_factor_waived, changed_at) on operators to simway_accounts;

@@ -76,8 +76,11 @@ export const memberItem = namedObject('Member', {
 });
 
 export const recoveryOutcome = z
-  .enum(['done', 'waits'])
-  .describe('`waits`: nothing changed yet, another person must ask for the same within 24 hours');
+  .enum(['done', 'waits', 'not-independent'])
+  .describe(
+    '`waits`: nothing changed yet, another person must ask for the same within 24 hours. `not-independent`: the same; others asked before, ' +
+      'and within 24 hours one of the two gave or confirmed access of the other, or a third person did so for both',
+  );
 
 export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 

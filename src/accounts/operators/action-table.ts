@@ -69,9 +69,9 @@ export const ACTION_TABLE = {
     situations: [...OPEN, 'ended'],
     runsOn: 'supplier',
     summary:
-      'Checks what the supplier has of the order; orders nothing, and cancels what it has of a failed purchase',
+      'Checks what the supplier has of the orders; orders nothing, and cancels what it has of those that were given up',
     details:
-      "asks the supplier and orders nothing: delivers what the supplier has, or cancels it if the purchase has failed; after a delivery, copies the eSIM's state",
+      "asks the supplier and orders nothing: delivers what the supplier has, and cancels what was given up by a refund or another package; after a delivery, copies the eSIM's state",
     needs: '',
   },
   'retry-delivery': {

@@ -144,7 +144,12 @@ export async function changePerson(
     if (disabled === true) await voidWaiting(trx, id);
     const access = { given_by: actor, given_at: now, second_half: password?.secondHalf };
     if (password) await recordAccess(trx, { ...row, role: after.role }, access);
-    await writeAudit(trx, { actor, action: 'person.change', subject: id, detail: { ...changes } });
+    const detail = {
+      ...changes,
+      ...(role !== undefined && { formerRole: before.role }),
+      ...(disabled !== undefined && { disabled: `${before.isDisabled} → ${disabled}` }),
+    };
+    await writeAudit(trx, { actor, action: 'person.change', subject: id, detail });
     return password;
   });
   const person = await readView(deps, id);

@@ -20,6 +20,11 @@ export interface Evidence {
   readonly evidence: string;
 }
 
+/** `not-independent`: it waits, too, for somebody who is independent of one who asked. */
+interface Recovery {
+  readonly outcome: 'done' | 'waits' | 'not-independent';
+}
+
 const CHANGE = 'second-factor';
 
 /**
@@ -30,11 +35,11 @@ async function removeByTwo(
   trx: AccountsDb,
   user: store.UserRow,
   asked: { readonly by: string; readonly now: Date; readonly detail: AuditFacts },
-): Promise<{ outcome: 'done' | 'waits' }> {
+): Promise<Recovery> {
   const { by, now, detail } = asked;
   if (!user.two_factor_enabled) return { outcome: 'done' };
   const outcome = await requireTwo(trx, user.id, { change: CHANGE, by, now, detail });
-  if (outcome === 'waits') return { outcome };
+  if (outcome !== 'go') return { outcome };
   await store.deleteSecondFactor(trx, user.id);
   await store.endSessions(trx, user.id);
   await writeAudit(trx, { actor: by, action: 'user.recover', subject: user.id, detail });
@@ -54,7 +59,7 @@ export async function recoverPerson(
   { person }: Session,
   personId: string,
   detail: Evidence,
-): Promise<{ outcome: 'done' | 'waits' }> {
+): Promise<Recovery> {
   refuseOneself(person.personId, personId);
   return deps.db.transaction().execute(async (trx) => {
     if (!(await findPerson(trx, { id: personId }))) throw new DomainError('NOT_FOUND', 'No such person');
@@ -68,7 +73,7 @@ export async function recoverUser(
   { person }: Session,
   userId: string,
   detail: Evidence,
-): Promise<{ outcome: 'done' | 'waits' }> {
+): Promise<Recovery> {
   return deps.db.transaction().execute(async (trx) => {
     if (await findPerson(trx, { id: userId })) throw new DomainError('NOT_FOUND', 'No such user');
     return recover(deps, trx, person.email, userId, detail);
@@ -81,13 +86,13 @@ async function recover(
   by: string,
   userId: string,
   { evidence }: Evidence,
-): Promise<{ outcome: 'done' | 'waits' }> {
+): Promise<Recovery> {
   const now = deps.clock.now();
   await limitRemovals(deps, trx, by, now);
   const recovered = await removeByTwo(trx, await lockUserOrThrow(trx, userId), {
     ...{ by, now, detail: { evidence } },
   });
-  deps.events.accessRemoved(recovered);
+  deps.events.accessRemoved({ outcome: recovered.outcome === 'done' ? 'done' : 'waits' });
   return recovered;
 }
 
@@ -100,7 +105,7 @@ export async function recoverMember(
   { db, clock }: RecoveryDeps,
   { account, userId: ownId, email: by }: Member,
   userId: string,
-): Promise<{ outcome: 'done' | 'waits' }> {
+): Promise<Recovery> {
   const now = clock.now();
   return db.transaction().execute(async (trx) => {
     const members = await store.memberRows(trx, account.id).execute();

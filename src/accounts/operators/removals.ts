@@ -61,10 +61,13 @@ export async function requireTwoForAdmin(
     throw new DomainError('FORBIDDEN', 'Two administrators at work must remain', {
       details: 'a single one can confirm nothing: add an administrator first',
     });
-  return requireTwo(trx, row.id, { change, by, now });
+  return (await requireTwo(trx, row.id, { change, by, now })) === 'go' ? 'go' : 'waits';
 }
 
-/** `waits`: this is the first of two independent people who ask for the same within 24 hours. */
+/**
+ * `waits`: this is the first of two independent people who ask for the same within 24 hours.
+ * `not-independent`: of all who asked before; a third person may be independent of any of them.
+ */
 export async function requireTwo(
   trx: AccountsDb,
   userId: string,
@@ -79,14 +82,16 @@ export async function requireTwo(
     readonly now: Date;
     readonly detail?: AuditFacts;
   },
-): Promise<'go' | 'waits'> {
-  const asked = await store.findRemoval(trx, userId, new Date(now.getTime() - ASKED_WITHIN_MS));
-  if (asked?.change === change && (await areTwoPeople(trx, asked.asked_by, by, now))) {
-    await store.forgetRemoval(trx, userId);
+): Promise<'go' | 'waits' | 'not-independent'> {
+  const asked = { user_id: userId, change, asked_by: by, asked_at: now };
+  const others = await store.findAskers(trx, asked, new Date(now.getTime() - ASKED_WITHIN_MS));
+  for (const other of others) {
+    if (!(await areTwoPeople(trx, other, by, now))) continue;
+    await store.forgetRemovals(trx, userId);
     return 'go';
   }
-  await store.keepRemoval(trx, { user_id: userId, change, asked_by: by, asked_at: now });
+  await store.keepRemoval(trx, asked);
   const entry = { actor: by, action: 'person.ask-removal', subject: userId } as const;
   await writeAudit(trx, { ...entry, detail: { change, ...detail } });
-  return 'waits';
+  return others.length === 0 ? 'waits' : 'not-independent';
 }

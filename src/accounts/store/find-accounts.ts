@@ -50,7 +50,10 @@ export async function readAccountNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Members with their last sign-ins, by the audit log, which outlives sessions. The oldest first. */
+/**
+ * Members with their last sign-ins, by the audit log, which outlives sessions, and with who asked within 24
+ * hours to remove their second factor. The oldest first.
+ */
 export async function listMemberSignIns(db: AccountsDb, accountId: string) {
   return memberRows(db, accountId)
     .select(
@@ -58,6 +61,10 @@ export async function listMemberSignIns(db: AccountsDb, accountId: string) {
           order by at desc limit 1)`.as('lastSignInAt'),
     )
     .select(LOCKED_UNTIL.as('lockedUntil'))
+    .select(
+      sql<string | null>`(select string_agg(asked_by, ', ' order by asked_at) from admin_removals
+          where user_id = users.id and asked_at > now() - interval '24 hours')`.as('removalAskedBy'),
+    )
     .execute();
 }
 

@@ -18,7 +18,18 @@ const people = (db: AccountsDb) =>
     .select(LOCKED_UNTIL.as('locked_until'))
     .select(['operators.one_time_until', 'operators.disabled_at', 'operators.created_at'])
     .select(['operators.second_factor_waived', 'users.two_factor_enabled as has_second_factor'])
-    .leftJoin('admin_removals as removal', 'removal.user_id', 'users.id')
+    .leftJoinLateral(
+      // Several may have asked: the last one is shown.
+      (eb) =>
+        eb
+          .selectFrom('admin_removals')
+          .selectAll()
+          .whereRef('admin_removals.user_id', '=', 'users.id')
+          .orderBy('asked_at', 'desc')
+          .limit(1)
+          .as('removal'),
+      (join) => join.onTrue(),
+    )
     .select(['waiting.given_by as waiting_by', 'waiting.given_at as waiting_since'])
     .select([
       'removal.change as removal',

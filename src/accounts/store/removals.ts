@@ -1,5 +1,5 @@
 /** Who asked to remove an administrator, and how often one person removes access. */
-import { sql, type Insertable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { AdminRemovalsTable } from './tables.ts';
 
@@ -9,7 +9,7 @@ export async function countRemovals(trx: AccountsDb, actor: string, since: Date)
     select count(*)::int as count from audit_log
      where actor = ${actor} and at > ${since}
        and (action in ('person.reset-password', 'user.recover')
-         or (action = 'person.change' and (detail->>'disabled' = 'true' or detail ? 'role'))
+         or (action = 'person.change' and (detail->>'disabled' like '%→ true' or detail ? 'role'))
          or (action = 'account.change' and detail->>'disabled' like '%→ true'))`.execute(trx);
   return rows[0]?.count ?? 0;
 }
@@ -26,25 +26,34 @@ export async function findActiveAdmins(trx: AccountsDb): Promise<string[]> {
   return rows.map((row) => row.user_id);
 }
 
-export const findRemoval = (trx: AccountsDb, userId: string, since: Date) =>
-  trx
+/** Who else asked for the same. */
+export async function findAskers(
+  trx: AccountsDb,
+  { user_id, change, asked_by }: Selectable<AdminRemovalsTable>,
+  since: Date,
+): Promise<string[]> {
+  const rows = await trx
     .selectFrom('admin_removals')
-    .selectAll()
-    .where('user_id', '=', userId)
+    .select('asked_by')
+    .where((eb) => eb.and({ user_id, change }))
+    .where('asked_by', '<>', asked_by)
     .where('asked_at', '>', since)
-    .executeTakeFirst();
+    .orderBy('asked_at')
+    .execute();
+  return rows.map((row) => row.asked_by);
+}
 
-/** In place of an earlier request. */
-export const keepRemoval = (trx: AccountsDb, asked: Insertable<AdminRemovalsTable>) =>
+/** In place of an earlier request of the same person. */
+export const keepRemoval = (trx: AccountsDb, asked: Selectable<AdminRemovalsTable>) =>
   trx
     .insertInto('admin_removals')
     .values(asked)
     .onConflict((conflict) =>
       conflict
-        .column('user_id')
-        .doUpdateSet({ change: asked.change, asked_by: asked.asked_by, asked_at: asked.asked_at }),
+        .columns(['user_id', 'asked_by'])
+        .doUpdateSet({ change: asked.change, asked_at: asked.asked_at }),
     )
     .execute();
 
-export const forgetRemoval = (trx: AccountsDb, userId: string) =>
+export const forgetRemovals = (trx: AccountsDb, userId: string) =>
   trx.deleteFrom('admin_removals').where('user_id', '=', userId).execute();

@@ -219,7 +219,10 @@ export interface MailsToTable {
   count: number;
 }
 
-/** The first of two requests: to reset, disable or demote an administrator, or to remove a second factor. */
+/**
+ * A request of one of two people, one for each person: to reset, disable or demote an administrator, or to
+ * remove a second factor.
+ */
 export interface AdminRemovalsTable {
   user_id: string;
   change: string;

@@ -133,6 +133,10 @@ const member = memberItem
   .extend({
     lastSignInAt: isoTime('Null: never').nullable(),
     lockedUntil: isoTime('After too many wrong passwords; null: not locked').nullable(),
+    removalAskedBy: text(
+      'Who asked within 24 hours to remove the second factor: it happens when an independent person asks for the same',
+      'ada@operator.example',
+    ).nullable(),
   })
   .meta({ id: 'AccountMember' });
 

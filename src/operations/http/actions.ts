@@ -1,7 +1,9 @@
 /** Operator actions on one purchase: what fits, taking one, retrying what can be retried, and approvals. */
 import { z } from 'zod';
 import { mayPerform, OPERATOR_ACTIONS, PURCHASE_SITUATIONS } from '../../accounts/operators/action-table.ts';
+import type { Session } from '../../domain/callers.ts';
 import { DomainError } from '../../domain/errors.ts';
+import type { Role } from '../../domain/operator-roles.ts';
 import { MAX_REASON_CHARACTERS } from '../../domain/reasons.ts';
 import { PAYMENT_PURPOSES, PURCHASE_STATUSES } from '../../domain/states.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
@@ -191,6 +193,7 @@ function presentEffect(effect: EffectPreview): Data<typeof actionEffectSchema> {
 
 /** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (outcome unknown), and `notFound`. */
 function actionAnswer(
+  { person: { role } }: Session,
   outcome: ActionOutcome,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',
 ): Answer | ErrorAnswer {
@@ -204,7 +207,7 @@ function actionAnswer(
       return dataAnswer({ outcome: 'waits-for-approval', actionId, expiresAt }, 202);
     }
     case 'refused':
-      return refused(outcome, notFound);
+      return refused(role, outcome, notFound);
     case 'unknown':
       throw new DomainError(
         'SERVICE_UNAVAILABLE',
@@ -214,13 +217,14 @@ function actionAnswer(
 }
 
 function refused(
+  role: Role,
   { code: refusal, detail, fits }: Extract<ActionOutcome, { outcome: 'refused' }>,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND',
 ): ErrorAnswer {
   if (refusal === 'NOT_FOUND') throw new DomainError(notFound, detail);
   if (refusal === 'SAME_PERSON') throw new DomainError('FORBIDDEN', detail);
   const [code, status] = ['ACTION_REFUSED', STATUS_OF.ACTION_REFUSED] as const;
-  const error = { code, message: detail, refusal, fits };
+  const error = { code, message: detail, refusal, fits: fits.filter((action) => mayPerform(role, action)) };
   return { status, code, body: toJson({ success: false, error, statusCode: status }) };
 }
 
@@ -273,7 +277,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route<
     summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
     description,
     handle: async ({ cases, session, params, body }) =>
-      actionAnswer(await cases[`${verb}Action`](session, params.actionId, body.reason), 'NOT_FOUND'),
+      actionAnswer(session, await cases[`${verb}Action`](session, params.actionId, body.reason), 'NOT_FOUND'),
   });
 
 export const actionRoutes: readonly Route<OperatorCases>[] = [
@@ -302,7 +306,7 @@ export const actionRoutes: readonly Route<OperatorCases>[] = [
       'An amount above a limit, by itself or with what was moved within 24 hours, waits for a second person.',
     async handle({ cases, session, params, body, context }) {
       const request = requestedAction(params.transactionId, body);
-      return actionAnswer(await cases.makeAction(session, request, context));
+      return actionAnswer(session, await cases.makeAction(session, request, context));
     },
   }),
   routes.post(`${ONE}/actions/preview`, {

@@ -20,6 +20,7 @@ import type { Route } from '../../platform/http/route.ts';
 import { BATCH_REPAIR_ACTIONS, REPAIR_RESULTS, resultOfRepair } from '../batch-repair-rules.ts';
 import { amountOfRow, movedByRow, type listBatchRepairs, type readBatchRepair } from '../batch-repairs.ts';
 import type { OperatorCases } from '../operator-use-cases.ts';
+import { DECISIONS } from '../store/batch-repairs.ts';
 import {
   amountOf,
   CLASSES,
@@ -160,6 +161,9 @@ const batchRepairPageSchema = pageSchema(summary, 'BatchRepairPage');
 
 const batchRepairSchema = dataObject('BatchRepairDetails', {
   ...batchRepair,
+  decisions: z
+    .array(z.object({ what: z.enum(DECISIONS), by: z.string(), reason: z.string(), at: isoTime('ISO 8601') }))
+    .describe('Who approved, declined or stopped it, and why; the oldest first'),
   items: z.array(
     z.object({
       row: z.number().int(),
@@ -185,8 +189,9 @@ const presentBatchRepair = ({ repair, totals }: Listed) => ({
   totals,
 });
 
-const presentDetails = ({ rows, ...listed }: Awaited<ReturnType<typeof readBatchRepair>>) => ({
+const presentDetails = ({ rows, decisions, ...listed }: Awaited<ReturnType<typeof readBatchRepair>>) => ({
   ...presentBatchRepair(listed),
+  decisions,
   items: rows.map((row) => ({
     ...fromRow(row),
     row: row.row_number,

@@ -281,14 +281,21 @@ async function recordRefusal(
   return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId), request.action);
 }
 
-/** What is available instead: not what was just refused, unless only its evidence is missing. */
+/** Of the request, not of how things stand: another request may be possible. */
+const OF_THE_REQUEST: ReadonlySet<ActionRefusal> = new Set<ActionRefusal>([
+  ...(['REASON_NEEDED', 'PERSON_NEEDED', 'EVIDENCE_NEEDED', 'OUTCOME_NEEDED', 'DISPUTE_NEEDED'] as const),
+  ...(['AMOUNT_TOO_HIGH', 'AMOUNT_NOT_ALLOWED', 'AMOUNT_NEEDED', 'OTHER_CURRENCY'] as const),
+  'PACKAGE_DOES_NOT_FIT',
+]);
+
+/** What is available: not what was just refused, unless only its request was wrong. */
 function refusedAs(
   code: ActionRefusal,
   detail: string,
   subject: ActionSubject | undefined,
   action?: OperatorAction,
 ): Refused {
-  const refused = code === 'EVIDENCE_NEEDED' ? undefined : action;
+  const refused = OF_THE_REQUEST.has(code) ? undefined : action;
   const fits = subject ? availableActions(subject.facts).filter((one) => one !== refused) : [];
   // A refusal without a reason would tell a person nothing.
   return { outcome: 'refused', code, detail: detail || REFUSAL_MESSAGES[code], fits };

@@ -125,6 +125,16 @@ export async function sumRepairs(db: WorldDb, ids: readonly string[]) {
 }
 
 export type Decision = 'approve' | 'decline';
+export const DECISIONS = ['approve', 'decline', 'stop'] as const;
+
+/** Who approved, declined or stopped it, and why; the oldest first. */
+export async function listDecisions(db: WorldDb, id: string) {
+  const { rows } = await sql<{ what: (typeof DECISIONS)[number]; by: string; reason: string; at: Date }>`
+    select split_part(action, '-', 1) as what, by_person as by, reason, created_at as at from operator_actions
+     where transaction_id = ${id} and status = 'DONE' and action in ('approve-batch-repair', 'decline-batch-repair', 'stop-batch-repair')
+     order by created_at`.execute(db);
+  return rows;
+}
 
 /** A refused try is on record. `decided`: now, or before by the same person. */
 export async function recordDecision(

@@ -46,6 +46,8 @@ export async function findReplacement(
     .where('bought.package_code', '=', purchase.package_code)
     .where('other.package_code', '<>', purchase.package_code)
     .where('other.withdrawn_at', 'is', null)
+    // The supplier takes an order at its own price only.
+    .where('other.package_code', 'not in', (eb) => eb.selectFrom('held_costs').select('package_code'))
     .where('other.cost_usd_e4', '<=', maxCostE4(purchase))
     .$if(named !== undefined, (query) => query.where('other.package_code', '=', named ?? ''))
     .$if(named === undefined, (query) =>
@@ -90,6 +92,15 @@ export async function judgeReplacement(
   const refuse = (detail: string) => ({ refusal: 'PACKAGE_DOES_NOT_FIT', detail }) as const;
   if (!purchase || !row) return refuse(`there is no package ${code}`);
   if (row.withdrawn_at !== null) return refuse(`${code} was withdrawn`);
+  const held = await db
+    .selectFrom('held_costs')
+    .select('cost_usd_e4')
+    .where('package_code', '=', code)
+    .executeTakeFirst();
+  if (held)
+    return refuse(
+      `the supplier asks ${inDollars(held.cost_usd_e4)} for ${code}: that price is not confirmed yet`,
+    );
   const max = maxCostE4(purchase);
   if (row.cost_usd_e4 > max)
     return refuse(

@@ -1,6 +1,7 @@
 /** What an id leads to in one environment. Every branch is one index lookup. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
+import { GATEWAY_NAMES } from '../../payments/rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { hostOf } from './accounts.ts';
@@ -127,6 +128,10 @@ export async function findOtherRecords(
     union all
     select 'gateway event', 'event-' || id, type || ', ' || note, null, 'id'
       from gateway_events where id = ${gatewayEventOf(text)} and note = ${UNMATCHED_EVENT}
+    union all
+    select 'gateway event', 'event-' || id, type || ', ' || note, null, 'reference'
+      from gateway_events
+     where gateway = any(${[...GATEWAY_NAMES]}) and reference = ${text} and note = ${UNMATCHED_EVENT}
     union all
     select 'difference', ${difference}, 'id'
       from reconciliation_differences where id = ${numberIn(/^(\d{1,18})$/, text)} and ${withDifferences}

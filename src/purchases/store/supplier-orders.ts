@@ -33,6 +33,17 @@ export async function loadDelivery(db: WorldDb, transactionId: string): Promise<
   return toDelivery(rows[0], transactionId);
 }
 
+/** Its orders that were sent and have ended without a delivery: one that was given up may still come. */
+export async function loadGivenUp(db: WorldDb, transactionId: string): Promise<SupplierOrder[]> {
+  const { rows } = await sql<PurchaseColumns & OrderColumns>`
+    select ${PURCHASE_COLUMNS}, ${ORDER_COLUMNS}, clock_timestamp() as now
+      from purchases ${PURCHASE_JOINS}
+      join supplier_orders newest on newest.transaction_id = purchases.transaction_id
+     where purchases.transaction_id = ${transactionId} and not newest.is_live and newest.attempts > 0
+     order by newest.planned_at, newest.id`.execute(db);
+  return rows.map(toOrder);
+}
+
 export interface AttemptRules {
   /** Who is asked: an order goes to no other supplier than it was agreed with. */
   readonly supplier: string;
@@ -263,7 +274,7 @@ export async function beginWithdrawal(
 
 /**
  * Writes a cancellation before it is sent. `false`: its withdrawal has ended, and nothing may be cancelled
- * for it. An order of a purchase whose money went back may always be cancelled.
+ * for it. An order that was given up, or whose money went back, may always be cancelled.
  */
 export async function beginCancelling(
   db: WorldDb,
@@ -281,7 +292,7 @@ export async function beginCancelling(
            cancel_settles_after = greatest(cancel_settles_after, tick.at + ${settling(timeLimitMs)})
       from tick, purchase
      where supplier_orders.id = ${id}
-       and (purchase.status = 'FAILED'
+       and (purchase.status = 'FAILED' or not is_live
             or (purchase.status = 'PROCESSING' and state in ('sent', 'accepted')
               and withdrawing_since = ${withdrawingSince}))
     returning supplier_orders.id`.execute(db);
