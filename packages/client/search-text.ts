@@ -9,10 +9,13 @@ const ICCID = /^\d[\d ]+f?$/i;
 /** So that `5 F` or `10` are no ICCIDs. */
 const ICCID_PART = 6;
 
-/** An id of ours, however it was typed. */
-const OWN_ID = /^[a-z]+-([\da-f]{32}|\d+)$/i;
+/** An id of ours, however it was typed; a merchant’s reference such as `CUST-17` stays as it is. */
+const OWN_ID = /^(?:[a-z]+-[\da-f]{32}|event-\d+)$/i;
 
-/** The text in composed letters, with single blanks and none around; the digits of an ICCID alone, our ids in small letters. */
+/**
+ * The text in composed letters, with single blanks and none around; the digits of an ICCID alone, our ids in
+ * small letters.
+ */
 export function searchText(typed: string): string {
   const text = typed.normalize('NFC').replaceAll(INVISIBLE, '').replaceAll(/\s+/gu, ' ').trim();
   if (OWN_ID.test(text)) return text.toLowerCase();

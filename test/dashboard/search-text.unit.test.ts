@@ -16,6 +16,7 @@ describe('a text that is searched for', () => {
     ['TXN-20A6CBF7D8B0E8914044863AF6CDDD0C', 'txn-20a6cbf7d8b0e8914044863af6cddd0c'],
     ['Event-151', 'event-151'],
     ['MY-ORDER-7', 'MY-ORDER-7'],
+    ['CUST-003', 'CUST-003'],
     ['  ', ''],
   ])('%j is %j', (typed, text) => {
     expect(searchText(typed)).toBe(text);

@@ -94,7 +94,7 @@ describe('a purchase', () => {
   it('has its ledger entries on the sides on which the books have them, costs too', async () => {
     const of = dataOf(await ask(finance, 'GET', `/ops/purchases/${purchase}`));
     const booked = dataOf(await ask(finance, 'GET', `/ops/books/ledger?id=${purchase}`));
-    const sides = ({ account, debit, credit }: Record<string, unknown>) => `${account} ${debit} ${credit}`;
+    const sides = ({ account, debit, credit }: Record<string, unknown>) => [account, debit, credit].join(' ');
     const linesOf = (lines: unknown) => (lines as Record<string, unknown>[]).map(sides);
     expect(linesOf(of['entries'])).toEqual(linesOf(booked['lines']));
     expect(linesOf(of['entries'])).toContainEqual('supplier-cost:USD4 2 0');
