@@ -72,7 +72,7 @@ const WORLD = [
   'payment_checks: USAGE',
   'payments: INSERT, SELECT, UPDATE',
   'pricing_settings: INSERT, SELECT',
-  'proposed_prices: INSERT, SELECT, UPDATE(settings_id)',
+  'proposed_prices: INSERT, SELECT, UPDATE(declined_at settings_id)',
   'purchase_events: INSERT, SELECT',
   'purchases: INSERT, SELECT, UPDATE',
   'quotes: DELETE, INSERT, SELECT, UPDATE',

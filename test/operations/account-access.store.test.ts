@@ -79,12 +79,12 @@ describe('members', () => {
       {
         ...{ userId: owner, email: 'owner@merchant.example', name: 'Ada', role: 'OWNER' },
         ...{ hasSecondFactor: true, joinedAt: expect.any(Date) as Date, lastSignInAt: opened[0]?.at },
-        lockedUntil: expect.any(Date) as Date,
+        ...{ lockedUntil: expect.any(Date) as Date, removalAskedBy: null },
       },
       {
         ...{ userId: support, email: 'support@merchant.example', name: 'Ada', role: 'SUPPORT' },
         ...{ hasSecondFactor: false, joinedAt: expect.any(Date) as Date, lastSignInAt: null },
-        lockedUntil: null,
+        ...{ lockedUntil: null, removalAskedBy: null },
       },
     ]);
   });

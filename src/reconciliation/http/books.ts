@@ -48,6 +48,8 @@ const trialBalanceSchema = dataObject('TrialBalance', {
 const dayField = (description: string) =>
   z.iso
     .date({
+      // Else what compares the days would get text.
+      abort: true,
       error: (issue) => (issue.input === undefined ? 'is required' : 'must be a day such as 2026-01-31'),
     })
     .transform((day) => new Date(day))

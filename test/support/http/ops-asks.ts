@@ -245,5 +245,6 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   ask('FINANCE 400 GET /ops/books/daily'),
   ask('FINANCE 400 GET /ops/books/merchants'),
   ask('FINANCE 400 GET /ops/books/daily?from=2024-01-01&to=2026-01-01'),
+  ask('FINANCE 400 GET /ops/books/daily?from=&to=x'),
   ask('FINANCE 400 GET /ops/books/daily?from=2026-02-30&to=2026-03-01'),
 ];
