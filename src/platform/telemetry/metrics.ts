@@ -215,7 +215,12 @@ function countersOn(registry: Registry) {
     counter(name, help, [WORLD, ...labels]);
   return {
     answers: by('simway_purchase_answers_total', 'First answers to buyers', 'answer'),
-    closed: by('simway_purchases_closed_total', 'Purchases and fundings that ended', 'status', 'reason'),
+    closed: by(
+      'simway_purchases_closed_total',
+      'Purchases that were delivered, or failed at the supplier or when their payment was opened',
+      'status',
+      'reason',
+    ),
     needingAttention: by(
       'simway_purchases_needing_attention_total',
       'Purchases that needed attention',
