@@ -1,5 +1,6 @@
 // Administrators are removed by two, over HTTP: the first request changes nothing, a second administrator
 // makes it, two remain, and one person removes ten a day.
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MAX_REMOVALS_A_DAY } from '../../src/accounts/operators/removals.ts';
 import { startApi } from '../support/http/api.ts';
@@ -66,6 +67,27 @@ describe.each([
     expect(JSON.stringify(reply.json)).toContain('Two administrators at work must remain');
     expect(await isSignedIn('NEW')).toBe(true);
   });
+});
+
+test('an administrator is not removed by two who ask for different things, nor by one and somebody whom they let in', async () => {
+  const reset = (as: Admin) => send(as, 'POST', `${onPerson('NEW')}/reset-password`);
+  expect((await reset('ADMIN')).status).toBe(202);
+  expect((await send('ASKER', 'PATCH', onPerson('NEW'), { disabled: true })).status).toBe(202);
+  const asker = personOf('ASKER');
+  const { email } = await books.accounts
+    .selectFrom('users')
+    .select('email')
+    .where('id', '=', asker)
+    .executeTakeFirstOrThrow();
+  const grant = { user_id: asker, email, role: 'ADMIN', given_by: 'admin@operator.example' } as const;
+  await books.accounts
+    .insertInto('access_grants')
+    .values({ ...grant, given_at: new Date() })
+    .execute();
+  expect((await reset('ASKER')).status).toBe(202);
+  expect(await isSignedIn('NEW')).toBe(true);
+  await sql`delete from accounts.access_grants`.execute(books.owner);
+  expect((await reset('ASKER')).status).toBe(200);
 });
 
 test('the administrators are told of the first of two requests to remove a second factor', async () => {
