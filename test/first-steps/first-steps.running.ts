@@ -156,7 +156,7 @@ it('shows a purchase to a listener for webhooks, which leaves nothing behind', a
     const shown = (pattern: RegExp) =>
       expect.poll(() => printed, { timeout: 30_000, interval: 100 }).toMatch(pattern);
     await shown(/^listening$/m);
-    const { transactionId } = (await buy(running.keys.usd)).body;
+    const { transactionId } = (await buy(running.keys.ngn)).body;
     await shown(
       new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  evt-\\w+  → Received; not forwarded`),
     );

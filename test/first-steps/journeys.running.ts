@@ -105,7 +105,7 @@ describe('twenty stuck purchases', { timeout: 400_000 }, () => {
       await shown.getByText(`${all} of ${all} done`, { exact: true }).waitFor({ timeout: 120_000 });
 
     await goTo(running, page, '/stuck?class=paid-not-delivered');
-    await page.getByText('Nothing is stuck.').waitFor();
+    await page.getByText('Nothing stuck matches these filters.').waitFor();
     await goTo(running, page, `/audit?subject=${repairId}`);
     const asked = page.getByRole('row').filter({ hasText: 'ask-batch-repair' });
     await asked.getByText('finance@simway.example').waitFor();
