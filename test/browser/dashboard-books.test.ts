@@ -64,6 +64,8 @@ describe('reconciliation', () => {
     const box = page.getByRole('searchbox');
     await box.fill('stranger-1');
     await box.press('Enter');
+    // The gateway's event has the reference too.
+    await page.getByRole('row').filter({ hasText: 'Difference' }).getByRole('link').first().click();
     await page.getByText(`by ${ada.email}: of another shop of ours, ticket 4711`).waitFor();
     expect(troubles).toEqual([]);
   });

@@ -25,7 +25,7 @@ const order: Side = {
 const listed: Side = { orderNos: 'B2311 B2312', packageCodes: 'SIM-OK SIM-OK', states: 'charged refunded' };
 const dispute: Side = { state: 'open' };
 const fee: Side = { agreedFeeMinor: '1950 or 2000' };
-const sums = { sumFromUsdE4: '99999540000', sumToUsdE4: '99999560000' };
+const sums = { sumFromUsdE4: '99999540000', sumToUsdE4: '99999540000' };
 
 const SIDES: Record<DifferenceKind, readonly [ours: Side, theirs: Side]> = {
   'missing-in-ledger': [null, atGateway],
@@ -46,7 +46,7 @@ const SIDES: Record<DifferenceKind, readonly [ours: Side, theirs: Side]> = {
   'supplier-order-missing': [order, null],
   'supplier-order-double': [order, listed],
   'supplier-cost-differs': [order, listed],
-  'supplier-balance-differs': [sums, { sumFromUsdE4: '99999080000', sumToUsdE4: '99999080000' }],
+  'supplier-balance-differs': [sums, { sumFromUsdE4: '99999560000', sumToUsdE4: '99999560000' }],
 };
 
 await sql`

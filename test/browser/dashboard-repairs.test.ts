@@ -90,7 +90,7 @@ describe('a batch repair', () => {
       .getByText(/^Declined/)
       .first()
       .waitFor();
-    expect(await page.getByRole('button', { name: 'Approve and start' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Approve and start' }).waitFor({ state: 'detached' });
 
     // Four at a time: the last four begin after some seconds.
     await stack.faults({ latencyMs: 3_000 });
