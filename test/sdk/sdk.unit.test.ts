@@ -115,9 +115,28 @@ describe.concurrent('a POST of the SDK', () => {
     expect(error.intent !== undefined).toBe(isUnknown);
   });
 
+  it('that is sent again after 29 days is not sent, and its age is that of its first sending', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
+    const { simway, asked, failure } = scripted(['lost'], { deadlineMs: 300 });
+    const young = { ...stored, createdAt: daysAgo(28.9) };
+    expect((await failure(simway.send(young))).intent).toEqual(young);
+    const sent = asked.length;
+    for (const old of [
+      { ...stored, createdAt: daysAgo(29.1) },
+      { ...stored, createdAt: 'lost' },
+    ]) {
+      const error = await failure(simway.send(old));
+      expect(error).toMatchObject({ code: 'INTENT_TOO_OLD', status: 0, intent: old });
+      expect(error.message).toContain('look for it in your lists');
+    }
+    expect(asked).toHaveLength(sent);
+  });
+
   it('takes the key of the caller, also in the header', async () => {
     const { simway, asked } = scripted([answer(201)]);
-    expect(JSON.parse(JSON.stringify(stored))).toEqual({ url: '/api/esim/buy', key: 'order-1', body: BODY });
+    const createdAt = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+    const plain = { url: '/api/esim/buy', key: 'order-1', createdAt, body: BODY };
+    expect(JSON.parse(JSON.stringify(stored))).toEqual(plain);
     await simway.send(stored);
     await simway.buy({ body: BODY, headers: { 'Idempotency-Key': 'order-2' } });
     expect(asked.map(({ key }) => key)).toEqual(['order-1', 'order-2']);

@@ -3,9 +3,10 @@ import type { Intent } from './intent.ts';
 
 /**
  * `NO_ANSWER`: the connection broke, or the time was over. `UNEXPECTED_ANSWER`: an answer that is not from
- * Simway, such as a page of a proxy.
+ * Simway, such as a page of a proxy. `INTENT_TOO_OLD`: it was not sent, because Simway may have forgotten its
+ * key.
  */
-export type SimwayErrorCode = ErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER';
+export type SimwayErrorCode = ErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER' | 'INTENT_TOO_OLD';
 
 /** Why a call did not succeed. */
 export interface Failure {
@@ -24,7 +25,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
   /**
    * Present exactly when it is not known whether the POST was carried out. Keep it, and
-   * `simway.send(intent)` later: that finds what was done, or does it once.
+   * `simway.send(intent)` later, within 29 days: that finds what was done, or does it once.
    */
   readonly intent?: Intent | undefined;
   readonly cause?: unknown;
@@ -43,7 +44,8 @@ export class SimwayError extends Error implements Failure {
   readonly intent: Intent | undefined;
 
   constructor(failure: Failure) {
-    const unknown = '. It is not known whether the request was carried out: send the intent again';
+    const again = failure.code === 'INTENT_TOO_OLD' ? 'look for it in your lists' : 'send the intent again';
+    const unknown = `. It is not known whether the request was carried out: ${again}`;
     super(failure.message + (failure.intent ? unknown : ''), { cause: failure.cause });
     this.code = failure.code;
     this.status = failure.status;
@@ -68,6 +70,14 @@ export const noAnswer = (cause: unknown): Failure => ({
   message: `No answer: ${cause instanceof Error ? cause.message : String(cause)}`,
   fields: {},
   cause,
+});
+
+export const tooOld = (intent: Intent): Failure => ({
+  code: 'INTENT_TOO_OLD',
+  status: 0,
+  message: `The intent of ${intent.createdAt} is older than 29 days, so it was not sent`,
+  fields: {},
+  intent,
 });
 
 /** Reads the four bodies of docs/ERRORS.md. */

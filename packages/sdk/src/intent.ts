@@ -13,14 +13,19 @@ export type Keyed = {
     : never;
 }[keyof Operations];
 
+/** Simway knows an Idempotency-Key for 30 days; a day of it is left for clocks that differ. */
+const SENDABLE_DAYS = 29;
+
 /**
- * One intended POST as plain JSON. However often it is sent within 30 days, by keys of one account and
- * environment, it is carried out once.
+ * One intended POST as plain JSON. However often it is sent, by keys of one account and environment, it is
+ * carried out once. After 29 days it is refused, because Simway forgets its key after 30.
  */
 export interface Intent<Result = unknown> {
   readonly url: string;
   /** The Idempotency-Key: 1 to 255 printable characters. */
   readonly key: string;
+  /** When it was made, in ISO 8601. */
+  readonly createdAt: string;
   readonly path?: unknown;
   readonly body?: unknown;
   /** Never present: says what `simway.send` resolves to. */
@@ -39,8 +44,13 @@ export function intend<Name extends Keyed>(
   { key = crypto.randomUUID(), ...call }: Pick<Call<Name>, 'body' | 'path'> & { readonly key?: string },
 ): Intent<Answer<Name>> {
   const { url, path, body } = callOf(name, call);
-  return { url, key, ...(path !== undefined && { path }), ...(body !== undefined && { body }) };
+  const createdAt = new Date().toISOString();
+  return { url, key, createdAt, ...(path !== undefined && { path }), ...(body !== undefined && { body }) };
 }
+
+/** Whether its key may be forgotten, so that sending it could do it a second time. */
+export const isTooOld = ({ createdAt }: Intent): boolean =>
+  !(Date.now() - Date.parse(createdAt) < SENDABLE_DAYS * 24 * 3_600_000);
 
 /** What the generated call would send. */
 function callOf(name: Keyed, call: object): { url: string; path?: unknown; body?: unknown } {

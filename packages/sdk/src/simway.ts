@@ -1,6 +1,7 @@
 import { createClient, mergeHeaders, type Client } from './generated/client/index.ts';
 import { Operations } from './generated/sdk.gen.ts';
-import type { Answer, Intent } from './intent.ts';
+import { SimwayError, tooOld } from './error.ts';
+import { isTooOld, type Answer, type Intent } from './intent.ts';
 import { itemsOf, queryAfter, type Item, type Listing, type ListingCall, type Page } from './pages.ts';
 import { sendSafely, type Sending } from './send.ts';
 
@@ -35,15 +36,15 @@ export class Simway extends Operations {
   /**
    * Carries out an intent once, however often it is sent, also by another process. Resolves to what the first
    * sending did. Throws a SimwayError: with `intent` while the outcome is unknown, without it if it was
-   * refused.
+   * refused. One that was made more than 29 days ago is not sent: INTENT_TOO_OLD.
    */
-  send<Result>({ url, key, path, body }: Intent<Result>): Promise<Result> {
+  async send<Result>(intent: Intent<Result>): Promise<Result> {
+    if (isTooOld(intent)) throw new SimwayError(tooOld(intent));
+    const { url, key, path, body } = intent;
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
+    const call = { url, headers, body, path: path as Record<string, unknown>, intent };
     return this.client.post<Result, unknown, true, 'data'>({
-      url,
-      headers,
-      body,
-      path: path as Record<string, unknown>,
+      ...call,
       responseStyle: 'data',
     }) as Promise<Result>;
   }
@@ -86,7 +87,9 @@ function safeClient({ apiKey, baseUrl, ...options }: SimwayOptions): Client {
     const key = given ?? crypto.randomUUID();
     headers.set('Idempotency-Key', key);
     const { url, path, body } = call;
-    const keyed = { intent: { url, key, path, body }, isNew: given === null };
+    const stored = 'intent' in call ? (call.intent as Intent) : undefined;
+    const intent = stored ?? { url, key, createdAt: new Date().toISOString(), path, body };
+    const keyed = { intent, isNew: given === null };
     return client.post({
       ...call,
       headers,
