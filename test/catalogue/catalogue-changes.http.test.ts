@@ -1,7 +1,9 @@
 // The list of changes, and lists with an ETag.
 import { sql } from 'kysely';
+import { fetch as undici } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
+import { keyOf } from '../support/http/shop.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -130,6 +132,21 @@ describe.each(LISTS)('GET %s', (target) => {
       }
     }
     expect(api.shop.calls).toEqual([]);
+  });
+
+  it('answers 304 to fetch, which sends Cache-Control: no-cache beside If-None-Match', async () => {
+    const etag = await etagOf(target);
+    const url = `http://127.0.0.1:${api.server.port}${target}`;
+    const headers = { 'X-API-Key': keyOf('test', 'ngn'), 'If-None-Match': etag };
+    const answers = [await fetch(url, { headers }), await undici(url, { headers })];
+    expect(answers.map(({ status }) => status)).toEqual([304, 304]);
+    for (const ours of ['no-cache', 'max-age=0', 'no-store']) {
+      const reply = await api.ask(target, {
+        key: 'ngn',
+        headers: { 'if-none-match': etag, 'cache-control': ours },
+      });
+      expect(reply).toMatchObject({ status: 304, text: '' });
+    }
   });
 
   it('answers 200 to a caller who has another version', async () => {

@@ -1,5 +1,5 @@
-// The tables of the documents that are written from the code. `npm run record:docs` writes them, a test
-// compares them.
+// The tables of the documents that are written from the code, and their examples (doc-examples.ts). `npm run
+// record:docs` writes them, a test compares them.
 import { MAX_JOB_ROWS } from '../../src/jobs/rules.ts';
 import { format, resolveConfig } from 'prettier';
 import {
@@ -40,6 +40,7 @@ import { MAX_COUNTED_BY_REGION } from '../../src/purchases/store/statistics.ts';
 import { DIFFERENCE_WORDS } from '../../src/reconciliation/difference-words.ts';
 import { EVENTS, fieldsOf, WEBHOOK_EVENTS } from '../../src/webhooks/events.ts';
 import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
+import { EXAMPLE, exampleOf } from './doc-examples.ts';
 import { projectFiles, textOf } from './source-files.ts';
 
 const code = (word: string): string => `\`${word}\``;
@@ -218,9 +219,9 @@ const LIMITS: readonly (readonly [string, string | number])[] = [
 const BLOCK =
   /(<!-- table (?<name>[\w-]+), written by npm run record:docs -->\n)(?:(?!<!--)[^])*(<!-- end of the table -->)/g;
 
-/** The documents with such tables. */
+/** The documents with such tables or examples. */
 export const DOCUMENTS = projectFiles().filter(
-  (file) => file.startsWith('docs/') && textOf(file).match(BLOCK),
+  (file) => file.endsWith('.md') && [BLOCK, EXAMPLE].some((pattern) => textOf(file).match(pattern)),
 );
 
 export const tablesIn = (file: string): string[] =>
@@ -228,10 +229,14 @@ export const tablesIn = (file: string): string[] =>
 
 /** The document as it should be. */
 export async function written(file: string): Promise<string> {
-  const text = textOf(file).replaceAll(BLOCK, (_, start: string, name: string, end: string) => {
-    const lines = TABLES[name];
-    if (!lines) throw new Error(`${file}: there is no table ${name}`);
-    return `${start}\n${lines()}\n\n${end}`;
-  });
+  const text = textOf(file)
+    .replaceAll(BLOCK, (_, start: string, name: string, end: string) => {
+      const lines = TABLES[name];
+      if (!lines) throw new Error(`${file}: there is no table ${name}`);
+      return `${start}\n${lines()}\n\n${end}`;
+    })
+    .replaceAll(EXAMPLE, (_, start: string, operation: string, of: string, name: string, end: string) => {
+      return `${start}\n${exampleOf(operation, of, name)}\n\n${end}`;
+    });
   return format(text, { ...(await resolveConfig(file)), parser: 'markdown' });
 }
