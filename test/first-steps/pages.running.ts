@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
@@ -73,29 +75,33 @@ stay() {
 }
 `;
 
+/** The blocks of code of a page that have this language. */
+const blocksOf = (page: string, language: string): string[] =>
+  Array.from(
+    readFileSync(join(CHECKOUT, page), 'utf8').matchAll(/^```(\S*)\n(.*?)^```/gms),
+    ([, named, block]) => (new RegExp(`^(?:${language})$`).test(named ?? '') ? [block ?? ''] : []),
+  ).flat();
+
 /**
  * The commands of a page's shell blocks, a line each, with the status that the comment before a curl names.
  */
 function commandsOf(page: string): { readonly command: string; readonly status: string }[] {
-  const text = readFileSync(join(CHECKOUT, page), 'utf8');
-  return Array.from(text.matchAll(/^```(?:sh|bash)\n(.*?)^```/gms), (block) => block[1] ?? '').flatMap(
-    (block) => {
-      let status = '2??';
-      return block
-        .replaceAll(/\\\n\s*/g, '')
-        .split('\n')
-        .flatMap((line) => {
-          const command = line.replace(/\s+#[^'"]*(?:"[^"]*")?[^'"]*$/, '').trim();
-          if (command === '' || command.startsWith('#')) {
-            status = /^# (\d{3})$/.exec(command)?.[1] ?? status;
-            return [];
-          }
-          const one = { command, status };
-          status = '2??';
-          return [one];
-        });
-    },
-  );
+  return blocksOf(page, 'sh|bash').flatMap((block) => {
+    let status = '2??';
+    return block
+      .replaceAll(/\\\n\s*/g, '')
+      .split('\n')
+      .flatMap((line) => {
+        const command = line.replace(/\s+#[^'"]*(?:"[^"]*")?[^'"]*$/, '').trim();
+        if (command === '' || command.startsWith('#')) {
+          status = /^# (\d{3})$/.exec(command)?.[1] ?? status;
+          return [];
+        }
+        const one = { command, status };
+        status = '2??';
+        return [one];
+      });
+  });
 }
 
 let running: RunningInfo;
@@ -173,6 +179,46 @@ describe('every command of', () => {
     },
     (PAGE_SECONDS + 10) * 1_000,
   );
+});
+
+it('every statement of SQL on the pages runs', async () => {
+  const statements = PAGES.flatMap((page) => blocksOf(page, 'sql')).flatMap((block) => block.split(/;\n/));
+  const asked = statements.filter((statement) => statement.trim() !== '');
+  expect(asked.length).toBeGreaterThan(1);
+  const database = new Client({ connectionString: running.settings['DATABASE_URL'] });
+  await database.connect();
+  try {
+    for (const statement of asked) await database.query(statement);
+  } finally {
+    await database.end();
+  }
+});
+
+/** Who runs the blocks of each language. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  sh: 'the commands above',
+  sql: 'the statements above',
+  typescript: 'test/examples/receivers.test.ts, runtimes.running.ts',
+  go: 'test/examples/receivers.test.ts',
+  python: 'test/examples/receivers.test.ts',
+  json: 'test/repository/doc-tables.test.ts, test/webhooks/webhooks-doc.http.test.ts',
+  yaml: 'parsed here',
+  text: 'nobody: a picture of folders, or rows of a file',
+  mermaid: 'nobody: a drawing',
+};
+
+it('every block of the pages has a language, and a test that runs it', () => {
+  const languages = [...PAGES, 'packages/sdk/README.md'].flatMap((page) =>
+    Array.from(
+      readFileSync(join(CHECKOUT, page), 'utf8').matchAll(/^```([^\n]*)\n.*?^```/gms),
+      ([, language]) => language ?? '',
+    ),
+  );
+  expect(new Set(languages)).toEqual(new Set(Object.keys(RUN_BY)));
+  for (const block of PAGES.flatMap((page) => blocksOf(page, 'yaml')))
+    expect(parse(block)).toBeTypeOf('object');
+  for (const block of PAGES.flatMap((page) => blocksOf(page, 'json')))
+    expect(JSON.parse(block)).toBeTypeOf('object');
 });
 
 async function forgetExampleHooks(): Promise<void> {

@@ -1,7 +1,8 @@
-// The SDK on the other runtimes that its README names, as npm would install it: the same small worker, over
-// connections that break after a random number of bytes. Installs Bun and workerd into a folder of its own.
+// The SDK on the runtimes that its README names, as npm would install it: the code of the README, and a small
+// worker over connections that break after a random number of bytes. Installs Bun and workerd into a folder
+// of its own.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import getPort from 'get-port';
@@ -78,6 +79,19 @@ beforeAll(async () => {
   });
 }, INSTALL_MS);
 afterAll(() => server?.kill());
+
+it.each(['bun', 'node'] as const)('runs the code of its README on %s', async (name) => {
+  const readme = await readFile(join(CHECKOUT, 'packages/sdk/README.md'), 'utf8');
+  const blocks = Array.from(readme.matchAll(/^```typescript\n(.+?)^```/gms), ([, block]) => block);
+  expect(blocks.length).toBeGreaterThan(5);
+  await writeFile(join(folder, 'readme.mts'), blocks.join('\n'));
+  const program = name === 'bun' ? join(folder, 'node_modules/.bin/bun') : process.execPath;
+  const env = { ...process.env, URL: running.apiUrl, KEY: running.keys.ngn };
+  const { stdout } = await run(program, ['readme.mts'], { cwd: folder, env });
+  expect(stdout).toMatch(/^SUCCESS txn-/);
+  expect(stdout).toContain('fund the wallet');
+  expect(stdout).toMatch(/EXPIRED\n$/);
+});
 
 it.each(['bun', 'workerd'] as const)('buys each order once on %s, however answers are lost', async (name) => {
   const port = await getPort();
