@@ -17,6 +17,15 @@ export interface ApiClient {
   list<T>(path: string): Promise<readonly T[]>;
 }
 
+/** A refusal. A purchase that failed is one, and names its transaction. */
+export class RefusedByApi extends OperatorMistake {
+  readonly transactionId: string | undefined;
+  constructor(message: string, transactionId: string | undefined) {
+    super(message);
+    this.transactionId = transactionId;
+  }
+}
+
 /** Longer than the longest answer of the API, which is a purchase. */
 const TIME_LIMIT_MS = 30_000;
 
@@ -31,7 +40,10 @@ export function createApiClient({ apiUrl, key }: { apiUrl: string; key: string }
       throw new OperatorMistake(`Nothing answers at ${apiUrl}: is \`npm start\` running?`);
     });
     const text = await answer.text();
-    if (!answer.ok) throw new OperatorMistake(`${method} ${path}: ${answer.status} ${messageOf(text)}`);
+    if (!answer.ok) {
+      const { message, transactionId } = refusalOf(text);
+      throw new RefusedByApi(`${method} ${path}: ${answer.status} ${message}`, transactionId);
+    }
     return JSON.parse(text) as T;
   };
   return {
@@ -40,15 +52,18 @@ export function createApiClient({ apiUrl, key }: { apiUrl: string; key: string }
   };
 }
 
+interface Refusal {
+  readonly message?: string;
+  readonly transactionId?: string;
+}
+
 /** The API has two kinds of error bodies. */
-function messageOf(text: string): string {
+function refusalOf(text: string): { readonly message: string; readonly transactionId?: string | undefined } {
   try {
-    const { message, error } = JSON.parse(text) as {
-      readonly message?: string;
-      readonly error?: string | { readonly message?: string };
-    };
-    return (typeof error === 'object' ? error.message : undefined) ?? message ?? text;
+    const body = JSON.parse(text) as Refusal & { readonly error?: string | Refusal };
+    const { message, transactionId } = typeof body.error === 'object' ? body.error : body;
+    return { message: message ?? text, transactionId };
   } catch {
-    return text.slice(0, 200);
+    return { message: text.slice(0, 200) };
   }
 }

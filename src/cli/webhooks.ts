@@ -12,11 +12,13 @@ import { print, type Cli } from './context.ts';
 import { text } from './values.ts';
 import {
   createApiClient,
+  RefusedByApi,
   type ApiClient,
   type AttemptJson,
   type EndpointJson,
   type MessageJson,
 } from './webhooks-client.ts';
+import { followAll, followKey, MAX_FOLLOWED, type Source } from './webhooks-follow.ts';
 import { listen } from './webhooks-listen.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
@@ -26,6 +28,9 @@ const FOLLOW_MS = 20_000;
 /** Each check is a request, and the smallest plan has a hundred a minute. */
 const FIRST_CHECK_AFTER_MS = 100;
 const CHECK_BACKOFF = 1.5;
+const MAX_PAUSE_MS = 3_000;
+/** How long a person may take to pay. */
+const PAY_MS = 600_000;
 
 const TARGET = {
   account: option(
@@ -37,6 +42,10 @@ const TARGET = {
   key: option(text(200).optional(), 'an API key, with --api-url', 'key'),
 };
 
+/** As the dashboard shows keys. */
+const LAST_OF_KEY = 4;
+const EVERY_ACCOUNT = 'all';
+
 const listenOptions = z.object({
   forward: option(
     z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:4000/hooks' }).optional(),
@@ -44,8 +53,14 @@ const listenOptions = z.object({
     'url',
   ),
   events: option(z.string().optional(), 'only these events, separated by commas', 'events'),
-  printSecret: toggle("prints the endpoint's secret"),
+  printSecret: toggle('prints the secret that verifies what is forwarded'),
+  quiet: toggle('prints a line for each message, without its body'),
   ...TARGET,
+  account: option(
+    z.enum([EVERY_ACCOUNT, ...SANDBOX_ACCOUNTS]).default(EVERY_ACCOUNT),
+    `account of the running npm start; all by default, the newest ${MAX_FOLLOWED}`,
+    [EVERY_ACCOUNT, ...SANDBOX_ACCOUNTS].join('|'),
+  ),
 });
 
 const triggerOptions = z.object({
@@ -74,20 +89,22 @@ interface Job {
 
 export function addWebhookCommands(cli: Cli, webhooks: Command): void {
   const log = (line: string): void => print(cli, line);
-  const open = async (target: Target) => {
-    const { account, ...api } = await findApi(cli, target);
-    return { client: createApiClient(api), print: log, account };
-  };
+  const open = async (target: Target) => ({
+    client: createApiClient(await findApi(cli, target)),
+    print: log,
+  });
   addCommand(webhooks, {
     syntax: 'listen',
-    summary: 'Shows the events of one account as they come, and forwards them',
+    summary: 'Shows the events of all accounts, or of one, as they come, and forwards them',
     options: listenOptions,
-    run: async ({ events, forward, printSecret, ...target }) =>
+    run: async ({ events, forward, printSecret, quiet, ...target }) =>
       listen({
-        ...(await open(target)),
-        events: events?.split(',').map((event) => event.trim()) ?? WEBHOOK_EVENTS,
+        events: events === undefined ? WEBHOOK_EVENTS : eventsOf(events),
+        source: await findSource(cli, target),
         forwardUrl: forward,
         printSecret,
+        isQuiet: quiet,
+        print: log,
         untilStopped: cli.untilStopped,
       }),
   });
@@ -136,22 +153,45 @@ Events: ${WEBHOOK_EVENTS.join(', ')}`,
 
 type Target = z.output<z.ZodObject<typeof TARGET>>;
 
-/** `account`: for people, whose messages are shown. */
 async function findApi({ findRunning }: Cli, { account, apiUrl, key }: Target) {
   if ((apiUrl === undefined) !== (key === undefined))
     throw new UsageMistake('--api-url and --key must be given together');
-  if (apiUrl !== undefined && key !== undefined) return { apiUrl, key, account: 'the one of --key' };
+  if (apiUrl !== undefined && key !== undefined) return { apiUrl, key };
+  const running = await requireRunning(findRunning);
+  return { apiUrl: running.apiUrl, key: running.keys[account] };
+}
+
+async function requireRunning(findRunning: Cli['findRunning']) {
   const running = await findRunning();
-  if (!running)
-    throw new OperatorMistake(
-      'Nothing is running in this checkout: start it with npm start, or give --api-url and --key',
-    );
-  const others = SANDBOX_ACCOUNTS.filter((one) => one !== account).join('|');
-  return {
-    apiUrl: running.apiUrl,
-    key: running.keys[account],
-    account: `${account.toUpperCase()} only; --account ${others} selects another`,
-  };
+  if (running) return running;
+  throw new OperatorMistake(
+    'Nothing is running in this checkout: start it with npm start, or give --api-url and --key',
+  );
+}
+
+async function findSource(
+  cli: Cli,
+  { account, ...target }: Pick<z.output<typeof listenOptions>, keyof Target>,
+): Promise<Source> {
+  const isHere = target.apiUrl === undefined && target.key === undefined;
+  if (isHere && account === EVERY_ACCOUNT) {
+    const { settings, apiUrl } = await requireRunning(cli.findRunning);
+    return followAll(cli, settings, apiUrl);
+  }
+  const usual = account === EVERY_ACCOUNT ? USUAL_ACCOUNT : account;
+  const { apiUrl, key } = await findApi(cli, { ...target, account: usual });
+  const name = isHere ? usual.toUpperCase() : `the key that ends in ${key.slice(-LAST_OF_KEY)}`;
+  const environment = /_(live|test)_/.exec(key)?.[1] ?? 'unknown';
+  const what = `${isHere ? `the account in ${name}` : `the account of ${name}`} in the ${environment} environment at ${apiUrl}`;
+  return followKey(createApiClient({ apiUrl, key }), name, what);
+}
+
+function eventsOf(list: string): WebhookEvent[] {
+  return list.split(',').map((word) => {
+    const event = word.trim();
+    if (isWebhookEvent(event)) return event;
+    throw new UsageMistake(`--events: there is no event ${event}; there are ${WEBHOOK_EVENTS.join(', ')}`);
+  });
 }
 
 async function triggerSample(
@@ -178,24 +218,46 @@ async function endpointsFor(client: ApiClient, event: WebhookEvent): Promise<str
   );
 }
 
-/** A purchase in the sandbox sends the same events as any other. */
+interface Bought {
+  readonly transactionId: string;
+  readonly status: string;
+  readonly paymentUrl?: string;
+}
+
+/** A purchase in the sandbox sends the same events as any other. Follows it to its end. */
 async function triggerPurchase(job: Job, packageCode: string, paymentMethod: string): Promise<void> {
   const { client, print: log } = job;
-  const bought = await client.call<{ transactionId: string; status: string; paymentUrl?: string }>(
-    'POST',
-    '/api/esim/buy',
-    { packageCode, packageType: 'BASE', paymentMethod },
+  const wanted = { packageCode, packageType: 'BASE', paymentMethod };
+  const { transactionId, status, paymentUrl } = await client
+    .call<Bought>('POST', '/api/esim/buy', wanted)
+    .catch((error: unknown): Bought => {
+      if (!(error instanceof RefusedByApi) || error.transactionId === undefined) throw error;
+      log(error.message);
+      return { transactionId: error.transactionId, status: 'FAILED' };
+    });
+  log(`bought    ${transactionId} ${status}`);
+  if (paymentUrl !== undefined) log(`pay at    ${paymentUrl} (Ctrl-C stops waiting)`);
+  const followed = new Set<string>();
+  const followNew = async (): Promise<void> => {
+    const messages = await client.list<MessageJson>(`${MESSAGES}?transactionId=${transactionId}&limit=100`);
+    for (const message of messages.toReversed()) {
+      if (followed.has(message.id)) continue;
+      followed.add(message.id);
+      await follow(job, message, 0);
+    }
+  };
+  const last = await pollUntil(
+    async () => {
+      // The messages of a change are written with it: those of the last one are there once it is read.
+      const read = await client.call<{ status: string }>('GET', `/api/esim/transactions/${transactionId}`);
+      await followNew();
+      return read.status;
+    },
+    (now) => now === 'SUCCESS' || now === 'FAILED',
+    status === 'PENDING' ? PAY_MS : FOLLOW_MS,
   );
-  log(`bought    ${bought.transactionId} ${bought.status}`);
-  if (bought.paymentUrl !== undefined) log(`pay at    ${bought.paymentUrl}`);
-  if (bought.status === 'PENDING') return;
-  const query = `${MESSAGES}?transactionId=${bought.transactionId}`;
-  const messages = await pollUntil(
-    () => client.list<MessageJson>(query),
-    (found) => found.length > 0,
-  );
-  if (messages.length === 0) log('no webhook message was sent');
-  for (const message of messages) await follow(job, message, 0);
+  if (followed.size === 0) log('no webhook message was sent');
+  if (last !== status) log(`now       ${transactionId} ${last}`);
 }
 
 /** Prints the outcome of a message's next attempt, or its state when the wait is over. */
@@ -209,9 +271,13 @@ async function follow(job: Job, message: MessageJson, attemptsBefore: number): P
 }
 
 /** Answers what was read last, also where the time is over. */
-async function pollUntil<T>(read: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
-  const endsAtMs = performance.now() + FOLLOW_MS;
-  for (let pauseMs = FIRST_CHECK_AFTER_MS; ; pauseMs *= CHECK_BACKOFF) {
+async function pollUntil<T>(
+  read: () => Promise<T>,
+  isDone: (value: T) => boolean,
+  limitMs = FOLLOW_MS,
+): Promise<T> {
+  const endsAtMs = performance.now() + limitMs;
+  for (let pauseMs = FIRST_CHECK_AFTER_MS; ; pauseMs = Math.min(pauseMs * CHECK_BACKOFF, MAX_PAUSE_MS)) {
     const value = await read();
     if (isDone(value) || performance.now() > endsAtMs) return value;
     await sleep(pauseMs);

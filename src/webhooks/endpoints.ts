@@ -18,12 +18,14 @@ interface CreateEndpointCommand {
   readonly idempotency?: IdempotencyContext | undefined;
 }
 
+type EndpointDeps = Omit<WebhookDeps, 'webhookEngine' | 'completeBodies'>;
+
 /** The only result that holds a secret in clear. */
 type EndpointWithSecret = Endpoint & { readonly secret: string };
 
 /** Only a repeat with the same key sees the secret again. VALIDATION_ERROR, WEBHOOK_ENDPOINT_LIMIT. */
 export async function createEndpoint(
-  deps: WebhookDeps,
+  deps: EndpointDeps,
   principal: Principal,
   { url, events, idempotency }: CreateEndpointCommand,
 ): Promise<EndpointWithSecret> {
@@ -111,7 +113,7 @@ const changerOf = ({ account, environment, maker, keyId }: Principal): EndpointC
 });
 
 async function withSecret(
-  deps: WebhookDeps,
+  deps: EndpointDeps,
   principal: Principal,
   endpointId: string,
 ): Promise<EndpointWithSecret> {

@@ -38,12 +38,13 @@ function untilListening(printed: () => string, hasEnded: () => boolean): Promise
 }
 
 /** In this process, where it starts at once. */
-async function listen(...flags: string[]): Promise<Listener> {
+async function listen(target: readonly string[], ...flags: string[]): Promise<Listener> {
   const asked = Promise.withResolvers<undefined>();
   let printed = '';
   let hasEnded = false;
   const print = (text: string): void => void (printed += text);
-  const running = runHere(['webhooks', 'listen', ...where(), ...flags], {
+  const running = runHere(['webhooks', 'listen', ...target, ...flags], {
+    findRunning: sandbox(me.apiKey),
     terminal: { stdout: print, stderr: print, isTerminal: false, ask: () => Promise.resolve('') },
     untilStopped: () => asked.promise,
   }).finally(() => (hasEnded = true));
@@ -109,7 +110,9 @@ describe('listen', () => {
     expect(triggered).toContain(String(letter!.headers['webhook-id']));
     expect(JSON.parse(letter!.body)).toMatchObject({ event: 'wallet.low_balance' });
     await until(listener.printed, (text) =>
-      / {2}wallet\.low_balance {2}4\.20 {2}USD {2}msg-\w+ {2}→ 204 \(\d+ ms\)$/m.test(text),
+      / {2}wallet\.low_balance {2}4\.20 {2}USD {2}msg-\w+ {2}the key that ends in \w+ {2}→ 204 \(\d+ ms\)$/m.test(
+        text,
+      ),
     );
 
     inbox.answerWith({ status: 503, body: 'busy\nnot now' });
@@ -127,7 +130,7 @@ describe('listen', () => {
   });
 
   it('shows a purchase of the sandbox; prints a secret only on request; a forged message is refused', async () => {
-    const listener = await listen('--events', 'esim.purchased');
+    const listener = await listen(where(), '--events', 'esim.purchased');
     const bought = await run('trigger', 'esim.purchased', '--package', 'SIM-OK');
     const transactionId = /^bought +(txn-\w+) SUCCESS$/m.exec(bought)?.[1] ?? 'none';
     expect(bought).toMatch(new RegExp(`esim\\.purchased  ${transactionId}  DELIVERED  attempts 1`));
@@ -147,9 +150,9 @@ describe('listen', () => {
   it('deletes what a killed listener left behind, and leaves a running one', async () => {
     const killed = await listenAsChild();
     await end(killed.child, 'SIGKILL');
-    const living = await listen();
+    const living = await listen(where());
     const [left] = await endpoints();
-    const third = await listen();
+    const third = await listen(where());
     const now = (await endpoints()).map(({ id }) => id);
     expect(now.length).toBe(2);
     expect(now).toContain(left?.id);
@@ -158,7 +161,7 @@ describe('listen', () => {
   });
 
   it('reports a program that is not running as 502', async () => {
-    await listen('--forward', 'http://127.0.0.1:9/');
+    await listen(where(), '--forward', 'http://127.0.0.1:9/');
     const triggered = await run('trigger', 'payment.received');
     expect(triggered).toMatch(/ {2}attempt 1 .* {2}502 /);
   });
@@ -166,7 +169,7 @@ describe('listen', () => {
 
 describe('messages, attempts, resend', () => {
   it('show received messages, and send them again', async () => {
-    await listen();
+    await listen(where());
     const id = /msg-\w+/.exec(await run('trigger', 'endpoint.disabled'))?.[0] ?? 'none';
     const resent = await run('resend', id);
     expect(resent).toMatch(new RegExp(`${id}  endpoint\\.disabled  DELIVERED  attempts 2\\n  attempt 2 `));
@@ -182,7 +185,7 @@ describe('mistakes', () => {
   it.each([
     [['constructor'], /^unknown command 'constructor'\n[^]*npm run webhooks -- [^]*listen/],
     [['listen', '--forward', 'nowhere'], /--forward: must be a URL/],
-    [['listen', '--events', 'no.such'], /400 events\.0: must be one of /],
+    [['listen', '--events', 'no.such'], /--events: there is no event no\.such; there are esim\.purchased, /],
     [['trigger'], /trigger takes an event: esim\.purchased, /],
     [['trigger', 'esim.nothing'], /trigger takes an event: esim\.purchased, /],
     [['trigger', 'esim.purchased'], /No endpoint is subscribed to esim\.purchased: run /],
@@ -222,7 +225,7 @@ describe('mistakes', () => {
 
   it('by default the running sandbox is used, with the requested account', async () => {
     const other = await stack.account();
-    await listen();
+    await listen(where());
     const id = /msg-\w+/.exec(await run('trigger', 'payment.received'))?.[0] ?? 'none';
     const beside = async (...words: string[]) =>
       (await runHere(['webhooks', ...words], { findRunning: sandbox(other.apiKey) })).stdout;
@@ -230,20 +233,73 @@ describe('mistakes', () => {
     expect(await beside('messages')).toBe('no messages\n');
   });
 
-  it('a listener says which account it uses, and how to use the other', async () => {
-    const lines: string[] = [];
-    for (const words of [['listen'], ['listen', '--account', 'usd'], ['listen', ...where()]]) {
+  it('a listener says whom it follows: every account by default, one, or that of a key', async () => {
+    const at = `in the test environment at ${stack.apiUrl}`;
+    for (const [words, whom] of [
+      [['listen'], `every account ${at}`],
+      [['listen', '--account', 'usd'], `the account in USD ${at}`],
+      [['listen', ...where()], `the account of the key that ends in ${me.apiKey.slice(-4)} ${at}`],
+    ] as const) {
       const listening = { findRunning: sandbox(me.apiKey), untilStopped: () => Promise.resolve() };
-      lines.push(...(await runHere(['webhooks', ...words], listening)).stdout.split('\n'));
+      const { stdout } = await runHere(['webhooks', ...words], listening);
+      expect(stdout.split('\n')[0]).toBe(`following ${whom}`);
+      expect(stdout).not.toContain(me.apiKey);
     }
-    expect(lines.filter((line) => line.startsWith('account'))).toEqual([
-      'account   NGN only; --account usd selects another',
-      'account   USD only; --account ngn selects another',
-      'account   the one of --key',
-    ]);
+  });
+});
+
+describe('listen to every account', () => {
+  it('shows the bodies of an account that is made meanwhile, and signs what it forwards with one secret', async () => {
+    const listener = await listen([], '--forward', `${inbox.url}/hooks`, '--print-secret');
+    expect(listener.printed()).toMatch(/^account {3}.+: endpoint ep-\w+ for esim\.purchased, /m);
+    const secret = /^secret +(whsec_\S+)$/m.exec(listener.printed())?.[1] ?? '';
+    const newcomer = await stack.account();
+    const isFollowed = async () =>
+      (await stack.owner.selectFrom('webhook_endpoints').select('account_id').execute()).some(
+        ({ account_id }) => account_id === newcomer.accountId,
+      );
+    await until(isFollowed, (is) => is, { what: 'an endpoint of the new account' });
+    for (const { apiKey } of [me, newcomer]) {
+      const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+      const bought = await stack.call('POST', '/api/esim/buy', { key: apiKey, body });
+      const { transactionId } = bought.body;
+      await until(listener.printed, (text) => text.includes(`    "transactionId": "${transactionId}",\n`));
+    }
+    const letters = await inbox.untilAt('/hooks', 2);
+    expect(letters.map((letter) => isSigned(letter, secret))).toEqual(letters.map(() => true));
+    expect(listener.printed()).not.toContain('LPA:1$');
+    await listener.stop();
+    const left = stack.owner.selectFrom('webhook_endpoints').select('id').where('deleted_at', 'is', null);
+    expect(await left.execute()).toEqual([]);
+  });
+
+  it('prints a line for each message with --quiet', async () => {
+    const listener = await listen([], '--quiet');
+    await run('trigger', 'payment.received');
+    await until(listener.printed, (text) => text.includes('  payment.received  '));
+    expect(listener.printed()).not.toContain('{');
+  });
+});
+
+describe('trigger with a purchase', () => {
+  it.each([
+    ['SIM-PAY-NOW', 'CARD', 'SUCCESS'],
+    ['SIM-OUT-OF-STOCK', 'WALLET', 'FAILED'],
+  ])('follows %s, paid by %s, to %s', async (packageCode, method, status) => {
+    const listener = await listen(where(), '--quiet');
+    const printed = await run('trigger', 'esim.purchased', '--package', packageCode, '--method', method);
+    expect(printed).toMatch(/^bought +txn-\w+ (PENDING|PROCESSING|FAILED)$/m);
+    const transactionId = /txn-\w+/.exec(printed)?.[0] ?? '';
+    await until(listener.printed, (text) => text.includes(`esim.purchased  ${status}  ${transactionId}`));
+    expect(printed).toMatch(new RegExp(`esim\\.purchased  ${transactionId}  DELIVERED`));
+    expect(printed).toContain(`${transactionId} ${status}\n`);
   });
 });
 
 /** As npm start publishes it; only what webhook commands read. */
 const sandbox = (ngn: string) => () =>
-  Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn } } as RunningInfo);
+  Promise.resolve({
+    apiUrl: stack.apiUrl,
+    keys: { usd: me.apiKey, ngn },
+    settings: stack.env,
+  } as unknown as RunningInfo);

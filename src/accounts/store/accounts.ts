@@ -77,6 +77,12 @@ export async function findAccountsByEmail(db: AccountsDb, email: string): Promis
   return (await found.orderBy('created_at').execute()).map(toAccount);
 }
 
+/** Without those that are disabled. */
+export async function listNewestAccounts(db: AccountsDb, limit: number): Promise<Account[]> {
+  const found = db.selectFrom('accounts').selectAll().where('disabled_at', 'is', null);
+  return (await found.orderBy('created_at', 'desc').limit(limit).execute()).map(toAccount);
+}
+
 export async function insertApiKey(db: AccountsDb, key: NewApiKey, createdBy: string): Promise<void> {
   await db
     .insertInto('api_keys')
