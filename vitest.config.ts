@@ -14,6 +14,8 @@ const WITHOUT_SERVICES = [
   'test/platform/outbound*.test.ts',
 ];
 const WITH_A_BROWSER = 'test/browser/**';
+/** `npm run test:go`. */
+const WITH_GO = 'test/{sdk-go,openapi}/**';
 /** Long ones, run by `npm run prove` only. */
 const ONLY_TO_PROVE = 'test/**/*.prove.test.ts';
 
@@ -48,7 +50,7 @@ export default defineConfig({
         test: {
           name: 'services',
           include: ['test/**/*.test.ts'],
-          exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER, ONLY_TO_PROVE],
+          exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER, WITH_GO, ONLY_TO_PROVE],
           globalSetup: ['test/support/world/global-setup.ts'],
         },
       },

@@ -15,14 +15,13 @@ const intents = new Map(known.flatMap(({ order, intent }) => (intent ? [[order, 
 const ended = new Set(known.flatMap(({ order, intent }) => (intent ? [] : [order])));
 const open = Array.from({ length: count }, (_, order) => order).filter((order) => !ended.has(order));
 
-process.send?.('ready');
+console.log('ready');
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
     for (let order = open.shift(); order !== undefined; order = open.shift())
       note(await bought(order, intents.get(order) ?? intended(order)));
   }),
 );
-process.disconnect();
 
 function intended(order: number): Intent<{ transactionId: string }> {
   const intent = intend('buy', {

@@ -53,7 +53,7 @@ const funding = {
 };
 
 export const fundingSchema = namedObject('Funding', funding);
-export const fundingStatusSchema = namedObject('FundingStatus', {
+export const fundingStatusSchema = namedObject('FundingTransaction', {
   ...funding,
   received: z
     .object({ amount: money('What came'), currency: z.string() })
