@@ -57,8 +57,11 @@ func (c *Client) WithTransport(transport http.RoundTripper) *Client {
 
 // Send carries out an intent once, however often it is sent, also by another process, and returns what the
 // first sending did. Its error is an *Error: with an Intent while the outcome is unknown, without one if it was
-// refused.
+// refused. One that was made more than 29 days ago is not sent: ErrorCodeIntentTooOld.
 func Send[Answer any](ctx context.Context, c *Client, intent Intent[Answer]) (Answer, error) {
+	if time.Since(intent.CreatedAt) >= sendable {
+		return *new(Answer), tooOld(Intent[json.RawMessage](intent))
+	}
 	return carryOut(ctx, c, intent, false)
 }
 

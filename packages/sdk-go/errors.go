@@ -14,6 +14,8 @@ const (
 	ErrorCodeNoAnswer ErrorCode = "NO_ANSWER"
 	// ErrorCodeUnexpectedAnswer means an answer that is not from Simway, such as a page of a proxy.
 	ErrorCodeUnexpectedAnswer ErrorCode = "UNEXPECTED_ANSWER"
+	// ErrorCodeIntentTooOld means that it was not sent, because Simway may have forgotten its key.
+	ErrorCodeIntentTooOld ErrorCode = "INTENT_TOO_OLD"
 )
 
 // Error is why a call did not succeed. Decide by Code; docs/ERRORS.md says what each means.
@@ -31,8 +33,8 @@ type Error struct {
 	TransactionID string
 	// RetryAfter is how long Simway asks to wait.
 	RetryAfter time.Duration
-	// Intent is there exactly when it is not known whether the POST was carried out. Keep it, and Send it later:
-	// that finds what was done, or does it once.
+	// Intent is there exactly when it is not known whether the POST was carried out. Keep it, and Send it within
+	// 29 days: that finds what was done, or does it once.
 	Intent *Intent[json.RawMessage]
 	cause  error
 }
@@ -40,7 +42,12 @@ type Error struct {
 func (e *Error) Error() string {
 	text := fmt.Sprintf("simway: %s: %s", e.Code, e.Message)
 	if e.Intent != nil {
-		text += ". It is not known whether the request was carried out: send the intent again"
+		text += ". It is not known whether the request was carried out: "
+		if e.Code == ErrorCodeIntentTooOld {
+			text += "look for it in your lists"
+		} else {
+			text += "send the intent again"
+		}
 	}
 	return text
 }
@@ -93,6 +100,12 @@ func (e *Error) settles() bool {
 
 func noAnswer(cause error) *Error {
 	return &Error{Code: ErrorCodeNoAnswer, Message: cause.Error(), cause: cause}
+}
+
+func tooOld(intent Intent[json.RawMessage]) *Error {
+	made := intent.CreatedAt.Format(time.RFC3339)
+	message := "The intent of " + made + " is older than 29 days, so it was not sent"
+	return &Error{Code: ErrorCodeIntentTooOld, Message: message, Intent: &intent}
 }
 
 // failureIn reads the four bodies of docs/ERRORS.md.

@@ -156,8 +156,8 @@ func TestIntentIsPlainJSONAndFindsThePurchaseAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored, _ := json.Marshal(failure.Intent)
-	want := `{"url":"/api/sandbox/esims/{esimId}/use","key":"` + (*seen)[0].key +
-		`","path":{"esimId":"esim-1"},"body":{"bytes":1}}`
+	want := `{"url":"/api/sandbox/esims/{esimId}/use","key":"` + (*seen)[0].key + `","createdAt":"` +
+		failure.Intent.CreatedAt.Format(time.RFC3339Nano) + `","path":{"esimId":"esim-1"},"body":{"bytes":1}}`
 	if string(stored) != want {
 		t.Fatal(string(stored))
 	}
@@ -171,6 +171,26 @@ func TestIntentIsPlainJSONAndFindsThePurchaseAgain(t *testing.T) {
 	}
 	if (*seenLater)[0] != (*seen)[0] || (*seen)[0].url != "/api/sandbox/esims/esim-1/use" {
 		t.Fatal(*seenLater, *seen)
+	}
+}
+
+func TestIntentIsNotSentAfter29Days(t *testing.T) {
+	client, seen := scripted(t, answer{200, `{"_id":"esim-1"}`, nil})
+	intent, _ := simway.BuyIntent(order)
+	for _, days := range []time.Duration{29, 365 * 100} {
+		intent.CreatedAt = time.Now().Add(-days * 24 * time.Hour)
+		_, err := simway.Send(context.Background(), client, intent)
+		failure := failureOf(t, err)
+		if failure.Code != simway.ErrorCodeIntentTooOld || failure.Intent == nil || len(*seen) != 0 {
+			t.Fatal(err, *seen)
+		}
+		if !strings.Contains(err.Error(), "look for it in your lists") {
+			t.Fatal(err)
+		}
+	}
+	intent.CreatedAt = time.Now().Add(-28 * 24 * time.Hour)
+	if _, err := simway.Send(context.Background(), client, intent); err != nil || len(*seen) != 1 {
+		t.Fatal(err, *seen)
 	}
 }
 
