@@ -108,6 +108,15 @@ const DATA_TYPE_LABELS: Record<number, string> = {
   4: 'Data only, unlimited daily',
 };
 
+/** Every country that the package covers, as ISO 3166-1 alpha-2. */
+export const countriesOf = ({
+  location,
+  networks,
+}: Pick<CataloguePackage, 'location' | 'networks'>): string[] => {
+  const codes = [...location.split(','), ...networks.map(({ locationCode }) => locationCode)];
+  return [...new Set(codes.map((code) => code.trim()).filter((code) => code !== ''))];
+};
+
 export type PackageSnapshot = Readonly<ReturnType<typeof snapshotOf>>;
 
 /** What the buyer was shown, stored with the order. */

@@ -6,6 +6,8 @@ import type { ErrorCode } from './errors.ts';
  */
 export const FAILURE_REASONS = {
   INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
+  /** Of the API key that asked. */
+  KEY_BUDGET_EXCEEDED: 'KEY_BUDGET_EXCEEDED',
   PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
   OUT_OF_STOCK: 'PACKAGE_UNAVAILABLE',
   PRICE_CHANGED: 'PACKAGE_UNAVAILABLE',
@@ -38,9 +40,11 @@ export interface Refusal {
   readonly shown?: string;
 }
 
-/** As it is made, and as it is read back. What a wallet lacks is for the caller, too. */
+const FOR_CALLER: ReadonlySet<FailureReason> = new Set(['INSUFFICIENT_BALANCE', 'KEY_BUDGET_EXCEEDED']);
+
+/** As it is made, and as it is read back. What a wallet lacks, or a budget forbids, is for the caller, too. */
 export function refusalOf(reason: FailureReason, detail: string): Refusal {
-  const isForCaller = reason === 'INSUFFICIENT_BALANCE' && detail !== '';
+  const isForCaller = FOR_CALLER.has(reason) && detail !== '';
   return { reason, detail, ...(isForCaller && { shown: detail }) };
 }
 

@@ -209,6 +209,7 @@ async function requireAccepted(
 
 const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {
   INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
+  KEY_BUDGET_EXCEEDED: 'The budget of this API key does not allow this',
   PACKAGE_UNAVAILABLE: 'This package is not available right now',
   INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up',
   TOO_MANY_UNPAID_PAYMENTS: 'Too many payments of this account are open and not paid yet',

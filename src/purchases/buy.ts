@@ -5,6 +5,7 @@
  */
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import type { Principal } from '../domain/account.ts';
+import { isId } from '../domain/ids.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { visibleEsim } from '../esims/install-data.ts';
 import { findEsim } from '../esims/store/esims.ts';
@@ -111,7 +112,7 @@ const LEAST_ANSWER_WITHIN_MS = 1_000;
 /** Signs everything that the purchase is opened with. */
 export function buildInput(
   deps: PurchaseDeps,
-  { account }: Principal,
+  { account, keyId }: Principal,
   { packageType, paymentMethod, idempotency }: BuyCommand,
   context: RequestContext,
   chosen: ChosenPackage & {
@@ -135,6 +136,7 @@ export function buildInput(
     requestId: context.requestId,
     timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
     ...(idempotency ? { idempotency: markOf(idempotency, chosen) } : {}),
+    ...(isId('key', keyId) ? { keyId } : {}),
   };
   return deps.terms.sign('purchase', input, deps.clock.now());
 }

@@ -55,6 +55,8 @@ export interface PurchaseInput {
   readonly requestId: string;
   readonly timings: PurchaseTimings;
   readonly idempotency?: IdempotencyKeyInfo;
+  /** The API key that asked, whose budget the hold counts against. Absent for a member. */
+  readonly keyId?: string;
   /** By the API, over all of this. A restart by an operator has none: its row decides. */
   readonly signature?: string;
 }

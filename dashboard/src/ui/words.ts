@@ -71,6 +71,7 @@ export const OPERATIONS: Readonly<Record<Timeline['entries'][number]['operation'
 
 export const FAILURES: Readonly<Record<NonNullable<Timeline['reason']>, string>> = {
   INSUFFICIENT_BALANCE: 'The wallet had too little',
+  KEY_BUDGET_EXCEEDED: 'The budget of the API key did not allow it',
   PACKAGE_WITHDRAWN: 'The package is no longer sold',
   OUT_OF_STOCK: 'Out of stock at the supplier',
   PRICE_CHANGED: 'The supplier’s price has changed',

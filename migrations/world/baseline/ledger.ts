@@ -12,6 +12,7 @@ import type { World } from './world.ts';
 export const ledger = (world: World) => sql`
   ${accounts(world)}
   ${bookings(world)}
+  ${budgets(world)}
   ${guards(world)}
 `;
 
@@ -91,14 +92,37 @@ const bookings = ({ role }: World) => sql`
     status text not null default 'HELD' check (status in ('HELD', 'POSTED', 'VOIDED')),
     created_at timestamptz not null default now(),
     closed_at timestamptz,
+    -- The API key whose purchase it is. Null: a member bought, or a payment placed the hold.
+    key_id text,
     check ((status = 'HELD') = (closed_at is null))
   );
+  create index holds_by_key on holds (key_id, created_at) where key_id is not null;
   create index holds_open on holds (created_at) where status = 'HELD';
   -- What is on hold of a wallet: few rows.
   create index holds_open_by_account on holds (account_id) where status = 'HELD';
 
   grant insert on ledger_transactions, ledger_entries to ${role};
-  grant insert (id, account_id, currency, amount_minor), update (status, closed_at) on holds to ${role};
+  grant insert (id, account_id, currency, amount_minor, key_id), update (status, closed_at) on holds to ${role};
+`;
+
+const budgets = ({ role }: World) => sql`
+  -- What an API key may spend, in the currency of its account's wallet. Null: no such limit. What is used of it
+  -- is read from the key's holds: nothing else counts it.
+  create table key_budgets (
+    key_id text primary key,
+    account_id text not null,
+    daily_minor bigint check (daily_minor > 0),
+    order_minor bigint check (order_minor > 0),
+    max_price_minor bigint check (max_price_minor > 0),
+    max_purchases integer check (max_purchases > 0),
+    countries text[] check (cardinality(countries) > 0),
+    changed_at timestamptz not null default now(),
+    changed_by text not null,
+    check (num_nonnulls(daily_minor, order_minor, max_price_minor, max_purchases, countries) > 0)
+  );
+  create index key_budgets_by_account on key_budgets (account_id);
+
+  grant insert, update, delete on key_budgets to ${role};
 `;
 
 const guards = ({ ownersRights }: World) => sql`
@@ -152,8 +176,9 @@ const guards = ({ ownersRights }: World) => sql`
 
   create function hold_closes_once() returns trigger language plpgsql as $$
     begin
-      if old.status <> 'HELD' or (new.id, new.account_id, new.currency, new.amount_minor)
-         is distinct from (old.id, old.account_id, old.currency, old.amount_minor) then
+      if old.status <> 'HELD' or (new.id, new.account_id, new.currency, new.amount_minor, new.key_id,
+           new.created_at) is distinct from (old.id, old.account_id, old.currency, old.amount_minor, old.key_id,
+           old.created_at) then
         raise exception 'a hold is posted or voided exactly once'
           using errcode = 'restrict_violation', constraint = 'hold_closes_once';
       end if;

@@ -7,6 +7,7 @@ import type { World } from './world.ts';
 
 export const openingFunctions = (world: World) => sql`
   ${terms()}
+  ${budgets(world)}
   ${holding(world)}
   ${keys(world)}
   ${writing(world)}
@@ -20,11 +21,68 @@ const terms = () => sql`
     package_code text, supplier text, package_name text, volume_bytes bigint, duration integer,
     duration_unit text, data_type integer, snapshot jsonb, esim_id text, price_minor bigint, currency text,
     price_usd_minor bigint, cost_usd_e4 bigint, settings_id text, rate_id text, request_id text,
-    in_flight_grace_ms integer, created_at timestamptz);
+    in_flight_grace_ms integer, created_at timestamptz, key_id text, countries text[]);
 
   -- What is asked of the buyer at a gateway.
   create type charge_terms as (reference text, gateway text, amount_minor bigint, currency text,
     window_ms bigint);
+`;
+
+const budgets = ({ ownPath }: World) => sql`
+  -- What of a key's budget is used: its holds that are not voided. A day is a calendar day in UTC, by the clock
+  -- of the database. A purchase that waited over midnight counts for the day in which it began.
+  create function key_spent_today(key_id text) returns bigint language sql stable ${ownPath} as $$
+    select coalesce(sum(amount_minor), 0)::bigint
+      from holds, (select date_trunc('day', now(), 'UTC') as began) today
+     where holds.key_id = key_spent_today.key_id and status <> 'VOIDED'
+       and created_at >= began and created_at < began + interval '1 day'
+  $$;
+
+  create function key_purchases(key_id text) returns bigint language sql stable ${ownPath} as $$
+    select count(*) from holds where holds.key_id = key_purchases.key_id and status <> 'VOIDED'
+  $$;
+
+  -- Which limit of a key's budget an order breaks, how much the limit is and what is left of it; null: none, or
+  -- the key has no budget. Without purchases, as for a quote, nothing that is used up counts.
+  create function key_budget_breach(key_id text, total_minor bigint, dearest_minor bigint, countries text[],
+    purchases integer) returns jsonb
+  language plpgsql stable ${ownPath} as $$
+    #variable_conflict use_column
+    declare
+      budget key_budgets;
+      left_over bigint;
+    begin
+      select * into budget from key_budgets where key_id = key_budget_breach.key_id;
+      if not found then
+        return null;
+      end if;
+      -- Of a package whose countries are unknown, none is in the list.
+      if budget.countries is not null and (coalesce(cardinality(key_budget_breach.countries), 0) = 0
+          or not key_budget_breach.countries <@ budget.countries) then
+        return jsonb_build_object('limit', 'countries', 'of', array_to_string(budget.countries, ', '));
+      elsif dearest_minor > budget.max_price_minor then
+        return jsonb_build_object('limit', 'maxPrice', 'of', budget.max_price_minor::text);
+      elsif total_minor > budget.order_minor then
+        return jsonb_build_object('limit', 'orderAmount', 'of', budget.order_minor::text);
+      elsif purchases = 0 then
+        return null;
+      end if;
+      if budget.daily_minor is not null then
+        left_over := budget.daily_minor - key_spent_today(budget.key_id);
+        if total_minor > left_over then
+          return jsonb_build_object('limit', 'dailyAmount', 'of', budget.daily_minor::text,
+            'left', greatest(left_over, 0)::text);
+        end if;
+      end if;
+      if budget.max_purchases is not null then
+        left_over := budget.max_purchases - key_purchases(budget.key_id);
+        if purchases > left_over then
+          return jsonb_build_object('limit', 'maxPurchases', 'of', budget.max_purchases::text,
+            'left', greatest(left_over, 0)::text);
+        end if;
+      end if;
+      return null;
+    end $$;
 `;
 
 const holding = ({ ownPath }: World) => sql`
@@ -45,10 +103,11 @@ const holding = ({ ownPath }: World) => sql`
       end if;
     end $$;
 
-  -- Reserves money of a wallet, once. With unless_low, none that takes the balance below its threshold.
+  -- Reserves money of a wallet, once, within the budget of the key that asks. With unless_low, none that takes
+  -- the balance below its threshold.
   create function place_hold(hold_id text, account_id text, currency text, amount_minor bigint,
-    unless_low boolean, out is_placed boolean, out threshold_minor bigint, out left_minor bigint,
-    out subscribers text[])
+    unless_low boolean, key_id text, countries text[], out is_placed boolean, out threshold_minor bigint,
+    out left_minor bigint, out subscribers text[], out breach jsonb)
   language plpgsql ${ownPath} as $$
     #variable_conflict use_column
     declare
@@ -62,13 +121,20 @@ const holding = ({ ownPath }: World) => sql`
       if not found then
         return;
       end if;
+      -- Under the wallet's lock, in a statement that began after it was given: it sees every hold of the key, since
+      -- all of them are of this wallet.
+      breach := key_budget_breach(place_hold.key_id, place_hold.amount_minor, place_hold.amount_minor,
+        place_hold.countries, 1);
+      if breach is not null then
+        return;
+      end if;
       select low.* into threshold_minor, left_minor, subscribers
         from low_balance_crossing(wallet.account_id, wallet.balance_minor, place_hold.amount_minor) low;
       if unless_low and threshold_minor is not null then
         return;
       end if;
-      insert into holds (id, account_id, currency, amount_minor)
-      values (hold_id, wallet.account_id, wallet.currency, place_hold.amount_minor)
+      insert into holds (id, account_id, currency, amount_minor, key_id)
+      values (hold_id, wallet.account_id, wallet.currency, place_hold.amount_minor, place_hold.key_id)
       on conflict (id) do nothing;
       if not found then
         return;
@@ -139,20 +205,24 @@ const writing = ({ ownPath }: World) => sql`
 const opening = ({ ownPath }: World) => sql`
   -- Opens a purchase: its hold or its payment, the row of its Idempotency-Key, and the order that is agreed
   -- with the supplier and not sent yet. is_opened is false, and nothing is written, where the wallet has too
-  -- little, its hold was placed before, too many payments are unpaid, or with unless_low the balance would
-  -- fall below its threshold.
+  -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it, or
+  -- with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet alone:
+  -- no other money is on hold before it is spent.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],
-    out at timestamptz)
+    out breach jsonb, out at timestamptz)
   language plpgsql ${ownPath} as $$
     begin
       at := now();
       if terms.payment_method = 'WALLET' then
-        select hold.is_placed, hold.threshold_minor, hold.left_minor, hold.subscribers
-          into is_opened, threshold_minor, left_minor, subscribers
+        select hold.is_placed, hold.threshold_minor, hold.left_minor, hold.subscribers, hold.breach
+          into is_opened, threshold_minor, left_minor, subscribers, breach
           from place_hold(terms.transaction_id, terms.account_id, terms.currency, terms.price_minor,
-                 unless_low) hold;
+                 unless_low, terms.key_id, terms.countries) hold;
+      elsif exists (select from key_budgets where key_id = terms.key_id) then
+        is_opened := false;
+        breach := jsonb_build_object('limit', 'paymentMethod', 'of', 'WALLET');
       else
         is_opened := may_open_unpaid(terms.account_id, unpaid_limits);
       end if;

@@ -83,6 +83,19 @@ export interface ApiKeysTable {
   changed_at: Generated<Date>;
 }
 
+/** What a key may spend, in the environment's schema; null: no such limit. */
+export interface KeyBudgetsTable {
+  key_id: string;
+  account_id: string;
+  daily_minor: bigint | null;
+  order_minor: bigint | null;
+  max_price_minor: bigint | null;
+  max_purchases: number | null;
+  countries: string[] | null;
+  changed_at: Generated<Date>;
+  changed_by: string;
+}
+
 export interface AuditLogTable {
   id: Generated<bigint>;
   at: Generated<Date>;
@@ -231,6 +244,9 @@ export interface AdminRemovalsTable {
 }
 
 declare module '../../platform/database/tables.ts' {
+  interface WorldDatabase {
+    key_budgets: KeyBudgetsTable;
+  }
   interface AccountsDatabase {
     mails_to: MailsToTable;
     user_notices: UserNoticesTable;

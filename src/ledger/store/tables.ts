@@ -59,6 +59,8 @@ export interface HoldsTable {
   status: Generated<'HELD' | 'POSTED' | 'VOIDED'>;
   created_at: Generated<Date>;
   closed_at: Date | null;
+  /** The API key whose purchase it is; null: a member bought, or a payment placed it. */
+  key_id: string | null;
 }
 
 declare module '../../platform/database/tables.ts' {

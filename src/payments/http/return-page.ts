@@ -191,6 +191,7 @@ const UNDELIVERED = 'What you ordered cannot be delivered. Your money goes back 
 
 const REASONS: Readonly<Record<FailureReason, string>> = {
   INSUFFICIENT_BALANCE: 'There was not enough money in the wallet.',
+  KEY_BUDGET_EXCEEDED: 'The shop’s budget did not allow this purchase.',
   PACKAGE_WITHDRAWN: UNDELIVERED,
   OUT_OF_STOCK: UNDELIVERED,
   PRICE_CHANGED: UNDELIVERED,

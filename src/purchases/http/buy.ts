@@ -78,6 +78,7 @@ export const buyRoutes: readonly Route<PurchaseCases>[] = [
       ...PRICE_ERRORS,
       ...PAYMENT_ERRORS,
       'INSUFFICIENT_BALANCE',
+      'KEY_BUDGET_EXCEEDED',
       'PRICE_ABOVE_MAX',
       'CURRENCY_MISMATCH',
       'QUOTE_NOT_FOUND',

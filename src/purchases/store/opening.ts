@@ -3,7 +3,8 @@
  * a refusal, a balance that became low or a quote needs a transaction around it.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { snapshotOf } from '../../catalogue/rules.ts';
+import { beyondBudget, type BudgetBreach } from '../../accounts/keys/budget-rules.ts';
+import { countriesOf, snapshotOf } from '../../catalogue/rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
@@ -65,11 +66,11 @@ async function openOrRefuse(
   const opened = { stage: STAGES[statusOf(input)], vendors };
   // A quote is used up in the same transaction.
   const isOneStatement = opening && input.quoteId === undefined;
-  if (isOneStatement && (await write(db, input, opening, { unlessLow: true }))) return opened;
+  if (isOneStatement && (await write(db, input, opening, { unlessLow: true })).is_opened) return opened;
   return db.transaction().execute(async (trx) => {
     const unusable = opening && (await lockQuote(trx, input));
-    const written = opening && !unusable && (await write(trx, input, opening));
-    if (written) {
+    const written = opening && !unusable ? await write(trx, input, opening) : undefined;
+    if (written?.is_opened) {
       await useQuote(trx, input, options.now);
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
@@ -77,7 +78,8 @@ async function openOrRefuse(
       return opened;
     }
     const lacking = input.paymentMethod === 'WALLET' ? () => insufficient(trx, input) : () => TOO_MANY_UNPAID;
-    return refuse(trx, input, options, refusal ?? unusable ?? (await lacking()), pending);
+    const beyond = written?.breach && beyondBudget(written.breach, input.quote.currency);
+    return refuse(trx, input, options, refusal ?? unusable ?? beyond ?? (await lacking()), pending);
   });
 }
 
@@ -158,38 +160,39 @@ interface Opening {
   readonly unpaidLimits?: UnpaidLimits | undefined;
 }
 
-/**
- * Writes nothing and returns undefined if the balance is too low or too many payments are unpaid, another run
- * has placed the hold, or with `unlessLow` the balance would fall below its threshold.
- */
+interface Written extends ThresholdCrossing {
+  /**
+   * false, and nothing is written, if the balance is too low or too many payments are unpaid, the key's budget
+   * does not allow it, another run has placed the hold, or with `unlessLow` the balance would fall below its
+   * threshold.
+   */
+  readonly is_opened: boolean;
+  readonly breach: BudgetBreach | null;
+}
+
 async function write(
   db: WorldDb,
   input: PurchaseInput,
   opening: Opening,
   { unlessLow = false } = {},
-): Promise<ThresholdCrossing | undefined> {
+): Promise<Written> {
   const { idempotency, charge, paymentMethod: method } = input;
-  const opened = await callFunction<ThresholdCrossing & { readonly is_opened: boolean }>(
-    db,
-    'open_purchase',
-    {
-      terms: termsOf(input, opening),
-      charge: composite('charge_terms', {
-        reference: chargeReference(input.transactionId, 1),
-        gateway: charge?.gateway,
-        amount_minor: charge?.amountMinor,
-        currency: charge?.currency,
-        window_ms: method === 'WALLET' ? undefined : paymentWindowMs(method, input.timings),
-      }),
-      idempotency_key: idempotency?.key ?? null,
-      idempotency_path: idempotency?.path ?? null,
-      fingerprint: idempotency?.fingerprint ?? null,
-      follows: idempotency?.follows ?? null,
-      unpaid_limits: JSON.stringify(opening.unpaidLimits ?? DEFAULT_UNPAID_LIMITS),
-      unless_low: unlessLow,
-    },
-  );
-  return opened.is_opened ? opened : undefined;
+  return callFunction<Written>(db, 'open_purchase', {
+    terms: termsOf(input, opening),
+    charge: composite('charge_terms', {
+      reference: chargeReference(input.transactionId, 1),
+      gateway: charge?.gateway,
+      amount_minor: charge?.amountMinor,
+      currency: charge?.currency,
+      window_ms: method === 'WALLET' ? undefined : paymentWindowMs(method, input.timings),
+    }),
+    idempotency_key: idempotency?.key ?? null,
+    idempotency_path: idempotency?.path ?? null,
+    fingerprint: idempotency?.fingerprint ?? null,
+    follows: idempotency?.follows ?? null,
+    unpaid_limits: JSON.stringify(opening.unpaidLimits ?? DEFAULT_UNPAID_LIMITS),
+    unless_low: unlessLow,
+  });
 }
 
 function termsOf(input: PurchaseInput, { item, now }: Opening): RawBuilder<unknown> {
@@ -217,6 +220,8 @@ function termsOf(input: PurchaseInput, { item, now }: Opening): RawBuilder<unkno
     request_id: input.requestId,
     in_flight_grace_ms: input.timings.inFlightGraceMs,
     created_at: now,
+    key_id: input.keyId,
+    countries: item && countriesOf(item),
   });
 }
 

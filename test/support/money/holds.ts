@@ -6,10 +6,19 @@ import { callFunction } from '../../../src/platform/database/functions.ts';
 import type { WorldDb } from '../../../src/platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../../src/webhooks/store/messages.ts';
 
+interface NewHold {
+  readonly id: string;
+  readonly accountId: string;
+  readonly amount: Money;
+  /** The API key that asks. */
+  readonly keyId?: string;
+  readonly countries?: readonly string[];
+}
+
 /** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
 export async function placeHold(
   db: WorldDb,
-  { id, accountId, amount }: { readonly id: string; readonly accountId: string; readonly amount: Money },
+  { id, accountId, amount, keyId, countries = [] }: NewHold,
   pending: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { is_placed: isPlaced, ...crossing } = await callFunction<Placed>(db, 'place_hold', {
@@ -18,6 +27,8 @@ export async function placeHold(
     currency: amount.currency,
     amount_minor: amount.amountMinor,
     unless_low: false,
+    key_id: keyId ?? null,
+    countries: [...countries],
   });
   if (!isPlaced) {
     const placed = await db.selectFrom('holds').select('id').where('id', '=', id).executeTakeFirst();
