@@ -57,6 +57,7 @@ const WHO_IS_TOLD = {
   'ops.refuse': NOBODY,
   'key.create': () => toOwnersAndActor('key-made'),
   'key.revoke': NOBODY,
+  'key.change-budget': NOBODY,
   'endpoint.create': () => toOwnersAndActor('endpoint-made'),
   'endpoint.move': () => toOwnersAndActor('endpoint-moved'),
   'endpoint.rotate-secret': () => toOwnersAndActor('endpoint-secret-changed'),

@@ -7,12 +7,22 @@ import { DAY_MS, type Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
+import { inEnvironment } from '../platform/database/transactions.ts';
 import { revoke } from './keys/manage-keys.ts';
 import { recoverMember } from './operators/recovery.ts';
 import type { MemberRole } from '../domain/member-roles.ts';
 import { noAccount } from './manage-accounts.ts';
-import { findAccountRow, listKeys, revokeKeys, updateAccount } from './store/accounts.ts';
+import { budgetText, type KeyBudget } from './keys/budget-rules.ts';
+import {
+  findAccountRow,
+  listKeys,
+  lockAccountRow,
+  readDatabaseTime,
+  revokeKeys,
+  updateAccount,
+} from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
+import { findBudget, listBudgets, replaceBudget } from './store/budgets.ts';
 import { listRequestRows, type RequestsQuery } from './store/request-log.ts';
 import * as store from './store/users.ts';
 import type { InvitationRow } from './store/users.ts';
@@ -52,7 +62,9 @@ export const memberUseCases = {
     (await store.listInvitationRows(db, account.id, clock.now())).map(toInvitation),
   invite,
   withdrawInvitation,
-  listKeys: listOwnKeys,
+  listKeys: listKeysAndBudgets,
+  listKeysOfMember,
+  changeBudget,
   revokeKey,
   listRequests,
 };
@@ -206,6 +218,62 @@ async function listOwnKeys({ db }: Pick<MemberDeps, 'db'>, { account }: Member, 
     .map(({ company, ...key }) => ({ ...key, companyName: company }));
 }
 
+/** With what is left of each budget. */
+async function listKeysAndBudgets({ db }: Pick<MemberDeps, 'db'>, member: Member, environment: Environment) {
+  const { id, currency } = member.account;
+  const keys = await listOwnKeys({ db }, member, environment);
+  const budgets = await inEnvironment(db, environment, (world) => listBudgets(world, id));
+  return keys.map((key) => {
+    const { budget = null, left = null } = budgets.get(key.keyId) ?? {};
+    return { ...key, budget, left, currency };
+  });
+}
+
+/** Working keys that the member made, in both environments: those that end with their removal. NOT_FOUND. */
+async function listKeysOfMember({ db }: Pick<MemberDeps, 'db'>, { account }: Member, userId: string) {
+  const { email } = await requireMember(db, account.id, userId);
+  const now = await readDatabaseTime(db);
+  const keys = await listKeys(db, account.id);
+  return keys.filter(
+    ({ createdBy, revokedAt, expiresAt }) =>
+      createdBy === email && revokedAt === null && (expiresAt === null || expiresAt > now),
+  );
+}
+
+/** null: the key may spend what the wallet has. Counts for its next purchase. Throws NOT_FOUND. */
+async function changeBudget(
+  { db }: Pick<MemberDeps, 'db'>,
+  member: Member,
+  environment: Environment,
+  keyId: string,
+  budget: KeyBudget | null,
+) {
+  const { account, email, clientAddress: address } = member;
+  await requireOwnKey(db, member, environment, keyId);
+  await db.transaction().execute(async (trx) => {
+    // Concurrent changes wait for each other, so each entry has what was before.
+    await lockAccountRow(trx, account.id);
+    const key = { keyId, accountId: account.id, changedBy: email };
+    const before = await inEnvironment(trx, environment, (world) => replaceBudget(world, key, budget));
+    const change = { before: budgetText(before), after: budgetText(budget) };
+    const detail = { accountId: account.id, environment, ...change, address };
+    await writeAudit(trx, { actor: email, action: 'key.change-budget', subject: keyId, detail });
+  });
+  const changed = await inEnvironment(db, environment, (world) => findBudget(world, keyId));
+  const { budget: now = null, left = null } = changed ?? {};
+  return { budget: now, left, currency: account.currency };
+}
+
+async function requireOwnKey(
+  db: AccountsDb,
+  member: Member,
+  environment: Environment,
+  keyId: string,
+): Promise<void> {
+  const keys = await listOwnKeys({ db }, member, environment);
+  if (!keys.some((key) => key.keyId === keyId)) throw new DomainError('NOT_FOUND', 'No such key');
+}
+
 /** Throws NOT_FOUND. A key that was revoked before stays so. */
 async function revokeKey(
   { db }: MemberDeps,
@@ -213,8 +281,7 @@ async function revokeKey(
   environment: Environment,
   keyId: string,
 ): Promise<void> {
-  const keys = await listOwnKeys({ db }, member, environment);
-  if (!keys.some((key) => key.keyId === keyId)) throw new DomainError('NOT_FOUND', 'No such key');
+  await requireOwnKey(db, member, environment, keyId);
   await revoke(db, { keyId }, member.email);
 }
 

@@ -1,10 +1,11 @@
 /** What routes may call. Bound to their dependencies in app/composition. */
 import type { Bound } from '../platform/bind.ts';
 import { exportWalletEntries, listWalletEntries } from './wallet-entries.ts';
-import { getLowBalance, getWallet, setLowBalance } from './wallet.ts';
+import { getBudget, getLowBalance, getWallet, setLowBalance } from './wallet.ts';
 
 export const walletUseCases = {
   getWallet,
+  getBudget,
   getLowBalance,
   setLowBalance,
   listWalletEntries,

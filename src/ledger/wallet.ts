@@ -1,3 +1,4 @@
+import { findBudget } from '../accounts/store/budgets.ts';
 import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
@@ -24,6 +25,12 @@ export async function getWallet(
       updatedAt: clock.now(),
     }
   );
+}
+
+/** What the caller's key may spend, and what is left of it. A member has no budget, nor has most keys. */
+export async function getBudget({ db }: Pick<WebhookDeps, 'db'>, { account, keyId }: Principal) {
+  const { budget = null, left = null } = (await findBudget(db, keyId)) ?? {};
+  return { budget, left, currency: account.currency };
 }
 
 /** The amount below which `wallet.low_balance` is sent; null: it is never sent. */

@@ -3,11 +3,13 @@
  * of a quote. Nothing is computed again afterwards.
  */
 import { randomBytes } from 'node:crypto';
+import { beyondBudget } from '../accounts/keys/budget-rules.ts';
+import { findBreach } from '../accounts/store/budgets.ts';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PaymentMethod } from '../domain/states.ts';
-import type { CataloguePackage } from '../catalogue/rules.ts';
+import { countriesOf, type CataloguePackage } from '../catalogue/rules.ts';
 import { COST_UNITS_PER_CENT } from '../catalogue/pricing.ts';
 import { createPricer, isOnSale } from '../catalogue/prices.ts';
 import { refused } from '../payments/first-answer.ts';
@@ -110,6 +112,19 @@ export function requireMaxPrice(
     );
 }
 
+/**
+ * KEY_BUDGET_EXCEEDED, before anything is held: the hold of each purchase decides again. A quote is for no
+ * purchase yet, so nothing that is used up counts.
+ */
+export async function requireWithinBudget(
+  { db }: Pick<PurchaseDeps, 'db'>,
+  { account, keyId }: Principal,
+  order: Parameters<typeof findBreach>[2],
+): Promise<void> {
+  const breach = isId('key', keyId) ? await findBreach(db, keyId, order) : null;
+  if (breach) throw refused(beyondBudget(breach, account.currency));
+}
+
 export type ChooseDeps = PurchaseDeps & { readonly topUps: TopUps };
 type PackageChoice = Pick<BuyCommand, 'packageCode' | 'esimId'>;
 
@@ -181,7 +196,7 @@ type QuoteCommand = Pick<BuyCommand, 'packageCode' | 'packageType' | 'esimId' | 
 
 /**
  * Freezes price and rate. PACKAGE_NOT_FOUND, PACKAGE_UNAVAILABLE, INVALID_TOPUP, ESIM_NOT_FOUND,
- * PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES.
+ * PAYMENT_METHOD_UNAVAILABLE, TOO_MANY_OPEN_QUOTES, KEY_BUDGET_EXCEEDED.
  */
 export async function createQuote(
   deps: ChooseDeps,
@@ -209,6 +224,9 @@ async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCo
   const item =
     packageType === 'BASE' ? chooseBase(deps, choice) : (await chooseFitting(deps, principal, choice)).item;
   const { quote, charge } = currentTerms(deps, principal, command, item);
+  const priceMinor = BigInt(quote.priceMinor);
+  const order = { totalMinor: priceMinor, dearestMinor: priceMinor, countries: countriesOf(item) };
+  await requireWithinBudget(deps, principal, { ...order, purchases: 0 });
   const now = deps.clock.now();
   return {
     id: makeId('quote', randomBytes(16).toString('hex')),
@@ -218,7 +236,7 @@ async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCo
     package_name: item.name,
     esim_id: packageType === 'TOPUP' ? choice.esimId : null,
     payment_method: paymentMethod ?? null,
-    price_minor: BigInt(quote.priceMinor),
+    price_minor: priceMinor,
     currency: quote.currency,
     price_usd_minor: BigInt(quote.priceUsdMinor),
     cost_usd_e4: BigInt(quote.costUsdE4),

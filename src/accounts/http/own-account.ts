@@ -33,14 +33,19 @@ import {
 } from '../../platform/http/limits.ts';
 import { limitField } from '../../platform/http/page.ts';
 import type { Route } from '../../platform/http/route.ts';
+import type { KeyBudget } from '../keys/budget-rules.ts';
 import type { MemberCases } from '../members.ts';
 import {
+  budgetBody,
+  budgetOf,
+  budgetSchema,
   companyNameField,
   emailField,
   keyItem,
   mailSentSchema,
   maskedKey,
   memberItem,
+  ownKeyItem,
   recoveryOutcome,
 } from './shared.ts';
 
@@ -128,6 +133,9 @@ const createKeyBody = namedObject('CreateKeyRequest', {
   expiresAt: timeField({
     description: 'The key works until then. Absent: as long as this service lets keys work',
   }).optional(),
+  budget: budgetBody
+    .optional()
+    .describe('Limits of what the key may spend. Absent: it may spend what the wallet has'),
 });
 
 const newKeySchema = dataObject('NewApiKey', {
@@ -182,13 +190,14 @@ type AccountCases = MemberCases & {
   createKey(
     member: Member,
     environment: Environment,
-    key: z.output<typeof createKeyBody>,
+    key: Omit<z.output<typeof createKeyBody>, 'budget'> & { readonly budget?: KeyBudget | undefined },
   ): Promise<Data<typeof newKeySchema>>;
 };
 
 const MEMBERS = '/account/members';
 const INVITATIONS = '/account/invitations';
 const KEYS = '/account/keys';
+const KEY_BUDGET = `${KEYS}/{keyId}/budget` as const;
 
 const forMember = routesWith<AccountCases, 'member'>('member', 'Account', {
   params: {
@@ -254,6 +263,20 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     handle: ({ cases, member, params, query }) =>
       cases.removeMember(member, params.userId, { keepKeys: query.keepKeys === 'true' }),
   }),
+  forMember.get(`${MEMBERS}/{userId}/keys`, {
+    memberPermission: 'members',
+    answer: [200, 'Their working keys, the newest first', listSchema(keyItem, 'MemberKeyList')],
+    operationId: 'listKeysOfMember',
+    summary: 'List the API keys that a member made',
+    description:
+      'In both environments, without revoked and expired ones: the keys that end when you remove the member, unless you keep them.',
+    handle: async ({ cases, member, params }) => ({
+      items: (await cases.listKeysOfMember(member, params.userId)).map(({ company, ...key }) => ({
+        ...key,
+        companyName: company,
+      })),
+    }),
+  }),
   forMember.post(`${MEMBERS}/{userId}/remove-second-factor`, {
     confirmed: true,
     memberPermission: 'members',
@@ -294,11 +317,11 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
   }),
   forMember.get(KEYS, {
     memberPermission: 'keys',
-    answer: [200, 'All keys of this environment, the newest first', listSchema(keyItem, 'ApiKeyList')],
+    answer: [200, 'All keys of this environment, the newest first', listSchema(ownKeyItem, 'ApiKeyList')],
     operationId: 'listKeys',
     summary: 'List API keys',
     description:
-      'Of the environment that `Simway-Environment` names, with revoked and expired ones. No key is shown whole.',
+      'Of the environment that `Simway-Environment` names, with revoked and expired ones, and what is left of their budgets. No key is shown whole.',
     handle: async ({ cases, member, environment }) => ({ items: await cases.listKeys(member, environment) }),
   }),
   forMember.post(KEYS, {
@@ -312,7 +335,31 @@ export const ownAccountRoutes: readonly Route<AccountCases>[] = [
     description:
       'In the environment that `Simway-Environment` names. For a live key a web server must answer at the website, outside private networks. The key ' +
       'works at once, and only from the addresses that you name.',
-    handle: ({ cases, member, environment, body }) => cases.createKey(member, environment, body),
+    handle: ({ cases, member, environment, body: { budget, ...key } }) =>
+      cases.createKey(member, environment, { ...key, budget: budget && budgetOf(budget) }),
+  }),
+  forMember.put(KEY_BUDGET, {
+    confirmed: true,
+    memberPermission: 'keys',
+    body: budgetBody,
+    answer: [200, 'The budget as it now is', budgetSchema],
+    operationId: 'setKeyBudget',
+    summary: 'Limit what an API key may spend',
+    description:
+      'In place of its earlier limits: one that you leave out does not exist any more. It counts for the next purchase, with what the key has ' +
+      'spent already. Only a person can do this: no API key can change a budget.',
+    handle: ({ cases, member, environment, params, body }) =>
+      cases.changeBudget(member, environment, params.keyId, budgetOf(body)),
+  }),
+  forMember.delete(KEY_BUDGET, {
+    confirmed: true,
+    memberPermission: 'keys',
+    answer: 'The key may spend what the wallet has',
+    operationId: 'removeKeyBudget',
+    summary: 'Remove the budget of an API key',
+    description: 'Its next purchase is bounded by the wallet alone.',
+    handle: ({ cases, member, environment, params }) =>
+      cases.changeBudget(member, environment, params.keyId, null),
   }),
   forMember.delete(`${KEYS}/{keyId}`, {
     confirmed: true,

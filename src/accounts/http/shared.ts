@@ -2,17 +2,30 @@
 import { z } from 'zod';
 import type { Session } from '../../domain/callers.ts';
 import { ENVIRONMENTS, SCOPES } from '../../domain/account.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { MEMBER_ROLES } from '../../domain/member-roles.ts';
 import { may, PERMISSIONS, ROLES, type Role } from '../../domain/operator-roles.ts';
-import { isoTime, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
-import { isCleanText, missingOr, nameTextField, textField } from '../../platform/http/fields.ts';
+import { isoTime, money, text, yesNo, namedObject, dataObject } from '../../platform/http/answer-fields.ts';
+import {
+  amountField,
+  changesBody,
+  countField,
+  isCleanText,
+  missingOr,
+  nameTextField,
+  textField,
+} from '../../platform/http/fields.ts';
 import {
   MAX_ACCOUNT_NAME_CHARACTERS,
   MAX_EMAIL_CHARACTERS,
+  MAX_KEY_COUNTRIES,
+  MAX_KEY_PURCHASES,
   MAX_PASSWORD_CHARACTERS,
   MAX_PERSON_NAME_CHARACTERS,
+  MAX_PRICE_LIMIT_MINOR,
   MAX_SECOND_FACTOR_CHARACTERS,
 } from '../../platform/http/limits.ts';
+import type { KeyBudget } from '../keys/budget-rules.ts';
 import { mayPerform, OPERATOR_ACTIONS } from '../operators/action-table.ts';
 
 export const emailField = (description: string, example = 'ada@merchant.example') =>
@@ -82,6 +95,71 @@ export const recoveryOutcome = z
       'and within 24 hours one of the two gave or confirmed access of the other, or a third person did so for both',
   );
 
+const budgetAmount = (description: string, example: number) =>
+  amountField({ minMinor: 1n, maxMinor: MAX_PRICE_LIMIT_MINOR, description, example }).optional();
+
+const BUDGET = {
+  dailyAmount: 'What the key may spend in one calendar day (UTC)',
+  orderAmount: 'What one purchase, or a whole batch, may cost',
+  maxPrice: 'What one package may cost',
+  maxPurchases: 'How many purchases the key may make in its life',
+  countries:
+    'ISO 3166-1 alpha-2 codes. The key buys a package only if every country that it covers is among them',
+} as const;
+
+/** A limit that is left out does not exist. */
+export const budgetBody = changesBody('KeyBudgetRequest', {
+  dailyAmount: budgetAmount(BUDGET.dailyAmount, 50_000),
+  orderAmount: budgetAmount(BUDGET.orderAmount, 20_000),
+  maxPrice: budgetAmount(BUDGET.maxPrice, 10_000),
+  maxPurchases: countField({
+    min: 1,
+    max: MAX_KEY_PURCHASES,
+    description: BUDGET.maxPurchases,
+    example: 100,
+  }).optional(),
+  countries: z
+    .array(
+      z.string('must be a string').regex(/^[A-Z]{2}$/, 'must be a country code of two capital letters'),
+      {
+        error: missingOr('must be a list'),
+      },
+    )
+    .min(1, 'must have at least one')
+    .max(MAX_KEY_COUNTRIES, `must have at most ${MAX_KEY_COUNTRIES}`)
+    .optional()
+    .meta({ description: BUDGET.countries, example: ['NG', 'GH'] }),
+});
+
+export const budgetOf = (body: z.output<typeof budgetBody>): KeyBudget => ({
+  dailyAmountMinor: body.dailyAmount ?? null,
+  orderAmountMinor: body.orderAmount ?? null,
+  maxPriceMinor: body.maxPrice ?? null,
+  maxPurchases: body.maxPurchases ?? null,
+  countries: body.countries ?? null,
+});
+
+export const budgetFields = {
+  budget: namedObject('KeyBudget', {
+    dailyAmount: money(BUDGET.dailyAmount, 50_000).nullable(),
+    orderAmount: money(BUDGET.orderAmount, 20_000).nullable(),
+    maxPrice: money(BUDGET.maxPrice, 10_000).nullable(),
+    maxPurchases: z.number().int().nullable().describe(BUDGET.maxPurchases),
+    countries: z.array(z.string()).nullable().describe(BUDGET.countries),
+  })
+    .nullable()
+    .describe('A limit that is null does not exist; null: the key may spend what the wallet has'),
+  left: namedObject('KeyBudgetLeft', {
+    dailyAmount: money('Until midnight (UTC); null: no such limit', 12_000).nullable(),
+    purchases: z.number().int().nullable().describe('Null: no such limit'),
+  })
+    .nullable()
+    .describe('What is left of it now. A purchase that fails gives its share back'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+};
+
+export const budgetSchema = dataObject('KeyBudgetAndLeft', budgetFields);
+
 export const maskedKey = text('Its beginning and its last four characters', 'simway_test_…x9Qa');
 
 export const keyItem = namedObject('ApiKey', {
@@ -99,6 +177,9 @@ export const keyItem = namedObject('ApiKey', {
   revokedAt: isoTime('Null: it is not revoked').nullable(),
   lastUsedAt: isoTime('To about five minutes; null: never').nullable(),
 });
+
+/** As members see it, who may change what it may spend. */
+export const ownKeyItem = keyItem.extend(budgetFields).meta({ id: 'OwnApiKey' });
 
 /** An operator. */
 export const who = {

@@ -44,3 +44,19 @@ export function beyondBudget({ limit, of, left = '0' }: BudgetBreach, currency: 
   };
   return refusalOf('KEY_BUDGET_EXCEEDED', `${words[limit]()}; ${ASK}`);
 }
+
+/** For the audit log. */
+export function budgetText(budget: KeyBudget | null): string {
+  if (!budget) return 'none';
+  const { dailyAmountMinor, orderAmountMinor, maxPriceMinor, maxPurchases, countries } = budget;
+  const amount = (minor: bigint | null) => minor && formatMinor(minor);
+  const limits = {
+    dailyAmount: amount(dailyAmountMinor),
+    orderAmount: amount(orderAmountMinor),
+    maxPrice: amount(maxPriceMinor),
+    maxPurchases,
+    countries: countries && countries.join(' '),
+  };
+  const given = Object.entries(limits).filter(([, of]) => of !== null);
+  return given.map(([name, of]) => `${name} ${String(of)}`).join(', ');
+}

@@ -6,12 +6,16 @@ import { noAccount } from '../manage-accounts.ts';
 import * as store from '../store/accounts.ts';
 import type { NewApiKey, WhichKeys } from '../store/accounts.ts';
 import { writeAudit } from '../store/audit.ts';
+import { inEnvironment } from '../../platform/database/transactions.ts';
+import { replaceBudget } from '../store/budgets.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
+import { budgetText, type KeyBudget } from './budget-rules.ts';
 
 export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'lastFour'> & {
   readonly brand: string;
   /** From where it is made, as far as known. */
   readonly address?: string | undefined;
+  readonly budget?: KeyBudget | undefined;
 };
 
 /** Each is kept in the memory of every process. More than servers and developers of a large company. */
@@ -19,7 +23,7 @@ export const MAX_WORKING_KEYS = 50;
 
 /** Returns the key itself, for the only time. Throws NOT_FOUND; VALIDATION_ERROR for too many. */
 export async function createKey(db: AccountsDb, request: CreateKey, actor: string) {
-  const { brand, accountId, environment, scopes, address } = request;
+  const { brand, accountId, environment, scopes, address, budget } = request;
   const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
@@ -40,7 +44,9 @@ export async function createKey(db: AccountsDb, request: CreateKey, actor: strin
       },
       actor,
     );
-    const detail = { accountId, environment, scopes, address };
+    const key = { keyId, accountId, changedBy: actor };
+    if (budget) await inEnvironment(trx, environment, (world) => replaceBudget(world, key, budget));
+    const detail = { accountId, environment, scopes, address, ...(budget && { after: budgetText(budget) }) };
     await writeAudit(trx, { actor, action: 'key.create', subject: keyId, detail });
   });
   return { keyId, apiKey };

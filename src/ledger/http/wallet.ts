@@ -6,6 +6,7 @@ import { merchantRoutes } from '../../platform/http/define-routes.ts';
 import { amountField } from '../../platform/http/fields.ts';
 import { MAX_LOW_BALANCE_MINOR } from '../../platform/http/limits.ts';
 import type { Route } from '../../platform/http/route.ts';
+import { budgetSchema } from '../../accounts/http/shared.ts';
 import type { WalletCases } from '../use-cases.ts';
 
 const routes = merchantRoutes<WalletCases>('Wallet');
@@ -51,6 +52,16 @@ export const walletRoutes: readonly Route<WalletCases>[] = [
       const wallet = await cases.getWallet(principal);
       return { ...wallet, currency: principal.account.currency, lastUpdated: wallet.updatedAt };
     },
+  }),
+  routes.get('/api/wallet/budget', {
+    keyErrors: 'wallet',
+    answer: [200, 'The budget of the key that asks', budgetSchema],
+    operationId: 'getKeyBudget',
+    summary: 'Read what this API key may spend',
+    description:
+      'The limits of the key that sends the request, and what is left of them. `budget` is null if it has none: it may spend what the wallet has. ' +
+      'Only a member of the account can change a budget, in the dashboard.',
+    handle: ({ cases, principal }) => cases.getBudget(principal),
   }),
   routes.get(LOW_BALANCE, {
     keyErrors: 'wallet',

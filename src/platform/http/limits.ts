@@ -104,6 +104,11 @@ export const MAX_SANDBOX_ADVANCE_SECONDS = 400 * 86_400;
 /** Far above any price in naira, in minor units: what is shown as the price can be sent as the limit. */
 export const MAX_PRICE_LIMIT_MINOR = 100_000_000_000_000n;
 
+/** Of one API key, in its life. They are counted anew for each purchase. */
+export const MAX_KEY_PURCHASES = 100_000;
+/** More than there are. */
+export const MAX_KEY_COUNTRIES = 300;
+
 /** What the address guard takes as a URL at most. */
 export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;
 /** Far above any balance that one would want to be warned of, in minor units. */

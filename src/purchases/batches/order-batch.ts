@@ -7,8 +7,9 @@ import type { Principal } from '../../domain/account.ts';
 import { csvOf } from '../../domain/csv.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { formatAmount, type Money } from '../../domain/money.ts';
+import { formatAmount, larger, type Money } from '../../domain/money.ts';
 import type { Page, PageQuery } from '../../domain/page.ts';
+import { countriesOf } from '../../catalogue/rules.ts';
 import { createPricer, isOnSale } from '../../catalogue/prices.ts';
 import { installUrl } from '../../esims/install-links.ts';
 import { MAX_JOB_ROWS } from '../../jobs/rules.ts';
@@ -23,7 +24,7 @@ import { buildInput } from '../buy.ts';
 import type { BatchDeps } from '../deps.ts';
 import type { PurchaseInput } from '../purchase.ts';
 import { countRows, insertBatch, listBatchRows } from '../store/batches.ts';
-import { currentTerms } from '../terms.ts';
+import { currentTerms, requireWithinBudget } from '../terms.ts';
 import {
   BATCH_CSV_COLUMNS,
   MAX_BEGINNING_BATCHES,
@@ -46,7 +47,8 @@ export type BatchView = ReturnType<typeof viewOf>;
 
 /**
  * Accepts all rows or none. Prices are frozen now, and each row is bought from the wallet soon. Throws
- * VALIDATION_ERROR with every wrong row, EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, TOO_MANY_BATCHES,
+ * VALIDATION_ERROR with every wrong row, EMAIL_UNAVAILABLE, INSUFFICIENT_BALANCE, KEY_BUDGET_EXCEEDED,
+ * TOO_MANY_BATCHES,
  * RATE_LIMIT_EXCEEDED and EXCHANGE_RATE_UNAVAILABLE.
  */
 export async function orderBatch(
@@ -70,6 +72,7 @@ export async function orderBatch(
         // Other purchases may spend it first: rows are refused then one by one.
         const { balance } = await getWallet({ ...deps, db: trx }, principal);
         if (balance.amountMinor < total.amountMinor) throw balanceTooLow(total);
+        await requireWithinBudget({ db: trx }, principal, orderOf(deps, priced, total));
         const id = makeId('batch', randomBytes(16).toString('hex'));
         const batch = await insertBatch(trx, {
           id,
@@ -126,6 +129,24 @@ function termsOf(
     transactionId: newTransactionId(),
     askedAtMs: deps.clock.now().getTime(),
   });
+}
+
+/** As one order of the key's budget. */
+function orderOf(
+  deps: BatchDeps,
+  rows: readonly { readonly terms: PurchaseInput }[],
+  { amountMinor: totalMinor }: Money,
+): Parameters<typeof requireWithinBudget>[2] {
+  const { byCode } = deps.catalogue.current();
+  const prices = rows.map(({ terms }) => BigInt(terms.quote.priceMinor));
+  const items = rows.flatMap(({ terms }) => byCode.get(terms.packageCode) ?? []);
+  return {
+    totalMinor,
+    dearestMinor: prices.reduce(larger, 0n),
+    // Of a row whose package left the catalogue just now, the hold decides.
+    countries: [...new Set(items.flatMap(countriesOf))],
+    purchases: rows.length,
+  };
 }
 
 function requireWithin(maxTotalPrice: Money | undefined, total: Money): void {

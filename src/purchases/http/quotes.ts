@@ -71,7 +71,7 @@ export const quoteRoutes: readonly Route<PurchaseCases>[] = [
   routes.post('/api/esim/quotes', {
     body: quoteBody,
     missing: missingTarget,
-    errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES'],
+    errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'TOO_MANY_OPEN_QUOTES'],
     answer: [201, 'The quote', quoteSchema],
     operationId: 'createQuote',
     summary: 'Freeze a price for 15 minutes',
