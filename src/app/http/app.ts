@@ -17,6 +17,7 @@ import {
   requireConfirmed,
 } from './authenticate.ts';
 import { findClientAddress, assignRequestId, traceRequests } from '../../platform/http/middleware/arrival.ts';
+import { echoAcpHeaders, requireAcpHeaders } from '../../platform/http/middleware/acp.ts';
 import { answerErrors } from '../../platform/http/middleware/answer.ts';
 import { findRoute, refuseUnknown, handle } from '../../platform/http/middleware/routing.ts';
 import { applyIdempotencyKey } from '../../platform/http/middleware/idempotency.ts';
@@ -90,6 +91,7 @@ export function buildApp({
     answerErrors(events, useCases.requestLog),
     assignRequestId(),
     findRoute(routes),
+    echoAcpHeaders(),
     findClientAddress(settings.trustedProxies),
     authenticate({
       accounts: useCases.accounts,
@@ -99,6 +101,7 @@ export function buildApp({
     }),
     limitRequests(rateLimiter, settings),
     refuseUnknown(),
+    requireAcpHeaders(),
     pickEnvironment(useCases),
     checkScope(useCases),
     readBody(settings),

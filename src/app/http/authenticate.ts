@@ -110,15 +110,22 @@ async function identify(
 ): Promise<Principal | undefined> {
   if (!mayUseKey(ctx)) return undefined;
   const rule = routeOf(ctx)?.key;
-  const header = ctx.req.headers['x-api-key'];
+  const isAcp = routeOf(ctx)?.protocol === 'acp';
+  const header = ctx.req.headers['x-api-key'] ?? (isAcp ? bearerOf(ctx) : undefined);
   if (header === undefined) {
     const member = rule === 'public' || rule === undefined ? undefined : await checkUser(ctx);
     if (member || rule !== 'required') return member;
-    throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
+    const where = isAcp ? 'as Authorization: Bearer …' : 'in the X-API-Key header';
+    throw new DomainError('UNAUTHORIZED', `Send your API key ${where}`);
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();
   return accounts.authenticate(header, beforeKeyLookup);
+}
+
+function bearerOf({ req }: RequestKoa): string | undefined {
+  const { authorization } = req.headers;
+  return authorization === undefined ? undefined : (BEARER.exec(authorization)?.[1] ?? '');
 }
 
 /** Wallet routes answer every failed authentication with UNAUTHORIZED. */

@@ -163,6 +163,11 @@ export interface RouteDefinition<
   readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */
   readonly testKeysOnly?: true;
+  /**
+   * Speaks the Agentic Commerce Protocol: its headers are required, its rules of the Idempotency-Key hold,
+   * and the API key may come as a bearer token. Its shape is `acp`.
+   */
+  readonly protocol?: 'acp';
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
   /**
