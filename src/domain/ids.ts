@@ -10,6 +10,7 @@ const PREFIXES = {
   repair: 'repair-',
   batch: 'batch-',
   quote: 'quote-',
+  checkout: 'checkout-',
   user: 'user-',
   invitation: 'inv-',
 } as const;

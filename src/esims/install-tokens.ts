@@ -27,6 +27,8 @@ export function createInstallTokens({
 }) {
   const key = Buffer.from(hkdfSync('sha256', idSecret, '', `simway install links 1 ${environment}`, 32));
   return {
+    /** Of the API. */
+    publicUrl,
     /** The token of an eSIM's link: the same for the same nonce. */
     tokenOf: (esimId: string, nonce: Buffer): string =>
       createHmac('sha256', key)

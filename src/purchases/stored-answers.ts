@@ -1,6 +1,7 @@
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
 import type { EsimView } from '../esims/install-data.ts';
+import type { InstallLinkDeps } from '../esims/install-links.ts';
 import { requireFinished, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';
@@ -11,10 +12,13 @@ import {
   type StoredAnswer,
 } from '../platform/idempotency/tag.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
+import { permalinkUrl } from './acp/sessions.ts';
 import type { PurchaseDeps } from './deps.ts';
+import { findCheckoutSession } from './store/checkout-sessions.ts';
 import { findPurchase } from './store/reads.ts';
 
-type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'installData' | 'idSecret'>;
+type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'installData' | 'idSecret'> &
+  InstallLinkDeps;
 
 /**
  * The first answer under this key, byte for byte, where there is one. Otherwise the tag with what the key's
@@ -63,6 +67,11 @@ async function withSecrets(
   answer: StoredAnswer,
 ): Promise<StoredAnswer> {
   if (!answer.body.includes('\u0001')) return answer;
+  if (isId('checkout', transactionId)) {
+    const session = await findCheckoutSession(deps.db, principal.account.id, transactionId);
+    const permalink_url = await permalinkUrl(deps, principal, session ?? { esim_id: null });
+    return { ...answer, body: fillPlaceholders(answer.body, { permalink_url }) };
+  }
   if (isId('endpoint', transactionId)) {
     const body = await withEndpointSecrets(deps, principal.account.id, transactionId, answer.body);
     return { ...answer, body };
@@ -78,12 +87,16 @@ async function withSecrets(
  * column's name instead, which are filled for each caller.
  */
 const SECRET_COLUMNS = ['ac', 'matching_id', 'qr_code_url', 'short_url'] as const;
-type SecretColumn = (typeof SECRET_COLUMNS)[number];
+/** The link to the page that installs the eSIM of a checkout session. */
+const PERMALINK = 'permalink_url';
+type SecretName = (typeof SECRET_COLUMNS)[number] | typeof PERMALINK;
 
+const NAMES = [...SECRET_COLUMNS, PERMALINK].join('|');
+const placeholderOf = (name: SecretName): string => `\u0001${name}\u0001`;
 /** JSON text holds no raw control character, so a placeholder is never part of an answer. */
-const PLACEHOLDER = new RegExp(`\u0001(${SECRET_COLUMNS.join('|')})\u0001`, 'g');
+const PLACEHOLDER = new RegExp(`\u0001(${NAMES})\u0001`, 'g');
 /** A placeholder as JSON writes it, with its quotes. */
-const ESCAPED_PLACEHOLDER = new RegExp(`"\\\\u0001(${SECRET_COLUMNS.join('|')})\\\\u0001"`, 'g');
+const ESCAPED_PLACEHOLDER = new RegExp(`"\\\\u0001(${NAMES})\\\\u0001"`, 'g');
 
 /** Renders an eSIM's answer twice: `stored` with placeholders, to be kept, and `body`, for the caller. */
 export function renderWithPlaceholders(
@@ -92,11 +105,25 @@ export function renderWithPlaceholders(
 ): { readonly body: string; readonly stored: string } {
   // A field that is empty in the first answer stays empty in every repeat.
   const known = SECRET_COLUMNS.filter((column) => esim[column] !== '');
-  const hidden = Object.fromEntries(known.map((column) => [column, `\u0001${column}\u0001`]));
+  const hidden = Object.fromEntries(known.map((column) => [column, placeholderOf(column)]));
   const stored = render({ ...esim, ...hidden }).replaceAll(ESCAPED_PLACEHOLDER, '\u0001$1\u0001');
   return { stored, body: fillPlaceholders(stored, esim) };
 }
 
-export function fillPlaceholders(text: string, esim: Readonly<Record<SecretColumn, string>>): string {
-  return text.replaceAll(PLACEHOLDER, (_placeholder, column: SecretColumn) => JSON.stringify(esim[column]));
+/** The same for the answer about a checkout session. */
+export function renderWithoutPermalink(
+  permalinkUrl: string,
+  render: (permalinkUrl: string) => string,
+): { readonly body: string; readonly stored: string } {
+  const hidden = render(placeholderOf(PERMALINK));
+  return { body: render(permalinkUrl), stored: hidden.replaceAll(ESCAPED_PLACEHOLDER, '\u0001$1\u0001') };
+}
+
+export function fillPlaceholders(
+  text: string,
+  secrets: Readonly<Partial<Record<SecretName, string>>>,
+): string {
+  return text.replaceAll(PLACEHOLDER, (_placeholder, name: SecretName) =>
+    JSON.stringify(secrets[name] ?? ''),
+  );
 }

@@ -19,6 +19,7 @@ import type { TopUps } from '../catalogue/top-ups.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { findEsim, type EsimRow } from '../esims/store/esims.ts';
 import { isId, makeId } from '../domain/ids.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseInput } from './purchase.ts';
@@ -207,18 +208,28 @@ export async function createQuote(
   return writeOnce(deps, principal, command.idempotency, {
     prepare: () => newQuote(deps, principal, command),
     write: async (trx, quote) => {
-      if (!(await insertQuote(trx, quote, MAX_OPEN_QUOTES)))
-        throw new DomainError(
-          'TOO_MANY_OPEN_QUOTES',
-          `An account has at most ${MAX_OPEN_QUOTES} quotes that are neither used nor expired`,
-        );
+      await keepQuote(trx, quote);
       return { resultId: quote.id, value: await readQuote({ db: trx }, account.id, quote.id) };
     },
     readEarlier: (quoteId) => readQuote(deps, account.id, quoteId),
   });
 }
 
-async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCommand): Promise<NewQuote> {
+/** TOO_MANY_OPEN_QUOTES. */
+export async function keepQuote(trx: WorldDb, quote: NewQuote): Promise<void> {
+  if (await insertQuote(trx, quote, MAX_OPEN_QUOTES)) return;
+  throw new DomainError(
+    'TOO_MANY_OPEN_QUOTES',
+    `An account has at most ${MAX_OPEN_QUOTES} quotes that are neither used nor expired`,
+  );
+}
+
+/** What is not kept yet. The refusals of `createQuote`, but TOO_MANY_OPEN_QUOTES. */
+export async function newQuote(
+  deps: ChooseDeps,
+  principal: Principal,
+  command: Omit<QuoteCommand, 'idempotency'>,
+): Promise<NewQuote> {
   const { packageType, paymentMethod } = command;
   const choice = { packageCode: command.packageCode, esimId: command.esimId ?? '' };
   const item =

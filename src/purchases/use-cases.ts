@@ -2,6 +2,14 @@
 import type { CatalogueRevision } from '../catalogue/use-cases.ts';
 import type { Bound } from '../platform/bind.ts';
 import { exportBatch, getBatch, listBatches, orderBatch } from './batches/order-batch.ts';
+import {
+  cancelCheckoutSession,
+  completeCheckoutSession,
+  createCheckoutSession,
+  describeAgenticCheckout,
+  getCheckoutSession,
+  updateCheckoutSession,
+} from './acp/sessions.ts';
 import { buy } from './buy.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
@@ -22,6 +30,12 @@ export const purchaseUseCases = {
   listBatches,
   getBatch,
   exportBatch,
+  createCheckoutSession,
+  getCheckoutSession,
+  updateCheckoutSession,
+  completeCheckoutSession,
+  cancelCheckoutSession,
+  describeAgenticCheckout,
 };
 
 export type PurchaseCases = Bound<typeof purchaseUseCases>;

@@ -41,6 +41,7 @@ const ID_PREFIX: Readonly<Record<string, string>> = {
   esimId: 'esim',
   endpointId: 'ep',
   messageId: 'msg',
+  sessionId: 'checkout',
 };
 const targetOf = ({ path }: Route): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${ID_PREFIX[name] ?? 'x'}-${'0'.repeat(32)}`);

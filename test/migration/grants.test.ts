@@ -43,6 +43,7 @@ const grantsOf = (schema: string, role: string): Promise<string[]> =>
   );
 
 const WORLD = [
+  'checkout_sessions: INSERT, SELECT, UPDATE(canceled_at quote_id updated_at)',
   'disputes: INSERT, SELECT, UPDATE',
   'esims: INSERT, SELECT, UPDATE',
   'event_feed: SELECT, UPDATE(deleted_to)',

@@ -5,6 +5,7 @@ import { createRouteTable } from '../../src/app/routes/route-table.ts';
 import { compileRoutes } from '../../src/platform/http/middleware/routing.ts';
 import { readContract, type JsonSchema, type Operation } from '../support/http/contract.ts';
 import { startApi, type Ask } from '../support/http/api.ts';
+import { ACP_ASKS } from '../support/http/acp-asks.ts';
 import { sandboxAsks } from '../support/http/sandbox-asks.ts';
 import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
 import { forFile } from '../support/world/for-file.ts';
@@ -174,7 +175,11 @@ describe('the document', () => {
       const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
       if (!found) continue;
       const expected = {
-        required: [{ ApiKey: [] }, { SessionCookie: [] }],
+        required: [
+          ...(route.protocol === 'acp' ? [{ BearerKey: [] }] : []),
+          { ApiKey: [] },
+          { SessionCookie: [] },
+        ],
         optional: [{}, { ApiKey: [] }, { SessionCookie: [] }],
         public: [],
         vendor: undefined,
@@ -275,6 +280,7 @@ describe('the answers', () => {
     ['/api/settings/exchange-rate', {}, 200],
     ['/api/openapi.json', {}, 200],
     ...WEBHOOK_ASKS,
+    ...ACP_ASKS,
     ...sandboxAsks(ESIM),
   ];
   const match = compileRoutes(routes);

@@ -10,6 +10,7 @@ export const prices = (world: World) => sql`
   ${settingsAndRates(world)}
   ${proposals(world)}
   ${quotes(world)}
+  ${checkoutSessions(world)}
 `;
 
 const settingsAndRates = ({ role }: World) => sql`
@@ -109,4 +110,19 @@ const quotes = ({ role }: World) => sql`
   create index quotes_by_age on quotes (expires_at);
 
   grant insert, update, delete on quotes to ${role};
+`;
+
+const checkoutSessions = ({ role }: World) => sql`
+  -- How one stands is what its quote, its purchase and the key of that say.
+  create table checkout_sessions (
+    id text primary key,
+    account_id text not null,
+    -- It goes with its quote.
+    quote_id text not null unique references quotes (id) on delete cascade,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    canceled_at timestamptz
+  );
+
+  grant insert, update (quote_id, updated_at, canceled_at) on checkout_sessions to ${role};
 `;

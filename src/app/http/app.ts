@@ -19,6 +19,7 @@ import {
   requireConfirmed,
 } from './authenticate.ts';
 import { findClientAddress, assignRequestId, traceRequests } from '../../platform/http/middleware/arrival.ts';
+import { echoAcpHeaders, requireAcpHeaders } from '../../platform/http/middleware/acp.ts';
 import { answerErrors } from '../../platform/http/middleware/answer.ts';
 import { findRoute, refuseUnknown, handle } from '../../platform/http/middleware/routing.ts';
 import { applyIdempotencyKey } from '../../platform/http/middleware/idempotency.ts';
@@ -97,6 +98,7 @@ export function buildApp({
     answerErrors(events, useCases.requestLog),
     assignRequestId(),
     findRoute([...routes, mcp]),
+    echoAcpHeaders(),
     findClientAddress(settings.trustedProxies),
     authenticate({
       accounts: useCases.accounts,
@@ -106,6 +108,7 @@ export function buildApp({
     }),
     limitRequests(rateLimiter, settings),
     refuseUnknown(),
+    requireAcpHeaders(),
     environment,
     scope,
     readBody(settings),

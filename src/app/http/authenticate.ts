@@ -115,7 +115,8 @@ async function identify(
     const isForKeys = rule === 'public' || rule === undefined || takesBearer;
     const member = isForKeys ? undefined : await checkUser(ctx);
     if (member || rule !== 'required') return member;
-    throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
+    const where = takesBearer ? 'as Authorization: Bearer …' : 'in the X-API-Key header';
+    throw new DomainError('UNAUTHORIZED', `Send your API key ${where}`);
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();

@@ -16,6 +16,7 @@ import { gatewayEventRoutes } from '../../payments/http/gateway-events.ts';
 import { fundingRoutes } from '../../payments/http/funding.ts';
 import { returnPageRoutes } from '../../payments/http/return-page-routes.ts';
 import { batchRoutes } from '../../purchases/http/batches.ts';
+import { checkoutSessionRoutes } from '../../purchases/http/checkout-sessions.ts';
 import { buyRoutes } from '../../purchases/http/buy.ts';
 import { confirmPaymentRoutes } from '../../purchases/http/confirm-payment.ts';
 import { esimTimelineRoutes } from '../../purchases/http/esim-timeline.ts';
@@ -54,6 +55,7 @@ export function createRouteTable(info: {
     ...within('purchases', searchRoutes),
     ...within('purchases', confirmPaymentRoutes),
     ...within('purchases', quoteRoutes),
+    ...within('purchases', checkoutSessionRoutes),
     ...within('wallet', walletRoutes),
     ...within('wallet', walletEntriesRoutes),
     ...within('payments', fundingRoutes),

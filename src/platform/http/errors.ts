@@ -3,14 +3,15 @@
  * a caller: they become INTERNAL_ERROR without their text. Domain code knows no status.
  */
 import { DomainError, type ErrorCode } from '../../domain/errors.ts';
+import { acpBody } from './acp.ts';
 import { toJson } from './json.ts';
 import { DEFAULT_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /**
  * The three error bodies of the API contract. `base`: buying and reading eSIMs. `top-up`: top-ups and package
- * details. `general`: everything else.
+ * details. `general`: everything else. `acp`: that of the Agentic Commerce Protocol.
  */
-export type ErrorShape = 'base' | 'top-up' | 'general';
+export type ErrorShape = 'base' | 'top-up' | 'general' | 'acp';
 
 /**
  * Its status, and what it says where one route says it like another: for the reference. `general`: it has the
@@ -31,6 +32,9 @@ const CODES: Readonly<Record<ErrorCode, readonly [status: number, says: string, 
   QUOTE_EXPIRED: [400, 'This quote has expired'],
   QUOTE_USED: [400, 'This quote has been used for another purchase'],
   QUOTE_MISMATCH: [400, 'The quote was made for another packageCode'],
+  PAYMENT_HANDLER_UNSUPPORTED: [400, 'Pay with one of these handlers: wallet, hosted_page'],
+  UNSUPPORTED_API_VERSION: [400, 'Send API-Version: 2026-04-17'],
+  IDEMPOTENCY_KEY_REQUIRED: [400, 'Send an Idempotency-Key with every POST'],
   WEBHOOK_ENDPOINT_DISABLED: [400, 'The endpoint is disabled: enable it first'],
   WEBHOOK_ENDPOINT_LIMIT: [400, 'An account has at most 16 endpoints'],
   WEBHOOK_SECRET_LIMIT: [
@@ -56,10 +60,13 @@ const CODES: Readonly<Record<ErrorCode, readonly [status: number, says: string, 
   TRANSACTION_NOT_FOUND: [404, 'Transaction not found'],
   BATCH_NOT_FOUND: [404, 'Batch not found'],
   QUOTE_NOT_FOUND: [404, 'Quote not found'],
+  CHECKOUT_SESSION_NOT_FOUND: [404, 'Checkout session not found'],
   WEBHOOK_ENDPOINT_NOT_FOUND: [404, 'Webhook endpoint not found'],
   WEBHOOK_MESSAGE_NOT_FOUND: [404, 'Webhook message not found'],
   METHOD_NOT_ALLOWED: [405, 'This path does not take this method', 'general'],
+  CHECKOUT_SESSION_NOT_CANCELABLE: [405, 'This session is completed: it cannot be canceled'],
   REQUEST_TIMEOUT: [408, 'The request did not arrive in time', 'general'],
+  CHECKOUT_SESSION_CLOSED: [409, 'This session is canceled: create another one'],
   ACTION_REFUSED: [409, 'This action does not fit how things stand'],
   PRICES_CHANGED: [409, 'The prices changed since the preview. Nothing was saved'],
   PRICES_BELOW_COST: [409, 'Packages would be sold below cost. Nothing was saved'],
@@ -126,6 +133,8 @@ export class ClientGone extends Error {
 
 /** The body shape of a code on a route; `authentication` is the documented body for 401. */
 export function shapeOf(code: ErrorCode, routeShape: ErrorShape): ErrorShape | 'authentication' {
+  // The server answers these two before it knows the route.
+  if (routeShape === 'acp' && code !== 'REQUEST_TIMEOUT' && code !== 'HEADERS_TOO_LARGE') return 'acp';
   if (STATUS_OF[code] === 401) return 'authentication';
   return CODES[code][2] ?? routeShape;
 }
@@ -169,6 +178,8 @@ function bodyOf(
       const said = TOP_UP_MESSAGES[code] ?? single;
       return { success: false, message: said, statusCode: status, code, ...why, ...more };
     }
+    case 'acp':
+      return acpBody(refusal, single, status);
     case 'general':
       return { success: false, error: { code, message: single, ...more }, statusCode: status };
     case 'authentication':

@@ -165,6 +165,11 @@ export interface RouteDefinition<
   readonly testKeysOnly?: true;
   /** For programs alone: the key may come as a bearer token too, and no session stands in for it. */
   readonly takesBearer?: true;
+  /**
+   * Speaks the Agentic Commerce Protocol: its headers are required, and its rules of the Idempotency-Key
+   * hold. Its shape is `acp`.
+   */
+  readonly protocol?: 'acp';
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
   /**

@@ -102,6 +102,24 @@ export async function useQuote(
     .execute();
 }
 
+/**
+ * Takes the quote back, so that no purchase is opened with it any more. false: one was, or will be. A
+ * purchase that is being opened holds the quote, and this waits for it.
+ */
+export async function withdrawQuote(
+  trx: WorldDb,
+  quoteId: string,
+  { by, now }: { readonly by: string; readonly now: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('quotes')
+    .set({ used_by: by, used_at: now })
+    .where('id', '=', quoteId)
+    .where('used_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 export function forgetQuotes(db: WorldDb, expiredBefore: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {
     const { numAffectedRows } = await sql`

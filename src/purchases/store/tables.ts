@@ -100,9 +100,20 @@ export interface QuotesTable {
   charge: JSONColumnType<ChargeQuote | null>;
   created_at: Date;
   expires_at: Date;
-  /** The transactionId of the purchase that was opened with it. */
+  /** The transactionId of the purchase that was opened with it, or the checkout session that withdrew it. */
   used_by: string | null;
   used_at: Date | null;
+}
+
+/** What its quote, the key of its purchase and the purchase do not say. */
+export interface CheckoutSessionsTable {
+  id: string;
+  account_id: string;
+  /** The price that the agent sees now. */
+  quote_id: string;
+  created_at: Date;
+  updated_at: Date;
+  canceled_at: Date | null;
 }
 
 export interface PurchaseEventsTable {
@@ -119,6 +130,7 @@ declare module '../../platform/database/tables.ts' {
     supplier_orders: SupplierOrdersTable;
     purchase_events: PurchaseEventsTable;
     quotes: QuotesTable;
+    checkout_sessions: CheckoutSessionsTable;
   }
 }
 

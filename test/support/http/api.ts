@@ -1,5 +1,6 @@
 // Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and
 // collects its log.
+import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/app/http/app.ts';
@@ -88,7 +89,7 @@ function createNames(): {
   };
 }
 
-const ID = /\b(?:txn|esim|ep|msg|batch)-[0-9a-f]{32}/g;
+const ID = /\b(?:txn|esim|ep|msg|batch|checkout)-[0-9a-f]{32}/g;
 
 export type TestApi = Awaited<ReturnType<typeof startApi>>;
 
@@ -176,8 +177,9 @@ function send(port: number, target: string, ask: Ask, names: ReturnType<typeof c
     }
   }
   const key = ask.rawKey ?? namedKey(ask.key);
-  if (key !== undefined) headers['x-api-key'] = key;
   const method = methodOf(ask);
+  if (target.startsWith('/acp/')) Object.assign(headers, acpHeaders(method, key));
+  else if (key !== undefined) headers['x-api-key'] = key;
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
@@ -203,6 +205,13 @@ function send(port: number, target: string, ask: Ask, names: ReturnType<typeof c
     request.end(payload);
   });
 }
+
+/** As an agent sends them; each request is a new one. */
+const acpHeaders = (method: string, key: string | string[] | undefined) => ({
+  'api-version': '2026-04-17',
+  ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
+  ...(key === undefined ? {} : { authorization: `Bearer ${String(key)}` }),
+});
 
 const methodOf = ({ method, body, rawBody }: Ask): string =>
   method ?? (body === undefined && rawBody === undefined ? 'GET' : 'POST');

@@ -106,7 +106,7 @@ const hexOf = (text: string): string => createHash('sha256').update(text).digest
 const REPLACED: readonly (readonly [RegExp, (found: string, nth: number) => string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, steadyTime],
   [/\b20\d\d-\d\d-\d\d(?=")/g, steadyDay],
-  ...['txn', 'esim', 'ep', 'msg', 'batch', 'quote', 'evt', 'set'].map(
+  ...['txn', 'esim', 'ep', 'msg', 'batch', 'quote', 'checkout', 'evt', 'set'].map(
     (kind) =>
       [
         new RegExp(`\\b${kind}-[0-9a-f]{32}\\b`, 'g'),

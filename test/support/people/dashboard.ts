@@ -128,7 +128,8 @@ export async function colleague(stack: Pick<Stack, 'call'>, owner: User, role: M
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with fewer words
 export const data = <T>(answer: Answer): T => answer.body.data as unknown as T;
 
-export const codeOf = ({ text }: Answer): string => /"(?:code|error)":"([A-Z_]+)"/.exec(text)?.[1] ?? '';
+export const codeOf = ({ text }: Answer): string =>
+  /"(?:code|error)":"([A-Za-z_]+)"/.exec(text)?.[1]?.toUpperCase() ?? '';
 
 /** The message of a refusal, in any of the documented bodies. */
 export const messageOf = ({ text }: Answer): string => /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? '';

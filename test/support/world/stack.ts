@@ -2,7 +2,7 @@
 // worker, on the shared servers. `processes: 'own'` runs API and worker as child processes that a test may
 // kill; the default runs them in the test's process, faster. Guarantees that close() leaves nothing running
 // and no file behind, and that a start which fails or is killed leaves none either.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
@@ -384,6 +384,7 @@ async function call(
       Accept: 'application/json',
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(key === undefined ? {} : { 'X-API-Key': key }),
+      ...(new URL(url).pathname.startsWith('/acp/') ? acpHeaders(method) : {}),
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -391,6 +392,12 @@ async function call(
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: parse(text) };
 }
+
+/** As an agent sends them; each request is a new one. */
+const acpHeaders = (method: string): Record<string, string> => ({
+  'API-Version': '2026-04-17',
+  ...(method === 'POST' ? { 'Idempotency-Key': randomUUID() } : {}),
+});
 
 function parse(text: string): ApiBody {
   try {

@@ -5,6 +5,7 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
+import { ACP_ERROR_TYPES, ACP_VERSION } from '../acp.ts';
 import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, KeyRule, Route } from '../route.ts';
@@ -14,6 +15,7 @@ type DocumentConfig = Parameters<OpenApiGeneratorV31['generateDocument']>[0];
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
+const BEARER_SECURITY_SCHEME = 'BearerKey';
 const PERSON_SECURITY_SCHEME = 'Session';
 const COOKIE_SECURITY_SCHEME = 'SessionCookie';
 
@@ -31,6 +33,10 @@ const TAGS = [
   { name: 'Statistics', description: 'What sells, and your own figures' },
   { name: 'Webhooks', description: 'Your endpoints, the messages to them, and each attempt' },
   { name: 'Sandbox', description: 'What happens to a test eSIM, on command; test keys only' },
+  {
+    name: 'Agentic checkout',
+    description: `For agents: the Agentic Commerce Protocol, version ${ACP_VERSION} (docs/ACP.md)`,
+  },
   { name: 'Settings', description: 'The exchange rate and this reference, without a key' },
   {
     name: 'Signing in',
@@ -52,6 +58,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.confirmed) add('CONFIRMATION_REQUIRED');
   if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
+  if (route.protocol === 'acp') {
+    add('UNSUPPORTED_API_VERSION');
+    if (route.method === 'POST') add('IDEMPOTENCY_KEY_REQUIRED');
+  }
   return [...codes];
 }
 
@@ -119,6 +129,11 @@ export function makeOpenApiDocument(
     in: 'header',
     name: 'X-API-Key',
     description: `\`${brand}_live_…\` for production, \`${brand}_test_…\` for the sandbox. For servers only.`,
+  });
+  registry.registerComponent('securitySchemes', BEARER_SECURITY_SCHEME, {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The same API key, as agents send it',
   });
   registry.registerComponent('securitySchemes', COOKIE_SECURITY_SCHEME, {
     type: 'apiKey',
@@ -194,7 +209,7 @@ function registerRoute(
           [JSON_TYPE]: { schema: route.body, ...namedExamples(examples?.request) },
         },
       },
-      headers: takesIdempotencyKey(route) ? idempotencyHeader : route.hasETag ? etagQueryHeader : undefined,
+      headers: headersOf(route),
     },
     responses: {
       ...successResponses(route, examples),
@@ -248,7 +263,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
     case 'member':
       return [withCookie];
     case 'required':
-      return [withKey, withCookie];
+      return [...(route.protocol === 'acp' ? [{ [BEARER_SECURITY_SCHEME]: [] }] : []), withKey, withCookie];
     case 'optional':
       return [{}, withKey, withCookie];
     default:
@@ -262,6 +277,24 @@ function paramsSchema(params: NonNullable<Route['params']>): z.ZodObject {
   );
   return z.object(Object.fromEntries(fields));
 }
+
+function headersOf(route: Route): z.ZodObject | undefined {
+  if (route.protocol === 'acp') return route.method === 'POST' ? acpWriteHeaders : acpHeaders;
+  if (takesIdempotencyKey(route)) return idempotencyHeader;
+  return route.hasETag ? etagQueryHeader : undefined;
+}
+
+const acpHeaders = z.object({
+  'API-Version': z.literal(ACP_VERSION).describe('The version of the protocol'),
+});
+
+const acpWriteHeaders = acpHeaders.extend({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(MAX_IDEMPOTENCY_KEY_CHARACTERS)
+    .describe('Of this path: the same key and body get the first answer again, for 30 days'),
+});
 
 const idempotencyHeader = z.object({
   'Idempotency-Key': z
@@ -352,6 +385,15 @@ const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
   general: z
     .object({ success: failed, error: z.object({ code, message, ...more }), statusCode })
     .meta({ id: 'GeneralError' }),
+  acp: z
+    .object({
+      type: z.enum(ACP_ERROR_TYPES),
+      code: z.string().describe('In small letters: see docs/ACP.md'),
+      message,
+      param: z.string().optional().describe('JSONPath of what is wrong in the request'),
+      supported_versions: z.array(z.string()).optional().describe('Where the API-Version is refused'),
+    })
+    .meta({ id: 'AcpError' }),
   authentication: z
     .object({ error: code, message, statusCode: z.literal(401) })
     .meta({ id: 'AuthenticationError' }),

@@ -13,9 +13,12 @@ import { ClientGone } from '../errors.ts';
 
 const WELL_FORMED = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_REQUEST_ID_CHARACTERS}}$`);
 
+export const isWellFormedId = (header: unknown): header is string =>
+  typeof header === 'string' && WELL_FORMED.test(header);
+
 /** The id to use for what a caller sent. */
 export function requestIdFrom(header: unknown): string {
-  return typeof header === 'string' && WELL_FORMED.test(header) ? header : randomUUID();
+  return isWellFormedId(header) ? header : randomUUID();
 }
 
 /** The id is on every answer: the caller's own when it is well formed, else a fresh one. */

@@ -4,20 +4,23 @@
  * cases, in Postgres.
  */
 import type Koa from 'koa';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { IdempotencyContext, StoredAnswer, StoredAnswers } from '../../idempotency/tag.ts';
 import type { HttpEvents } from '../../telemetry/events.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson, toJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { Middleware, RequestKoa, RequestState } from '../request.ts';
+import { routeOf, type Middleware, type RequestKoa, type RequestState } from '../request.ts';
 
 const HEADER = 'idempotency-key';
 /** Printable ASCII with something other than blanks at both ends (HTTP trims those anyway). */
 const WELL_FORMED = new RegExp(`^(?=[!-~])[ -~]{1,${MAX_IDEMPOTENCY_KEY_CHARACTERS}}(?<=[!-~])$`);
+
+export const isWellFormedKey = (header: unknown): header is string =>
+  typeof header === 'string' && WELL_FORMED.test(header);
 
 /** Statuses that are about this attempt, not about the purchase: never kept. */
 const ABOUT_THE_ATTEMPT: ReadonlySet<number> = new Set([409, 422, 429]);
@@ -71,7 +74,7 @@ function keyOf(ctx: RequestKoa): string | undefined {
   const values = ctx.req.headersDistinct[HEADER];
   if (values === undefined) return undefined;
   const [key, ...more] = values;
-  if (key !== undefined && more.length === 0 && WELL_FORMED.test(key)) return key;
+  if (more.length === 0 && isWellFormedKey(key)) return key;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
     details: `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} printable characters`,
   });
@@ -79,10 +82,21 @@ function keyOf(ctx: RequestKoa): string | undefined {
 
 function tagOf(ctx: RequestKoa, key: string): IdempotencyContext {
   const { path, input } = ctx.state;
+  if (routeOf(ctx)?.protocol === 'acp') return acpTagOf(ctx, key);
   const fingerprint = createHash('sha256')
     .update(`${path}\n${canonicalJson(input.body)}`)
     .digest('hex');
   return { key, path, fingerprint };
+}
+
+/**
+ * By the rules of the protocol: a key counts for its path alone, and bodies are compared as the JSON values
+ * that they are, with the fields that we ignore; `null` is not absent, `1.0` is `1`. So the row is that of
+ * key and path together.
+ */
+function acpTagOf({ state: { path, rawBody } }: RequestKoa, key: string): IdempotencyContext {
+  const body = canonicalJson(JSON.parse(toJson(rawBody)));
+  return { key: `acp ${hash('sha256', `${path}\n${key}`)}`, path, fingerprint: hash('sha256', body) };
 }
 
 /**
