@@ -5,6 +5,7 @@ import { join, posix } from 'node:path';
 export const ROOT = join(import.meta.dirname, '..', '..');
 
 const ROOMS = [
+  '.agents',
   '.ci',
   'activities',
   'bench',
