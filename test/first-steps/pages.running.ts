@@ -1,6 +1,6 @@
-// Every command in a shell block of README.md and docs/, unchanged, on the `npm start` of this checkout. A
-// page is one script: what an earlier command made exists for a later one, and the first failure ends the
-// page. A curl must answer 2xx, or the status that the comment before it names.
+// Every command in a shell block of README.md, docs/ and the agent skill, unchanged, on the `npm start` of this
+// checkout. A page is one script: what an earlier command made exists for a later one, and the first failure
+// ends the page. A curl must answer 2xx, or the status that the comment before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,9 +12,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 
-const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith('.md'),
-);
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(CHECKOUT, folder)).map((name) => `${folder}/${name}`);
+/** Promised to work with every key that `npm start` prints, and run with each. */
+const WITH_EVERY_KEY = [...pagesIn('docs/guides'), '.agents/skills/simway/SKILL.md'];
+const PAGES = ['README.md', ...pagesIn('docs'), ...WITH_EVERY_KEY].filter((name) => name.endsWith('.md'));
 const STARTED_MS = Date.now();
 /** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;
@@ -134,7 +136,7 @@ function filledIn(command: string): string {
   );
 }
 
-function scriptOf(page: string): string {
+function scriptOf(page: string, currency: keyof RunningInfo['keys']): string {
   const lines = commandsOf(page)
     .filter(({ command }) => !NOT_HERE.some((one) => one.command.test(command)))
     .map(({ command, status }) => {
@@ -143,7 +145,7 @@ function scriptOf(page: string): string {
       if (STAYS.test(command)) return `stay ${filled}`;
       return filled.startsWith('curl ') ? `call '${status}' ${filled.slice('curl '.length)}` : filled;
     });
-  const given = { URL: running.apiUrl, KEY: running.keys.ngn, WORK: work };
+  const given = { URL: running.apiUrl, KEY: running.keys[currency], WORK: work };
   const variables = Object.entries(given).map(([name, value]) => `export ${name}=${quoted(value)}`);
   return [
     PRELUDE,
@@ -164,10 +166,16 @@ describe('every command of', () => {
     expect(NOT_HERE.filter((one) => !all.some((command) => one.command.test(command)))).toEqual([]);
   });
 
-  it.each(withCommands)(
-    '%s',
-    async (page) => {
-      const child = spawn('timeout', [String(PAGE_SECONDS), 'bash', '-c', scriptOf(page)], {
+  const runs = withCommands.flatMap((page) =>
+    (WITH_EVERY_KEY.includes(page) ? (['ngn', 'usd'] as const) : (['ngn'] as const)).map(
+      (currency) => [page, currency] as const,
+    ),
+  );
+  it.each(runs)(
+    '%s (key: %s)',
+    async (page, currency) => {
+      const script = scriptOf(page, currency);
+      const child = spawn('timeout', [String(PAGE_SECONDS), 'bash', '-c', script], {
         cwd: CHECKOUT,
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -1,7 +1,8 @@
-// The SDK on the runtimes that its README names, as npm would install it: the code of the README, and a small
-// worker over connections that break after a random number of bytes. Installs Bun and workerd into a folder
+// The SDK on the runtimes that its README names, as npm would install it: the code of the README, of the
+// guides and of the agent skill, and a small worker over connections that break after a random number of bytes. Installs Bun and workerd into a folder
 // of its own.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -80,18 +81,45 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(() => server?.kill());
 
-it.each(['bun', 'node'] as const)('runs the code of its README on %s', async (name) => {
-  const readme = await readFile(join(CHECKOUT, 'packages/sdk/README.md'), 'utf8');
-  const blocks = Array.from(readme.matchAll(/^```typescript\n(.+?)^```/gms), ([, block]) => block);
-  expect(blocks.length).toBeGreaterThan(5);
-  await writeFile(join(folder, 'readme.mts'), blocks.join('\n'));
-  const program = name === 'bun' ? join(folder, 'node_modules/.bin/bun') : process.execPath;
+/** The code of a page is one module. Answers what it prints, and what its comments say that it prints. */
+async function runCodeOf(
+  page: string,
+  runtime: 'bun' | 'node',
+): Promise<{ printed: string; said: string[] }> {
+  const text = await readFile(join(CHECKOUT, page), 'utf8');
+  const blocks = Array.from(text.matchAll(/^```typescript\n(.+?)^```/gms), ([, block]) => block);
+  expect(blocks.length).toBeGreaterThan(0);
+  const code = blocks.join('\n');
+  await writeFile(join(folder, 'page.mts'), code);
+  const program = runtime === 'bun' ? join(folder, 'node_modules/.bin/bun') : process.execPath;
   const env = { ...process.env, URL: running.apiUrl, KEY: running.keys.ngn };
-  const { stdout } = await run(program, ['readme.mts'], { cwd: folder, env });
-  expect(stdout).toMatch(/^SUCCESS txn-/);
-  expect(stdout).toContain('fund the wallet');
-  expect(stdout).toMatch(/EXPIRED\n$/);
+  const { stdout } = await run(program, ['page.mts'], { cwd: folder, env });
+  const said = Array.from(code.matchAll(/^console\.log\(.+; \/\/ (.+)$/gm), ([, line]) => line ?? '');
+  return { printed: stdout, said };
+}
+
+it.each(['bun', 'node'] as const)('runs the code of its README on %s', async (name) => {
+  const { printed } = await runCodeOf('packages/sdk/README.md', name);
+  expect(printed).toMatch(/^SUCCESS txn-/);
+  expect(printed).toContain('fund the wallet');
+  expect(printed).toMatch(/EXPIRED\n$/);
 });
+
+const WITH_CODE = [
+  ...globSync('docs/guides/*.md', { cwd: CHECKOUT }),
+  '.agents/skills/simway/SKILL.md',
+].filter((page) => readFileSync(join(CHECKOUT, page), 'utf8').includes('\n```typescript\n'));
+
+it('most guides have code', () => expect(WITH_CODE.length).toBeGreaterThan(7));
+
+it.each(WITH_CODE.flatMap((page) => (['bun', 'node'] as const).map((name) => [page, name] as const)))(
+  '%s prints on %s what its comments say',
+  async (page, name) => {
+    const { printed, said } = await runCodeOf(page, name);
+    expect(printed).not.toBe('');
+    expect(printed.split('\n')).toEqual(expect.arrayContaining(said));
+  },
+);
 
 it.each(['bun', 'workerd'] as const)('buys each order once on %s, however answers are lost', async (name) => {
   const port = await getPort();
