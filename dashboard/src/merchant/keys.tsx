@@ -1,16 +1,20 @@
-import { Alert, Checkbox, Code, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Alert, Checkbox, Code, Fieldset, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core';
+import { useForm, type GetInputPropsReturnType } from '@mantine/form';
 import { useRef, useState } from 'react';
 import { useSearch } from '@tanstack/react-router';
 import { api, readApi, type ApiSchemas, dataOf } from '../api/client.ts';
 import { ModalButton, ConfirmButton } from '../ui/dialogs.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { NumberField } from '../ui/number-field.tsx';
+import { numberText, readNumber } from '../ui/numbers.ts';
 import { Copy, Moment, Page, ShortCode, Id, PageLink, Status } from '../ui/parts.tsx';
 import { CursorList, WholeRows } from '../ui/rows.tsx';
 import { SendForm, useSending } from '../ui/send-form.tsx';
 import { isDecided } from '../ui/use-once.ts';
-import { usePlace, useReads, usePages } from './place.ts';
+import { useMembership, usePlace, useReads, usePages } from './place.ts';
 
-type Key = ApiSchemas['ApiKey'];
+type Key = ApiSchemas['OwnApiKey'];
+type Budget = NonNullable<Key['budget']>;
 type NewKey = ApiSchemas['NewApiKey']['data'];
 
 export function KeysPage() {
@@ -50,6 +54,7 @@ export function KeysPage() {
           ),
           Company: ({ companyName }) => companyName,
           Scopes: ({ scopes }) => scopes.join(', '),
+          Limits: (key) => <Limits of={key} />,
           'Allowed addresses': ({ allowedAddresses }) => allowedAddresses.join(', '),
           'Made by': ({ createdBy, createdAt }) => (
             <>
@@ -82,6 +87,133 @@ const endOf = ({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>) =
     : expiresAt !== null && Date.parse(expiresAt) <= Date.now()
       ? 'EXPIRED'
       : null;
+
+const isWorking = (key: Key): boolean => endOf(key) === null;
+
+/** What the key may spend, and what is left of it. */
+function Limits({ of: key }: { readonly of: Key }) {
+  return (
+    <Stack gap={4} align="flex-start">
+      {limitsOf(key).map((line) => (
+        <Text size="sm" key={line}>
+          {line}
+        </Text>
+      ))}
+      {isWorking(key) && (
+        <ModalButton label={key.budget ? 'Change limits' : 'Set limits'} title={`Limits of ${key.key}`}>
+          {(close) => <LimitsForm of={key} onDone={close} />}
+        </ModalButton>
+      )}
+    </Stack>
+  );
+}
+
+function limitsOf({ budget, left, currency }: Key): string[] {
+  if (!budget) return ['None'];
+  const amount = (value: number | null | undefined) => formatAmount(value ?? 0, currency);
+  return [
+    budget.dailyAmount !== null &&
+      `${amount(budget.dailyAmount)} a day: ${amount(left?.dailyAmount)} left until midnight UTC`,
+    budget.maxPurchases !== null &&
+      `${budget.maxPurchases.toLocaleString()} purchases: ${(left?.purchases ?? 0).toLocaleString()} left`,
+    budget.orderAmount !== null && `At most ${amount(budget.orderAmount)} an order`,
+    budget.maxPrice !== null && `At most ${amount(budget.maxPrice)} a package`,
+    budget.countries !== null && `Only ${budget.countries.join(', ')}`,
+  ].filter((line) => line !== false);
+}
+
+const NO_LIMITS = {
+  dailyAmount: '',
+  orderAmount: '',
+  maxPrice: '',
+  maxPurchases: '',
+  countries: [] as string[],
+};
+type TypedLimits = typeof NO_LIMITS;
+
+const typedLimits = (budget: Budget | null): TypedLimits => ({
+  dailyAmount: numberText(budget?.dailyAmount),
+  orderAmount: numberText(budget?.orderAmount),
+  maxPrice: numberText(budget?.maxPrice),
+  maxPurchases: numberText(budget?.maxPurchases, WHOLE),
+  countries: budget?.countries ?? [],
+});
+
+const WHOLE = { decimals: 0, min: 1 };
+
+/** undefined: no limit is typed. */
+function budgetOf(typed: TypedLimits): ApiSchemas['KeyBudgetRequest'] | undefined {
+  const { countries, maxPurchases, ...amounts } = typed;
+  const read = (text: string, rules = {}) => readNumber(text, { ...rules, required: false }).value;
+  const given = {
+    ...Object.fromEntries(Object.entries(amounts).map(([name, text]) => [name, read(text)])),
+    maxPurchases: read(maxPurchases, WHOLE),
+    countries: countries.length === 0 ? undefined : countries.map((code) => code.trim().toUpperCase()),
+  };
+  return Object.values(given).every((value) => value === undefined) ? undefined : given;
+}
+
+/** The fields of a budget, in any form that has them under `prefix`. */
+function LimitFields({
+  currency,
+  propsOf,
+}: {
+  readonly currency: string;
+  readonly propsOf: (name: keyof TypedLimits) => GetInputPropsReturnType;
+}) {
+  return (
+    <>
+      <NumberField
+        label="Amount a day"
+        description="Until midnight UTC"
+        currency={currency}
+        {...propsOf('dailyAmount')}
+      />
+      <NumberField
+        label="Amount an order"
+        description="Of one purchase, or of a whole batch"
+        currency={currency}
+        {...propsOf('orderAmount')}
+      />
+      <NumberField label="Price of a package" currency={currency} {...propsOf('maxPrice')} />
+      <NumberField
+        label="Number of purchases"
+        description="As long as the key lives"
+        rules={WHOLE}
+        {...propsOf('maxPurchases')}
+      />
+      <TagsInput
+        label="Countries"
+        description="Codes such as NG. A package must cover no other. Press Enter after each"
+        acceptValueOnBlur
+        {...propsOf('countries')}
+      />
+    </>
+  );
+}
+
+function LimitsForm({ of: key, onDone }: { readonly of: Key; readonly onDone: () => void }) {
+  const form = useForm({ initialValues: typedLimits(key.budget) });
+  const path = { keyId: key.keyId };
+  const sending = useSending(
+    form,
+    async (typed) => {
+      const body = budgetOf(typed);
+      if (body) await api.PUT('/account/keys/{keyId}/budget', { params: { path }, body });
+      else await api.DELETE('/account/keys/{keyId}/budget', { params: { path } });
+    },
+    onDone,
+  );
+  return (
+    <SendForm sending={sending} label="Save the limits" at="flex-end">
+      <Text size="sm">
+        An empty field is no limit. What the key has spent already counts. A key with limits pays from the
+        wallet only.
+      </Text>
+      <LimitFields currency={key.currency} propsOf={(name) => form.getInputProps(name)} />
+    </SendForm>
+  );
+}
 
 function Revoke({ of: { keyId, key } }: { readonly of: Key }) {
   return (
@@ -180,19 +312,22 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
       webhookUrl: '',
       scopes: ['read', 'purchase'] as ApiSchemas['ApiKey']['scopes'],
       expiresAt: '',
+      budget: NO_LIMITS,
     },
   });
+  const { currency } = useMembership();
   const create = useCreateKey();
   const { environment } = usePlace();
   const sending = useSending(
     form,
-    ({ name, webhookUrl, expiresAt, companyName, websiteUrl, ...key }) =>
+    ({ name, webhookUrl, expiresAt, companyName, websiteUrl, budget, ...key }) =>
       create({
         ...key,
         ...(name === '' ? {} : { name }),
         ...(environment === 'live' ? { companyName, websiteUrl } : {}),
         ...(webhookUrl === '' ? {} : { webhookUrl }),
         ...(expiresAt === '' ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+        ...(budgetOf(budget) && { budget: budgetOf(budget) }),
       }),
     onDone,
   );
@@ -245,6 +380,11 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
         type="datetime-local"
         {...form.getInputProps('expiresAt')}
       />
+      <Fieldset legend="Limits (optional). A key with limits pays from the wallet only">
+        <Stack>
+          <LimitFields currency={currency} propsOf={(name) => form.getInputProps(`budget.${name}`)} />
+        </Stack>
+      </Fieldset>
     </SendForm>
   );
 }

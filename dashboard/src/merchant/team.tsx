@@ -144,10 +144,8 @@ function RemoveFactor({ member: { userId, name } }: { readonly member: Member })
 
 function Remove({ member: { userId, name, email } }: { readonly member: Member }) {
   const { data } = useCurrentUser();
-  const keys = useRead('/account/keys', {});
   const [revokes, setRevokes] = useState(true);
   const endpoints = useRead('/api/webhooks/endpoints', { query: { limit: 50 } });
-  const theirs = keys.data?.items.filter((key) => key.createdBy === email && key.revokedAt === null) ?? [];
   const called = endpoints.data?.items.filter((endpoint) => endpoint.createdBy === email) ?? [];
   if (data?.user.userId === userId) return 'You';
   return (
@@ -163,11 +161,7 @@ function Remove({ member: { userId, name, email } }: { readonly member: Member }
       }
     >
       <Text size="sm">{name} loses access to this account.</Text>
-      {theirs.length > 0 && (
-        <Text size="sm">
-          Keys that {name} made in this environment: {theirs.map(({ key }) => key).join(', ')}
-        </Text>
-      )}
+      <TheirKeys userId={userId} name={name} />
       {called.length > 0 && (
         <Text size="sm" className="breakable">
           Webhook endpoints that {name} made in this environment: {called.map(({ url }) => url).join(', ')}
@@ -181,6 +175,24 @@ function Remove({ member: { userId, name, email } }: { readonly member: Member }
     </ConfirmButton>
   );
 }
+
+/** Those that end with the removal. Read when the dialog opens. */
+function TheirKeys({ userId, name }: Pick<Member, 'userId' | 'name'>) {
+  const query = useRead('/account/members/{userId}/keys', { path: { userId } });
+  return (
+    <QueryView query={query}>
+      {({ items }) => (
+        <Text size="sm">
+          {items.length === 0
+            ? `${name} has made no API key that works.`
+            : `API keys that ${name} made, in both environments: ${items.map(keyName).join(', ')}`}
+        </Text>
+      )}
+    </QueryView>
+  );
+}
+
+const keyName = ({ key, name }: ApiSchemas['ApiKey']) => (name === null ? key : `${name} (${key})`);
 
 function Invitations() {
   const [mail, setMail] = useState<ApiSchemas['SandboxMail']>();
