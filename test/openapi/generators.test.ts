@@ -1,5 +1,5 @@
-// The OpenAPI documents in the hands of others: generators of clients for TypeScript and Go take them as they
-// stand, and strict compilers take the result. `npm run client` does the same with the two of our own clients.
+// The OpenAPI documents in the hands of others: generators of clients take them as they stand, and strict
+// compilers take the result. `npm run client` does the same with the two of our own clients.
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
