@@ -1354,8 +1354,8 @@ type EsimExpiredData struct {
 // EsimExpiringData defines model for EsimExpiringData.
 type EsimExpiringData struct {
 	// DaysBefore At most this many days are left
-	DaysBefore Decimal `json:"daysBefore"`
-	EsimID     string  `json:"esimId"`
+	DaysBefore int64  `json:"daysBefore"`
+	EsimID     string `json:"esimId"`
 
 	// ExpiredTime The end of validity
 	ExpiredTime string `json:"expiredTime"`
@@ -1596,7 +1596,7 @@ type EsimUsageThresholdData struct {
 	OrderUsage int64 `json:"orderUsage"`
 
 	// ThresholdPercent Percent of the allowance
-	ThresholdPercent Decimal `json:"thresholdPercent"`
+	ThresholdPercent int64 `json:"thresholdPercent"`
 
 	// TotalVolume The allowance, in bytes
 	TotalVolume int64 `json:"totalVolume"`

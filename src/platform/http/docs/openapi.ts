@@ -176,12 +176,26 @@ interface Contents extends Pick<DocumentConfig, 'info' | 'tags'> {
 
 function generateDocument(registry: OpenAPIRegistry, { routes, examples, info, tags }: Contents): object {
   for (const route of routes) registerRoute(registry, route, examples[route.docs?.operationId ?? '']);
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/', description: 'This service' }],
     tags,
   });
+  sayWidths(document);
+  return document;
+}
+
+const WIDTHS = { number: 'double', integer: 'int64' } as const;
+
+/** Generators of code take 32 bits where nothing is said: too few for volumes, and inexact for amounts. */
+function sayWidths(value: object): void {
+  const schema = value as { type?: unknown; enum?: readonly unknown[] };
+  if (schema.type === 'number' && schema.enum?.every(Number.isInteger)) schema.type = 'integer';
+  for (const [kind, format] of Object.entries(WIDTHS))
+    if ([schema.type].flat().includes(kind)) Object.assign(schema, { format });
+  for (const [name, inner] of Object.entries(value) as [string, unknown][])
+    if (typeof inner === 'object' && inner !== null && !/^examples?$/.test(name)) sayWidths(inner);
 }
 
 function registerRoute(
