@@ -13,7 +13,7 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-export interface SessionFacts {
+interface SessionFacts {
   readonly isCanceled: boolean;
   readonly expiresAt: Date;
   /** A purchase was asked for, and not refused without effect. */

@@ -163,7 +163,7 @@ function requirePayable(session: CheckoutSession, refuse: Change<unknown>['refus
   if (session.status !== 'ready_for_payment') throw refuse(session);
 }
 
-export interface CompleteCommand {
+interface CompleteCommand {
   readonly handlerId: string;
   readonly instrument: string;
 }

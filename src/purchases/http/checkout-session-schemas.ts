@@ -141,7 +141,7 @@ const order = z.object({
   status: z.enum(ORDER_STATUSES),
 });
 
-export const MESSAGE_CODES = ['payment_declined', 'out_of_stock', 'conflict', 'expired'] as const;
+const MESSAGE_CODES = ['payment_declined', 'out_of_stock', 'conflict', 'expired'] as const;
 
 const message = z.object({
   type: z.enum(['info', 'error']),

@@ -2,15 +2,16 @@
 // fields, words and formats, and nothing beyond them. Apart from the schemas of the service, which it checks.
 import { z } from 'zod';
 
+const oneWordOf = (...lines: string[]) => z.enum(lines.flatMap((line) => line.split(' ')));
 const minor = z.int();
 const time = z.iso.datetime();
 const day = z.literal('2026-04-17');
 
 const total = z.strictObject({
-  type: z.enum([
-    ...['items_base_amount', 'items_discount', 'subtotal', 'discount', 'fulfillment', 'tax', 'fee'],
-    ...['gift_wrap', 'tip', 'store_credit', 'total', 'amount_refunded'],
-  ]),
+  type: oneWordOf(
+    'items_base_amount items_discount subtotal discount fulfillment tax fee',
+    'gift_wrap tip store_credit total amount_refunded',
+  ),
   display_text: z.string(),
   amount: minor,
 });
@@ -56,11 +57,10 @@ export const acpSession = z.strictObject({
   id: z.string(),
   protocol: z.strictObject({ version: day }),
   capabilities: z.strictObject({ payment: z.strictObject({ handlers: z.array(handler) }) }),
-  status: z.enum([
-    ...['incomplete', 'not_ready_for_payment', 'requires_escalation', 'authentication_required'],
-    ...['ready_for_payment', 'pending_approval', 'complete_in_progress', 'completed', 'canceled'],
-    ...['in_progress', 'expired'],
-  ]),
+  status: oneWordOf(
+    'incomplete not_ready_for_payment requires_escalation authentication_required ready_for_payment',
+    'pending_approval complete_in_progress completed canceled in_progress expired',
+  ),
   currency: z.string().regex(/^[a-z]{3}$/),
   line_items: z.array(
     z.strictObject({
