@@ -105,6 +105,6 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['docs/examples/**'], rules: { 'no-console': 'off' } },
+  { files: ['docs/examples/**', 'examples/**'], rules: { 'no-console': 'off' } },
   { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

@@ -8,7 +8,7 @@ const WITHOUT_SERVICES = [
   'test/**/*.unit.promise.test.ts',
   'test/repository/**/*.test.ts',
   'test/dev/**/*.test.ts',
-  'test/examples/**/*.test.ts',
+  'test/examples/receivers.test.ts',
   'test/simulators/**/*.test.ts',
   'test/vendors/paystack*.test.ts',
   'test/platform/outbound*.test.ts',

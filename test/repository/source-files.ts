@@ -10,6 +10,7 @@ const ROOMS = [
   'bench',
   'dashboard',
   'docs',
+  'examples',
   'migrations',
   'ops',
   'packages',
