@@ -65,7 +65,7 @@ export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
       }
     },
     (answer) => answer !== undefined,
-    { what: `an answer of ${url}`, withinMs: 60_000, everyMs: 50 },
+    { what: `an answer of ${url}`, withinMs: 150_000, everyMs: 50 },
   ).then((answer) => answer!);
 
 export interface Form {
