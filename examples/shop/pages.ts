@@ -1,5 +1,5 @@
 /** The shop's pages: plain HTML. Everything that is put into a template is escaped. */
-import type { Order } from './orders.ts';
+import type { Order } from './store.ts';
 
 class Html {
   readonly text: string;

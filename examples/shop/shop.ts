@@ -1,6 +1,6 @@
 /**
- * A small shop: travellers choose a package, pay by card at the gateway, and get the install link on a page and
- * by e-mail. README.md says how to run it.
+ * A small shop: travellers choose a package, pay by card at the gateway, and get the install link on a page
+ * and by e-mail. README.md says how to run it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,10 +8,11 @@ import type { AddressInfo } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { intend, Simway, toNumber, verifyWebhook } from 'simway-sdk';
 import type { CreateWebhookEndpointResponse, Intent } from 'simway-sdk';
-import { openOrders, type Order } from './orders.ts';
+import { createOrders } from './orders.ts';
 import {
   checkout,
   failureOf,
+  html,
   orderState,
   packageList,
   page,
@@ -19,6 +20,7 @@ import {
   STYLE,
   type Offer,
 } from './pages.ts';
+import { openStore, type Order } from './store.ts';
 
 const { URL: baseUrl, KEY: apiKey, SHOP_URL, SHOP_DB, SHOP_PORT, SMTP_URL, MAIL_FROM } = process.env;
 if (baseUrl === undefined || apiKey === undefined)
@@ -26,8 +28,9 @@ if (baseUrl === undefined || apiKey === undefined)
 const isTest = apiKey.includes('_test_');
 const simway = new Simway({ baseUrl, apiKey, deadlineMs: 12_000, attemptMs: 10_000 });
 const mailer = SMTP_URL === undefined ? undefined : createTransport(SMTP_URL);
-const orders = openOrders(SHOP_DB ?? 'shop.sqlite', simway, sendMail);
-const secret = orders.setting('form secret', () => randomBytes(32).toString('base64url'));
+const store = openStore(SHOP_DB ?? 'shop.sqlite');
+const orders = createOrders(store, simway, sendMail);
+const secret = store.setting('form secret', () => randomBytes(32).toString('base64url'));
 let webhookSecret: string | undefined;
 
 const MAX_BODY_BYTES = 4_096;
@@ -78,9 +81,11 @@ async function offer(packageCode: string): Promise<Offer & { readonly maxPrice: 
 
 async function packagesOf(regionCode: string): Promise<readonly Offer[]> {
   const found = await cached(`region ${regionCode}`, () => simway.listPackages({ query: { regionCode } }));
-  return found.map(({ packageCode, packageName: name, data, validity, price, currency: inCurrency }) => ({
-    ...{ packageCode, name, facts: `${data}, ${validity} days`, price: money(price, inCurrency) },
-  }));
+  return found.flatMap((one) => {
+    if (!('packageName' in one)) return [];
+    const { packageCode, packageName: name, data, validity, price, currency: inCurrency } = one;
+    return [{ packageCode, name, facts: `${data}, ${validity} days`, price: money(price, inCurrency) }];
+  });
 }
 
 /** A form is good for one order, of the visitor who got it. `id` becomes the order's. */
@@ -152,7 +157,7 @@ async function takeWebhook(request: IncomingMessage, response: ServerResponse): 
   response.writeHead(204).end();
 }
 
-async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function route(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const { pathname } = new URL(request.url ?? '/', 'http://shop');
   const [, first = '', second = '', more] = pathname.split('/').map((part) => decodeURIComponent(part));
   const at = more === undefined ? `${request.method ?? ''} /${first}${second === '' ? '' : '/*'}` : '';
@@ -168,9 +173,9 @@ async function route(request: IncomingMessage, response: ServerResponse): Promis
   if (at === 'GET /buy/*') return showCheckout(request, response, second);
   if (at === 'POST /orders') return takeOrder(request, response);
   if (at === 'POST /webhooks') return takeWebhook(request, response);
-  const order = at === 'GET /orders/*' ? orders.find(second) : undefined;
+  const order = at === 'GET /orders/*' ? store.find(second) : undefined;
   if (!order) throw new Refusal(404, 'There is no such page.');
-  show('Your order', orderState(order), order.status === 'NEW' || order.status === 'OPEN');
+  return show('Your order', orderState(order), order.status === 'NEW' || order.status === 'OPEN');
 }
 
 function send(
@@ -178,14 +183,14 @@ function send(
   status: number,
   body: string,
   type = 'text/html; charset=utf-8',
-): void {
+): ServerResponse {
   const own =
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-  response.writeHead(status, {
+  const headers = {
     ...{ 'Content-Type': type, 'Content-Security-Policy': own, 'Cache-Control': 'no-store' },
     ...{ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' },
-  });
-  response.end(body);
+  };
+  return response.writeHead(status, headers).end(body);
 }
 
 async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -212,16 +217,16 @@ async function sendMail(order: Order): Promise<void> {
   else console.log(`e-mail to ${order.email}: ${mail.subject}\n${mail.text}`);
 }
 
-/** Registers the shop's webhook endpoint once. Where Simway may not call this address, polling does the work. */
+/** Registers the shop's webhook endpoint once. Without one, polling does the work. */
 async function registerWebhook(): Promise<void> {
-  webhookSecret = orders.findSetting(`secret of ${shopUrl}`);
+  webhookSecret = store.findSetting(`secret of ${shopUrl}`);
   if (webhookSecret !== undefined) return;
   const make = () =>
     JSON.stringify(intend('createWebhookEndpoint', { body: { url: `${shopUrl}/webhooks` } }));
-  const intent = orders.setting(`endpoint for ${shopUrl}`, make);
+  const intent = store.setting(`endpoint for ${shopUrl}`, make);
   try {
     const made = await simway.send(JSON.parse(intent) as Intent<CreateWebhookEndpointResponse>);
-    webhookSecret = orders.setting(`secret of ${shopUrl}`, () => made.secret);
+    webhookSecret = store.setting(`secret of ${shopUrl}`, () => made.secret);
   } catch (error) {
     console.error('no webhooks, so orders are polled:', error instanceof Error ? error.message : error);
   }
@@ -229,18 +234,17 @@ async function registerWebhook(): Promise<void> {
 
 const server = createServer((request, response) => {
   route(request, response).catch((error: unknown) => {
-    const [status, text] =
-      error instanceof Refusal
-        ? [error.status, error.message]
-        : [isGone(error) ? 404 : 502, 'This does not work now. Please try again later.'];
-    if (!(error instanceof Refusal))
-      console.error(request.url, error instanceof Error ? error.message : error);
+    const known = isGone(error) ? new Refusal(404, 'There is no such page or package.') : error;
+    const isRefusal = known instanceof Refusal;
+    const text = isRefusal ? known.message : 'This does not work now. Please try again later.';
+    if (!isRefusal) console.error(request.url, error instanceof Error ? error.message : error);
     if (response.headersSent) response.destroy();
-    else send(response, status, page(text, packageList([]), { isTest }));
+    else send(response, isRefusal ? known.status : 502, page(text, html``, { isTest }));
   });
 });
+/** Also an address that is no address. */
 const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && error.status === 404;
+  error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 404);
 await new Promise<void>((resolve) => server.listen(Number(SHOP_PORT ?? 4001), '127.0.0.1', resolve));
 const shopUrl = SHOP_URL ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 console.log(`The shop is open at ${shopUrl}${isTest ? ' (test)' : ''}`);

@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../src/dev/ports.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 import { processEnv } from '../support/world/processes.ts';
@@ -66,7 +65,7 @@ export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
       }
     },
     (answer) => answer !== undefined,
-    { what: `an answer of ${url}`, withinMs: 60_000, everyMs: 50 },
+    { what: `an answer of ${url}`, withinMs: 150_000, everyMs: 50 },
   ).then((answer) => answer!);
 
 export interface Form {
@@ -94,11 +93,13 @@ export const order = (shopUrl: string, { cookie, token }: Form, email: string): 
 
 /** Reads the order's page until it has what is looked for; answers the first group. */
 export async function untilShown(shopUrl: string, id: string, pattern: RegExp): Promise<string> {
-  for (;;) {
-    const found = pattern.exec(await (await ask(`${shopUrl}/orders/${id}`)).text());
-    if (found) return unescaped(found[1] ?? found[0]);
-    await pause(200);
-  }
+  const read = async () => pattern.exec(await (await ask(`${shopUrl}/orders/${id}`)).text());
+  const found = await until(read, (match) => match !== null, {
+    what: `${String(pattern)} on the page of an order`,
+    withinMs: 150_000,
+    everyMs: 200,
+  });
+  return unescaped(found?.[1] ?? found?.[0] ?? '');
 }
 
 const unescaped = (text: string): string =>

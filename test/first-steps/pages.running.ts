@@ -1,6 +1,6 @@
 // Every command in a shell block of README.md, docs/ and the agent skill, unchanged, on the `npm start` of this
-// checkout. A page is one script: what an earlier command made exists for a later one, and the first failure
-// ends the page. A curl must answer 2xx, or the status that the comment before it names.
+// checkout, with each key that it prints. A page is one script: what an earlier command made exists for a later one, and the
+// first failure ends the page. A curl must answer 2xx, or the status that the comment before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,14 +9,22 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
+import {
+  readRunningFile,
+  SANDBOX_ACCOUNTS,
+  USUAL_ACCOUNT,
+  type RunningInfo,
+} from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 
 const pagesIn = (folder: string): string[] =>
   readdirSync(join(CHECKOUT, folder)).map((name) => `${folder}/${name}`);
-/** Promised to work with every key that `npm start` prints, and run with each. */
-const WITH_EVERY_KEY = [...pagesIn('docs/guides'), '.agents/skills/simway/SKILL.md'];
-const PAGES = ['README.md', ...pagesIn('docs'), ...WITH_EVERY_KEY].filter((name) => name.endsWith('.md'));
+const PAGES = [
+  'README.md',
+  ...pagesIn('docs'),
+  ...pagesIn('docs/guides'),
+  '.agents/skills/simway/SKILL.md',
+].filter((name) => name.endsWith('.md'));
 const STARTED_MS = Date.now();
 /** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;
@@ -124,28 +132,30 @@ afterAll(async () => {
  * The parts that a page leaves to the reader, filled in: keys, addresses, and values that must be new at
  * every run.
  */
-function filledIn(command: string): string {
+function filledIn(command: string, key: string, folder: string): string {
   return (
     command
-      .replaceAll('<your test key>', running.keys.usd)
+      .replaceAll('<your test key>', key)
       .replaceAll('http://127.0.0.1:3000/api', `${running.apiUrl}/api`)
-      .replaceAll('/tmp/simway-', `${work}/`)
+      .replaceAll('/tmp/simway-', `${folder}/`)
       .replaceAll(/\b(ada|ops)@/g, `$1-${Date.now()}@`)
       // Named by two commands.
       .replaceAll('bayo@', `bayo-${STARTED_MS}@`)
   );
 }
 
-function scriptOf(page: string, currency: keyof RunningInfo['keys']): string {
+function scriptOf(page: string, key: string): string {
+  // What an earlier run left must not answer for this one.
+  const folder = mkdtempSync(join(work, 'page-'));
   const lines = commandsOf(page)
     .filter(({ command }) => !NOT_HERE.some((one) => one.command.test(command)))
     .map(({ command, status }) => {
-      const filled = filledIn(command);
+      const filled = filledIn(command, key, folder);
       if (filled.includes('-- reconcile')) return `compare ${filled}`;
       if (STAYS.test(command)) return `stay ${filled}`;
       return filled.startsWith('curl ') ? `call '${status}' ${filled.slice('curl '.length)}` : filled;
     });
-  const given = { URL: running.apiUrl, KEY: running.keys[currency], WORK: work };
+  const given = { URL: running.apiUrl, KEY: key, WORK: folder };
   const variables = Object.entries(given).map(([name, value]) => `export ${name}=${quoted(value)}`);
   return [
     PRELUDE,
@@ -166,15 +176,16 @@ describe('every command of', () => {
     expect(NOT_HERE.filter((one) => !all.some((command) => one.command.test(command)))).toEqual([]);
   });
 
-  const runs = withCommands.flatMap((page) =>
-    (WITH_EVERY_KEY.includes(page) ? (['ngn', 'usd'] as const) : (['ngn'] as const)).map(
-      (currency) => [page, currency] as const,
-    ),
-  );
-  it.each(runs)(
-    '%s (key: %s)',
-    async (page, currency) => {
-      const script = scriptOf(page, currency);
+  /** Those that use a key, once with each. */
+  const withKeys = withCommands.flatMap((page) => {
+    const usesKey = commandsOf(page).some(({ command }) => /\$KEY|<your test key>/.test(command));
+    return (usesKey ? SANDBOX_ACCOUNTS : [USUAL_ACCOUNT]).map((account) => [page, account] as const);
+  });
+
+  it.each(withKeys)(
+    '%s, with the key in %s',
+    async (page, account) => {
+      const script = scriptOf(page, running.keys[account]);
       const child = spawn('timeout', [String(PAGE_SECONDS), 'bash', '-c', script], {
         cwd: CHECKOUT,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -230,10 +241,12 @@ it('every block of the pages has a language, and a test that runs it', () => {
 });
 
 async function forgetExampleHooks(): Promise<void> {
-  const headers = { 'X-API-Key': running.keys.ngn };
   const endpoints = `${running.apiUrl}/api/webhooks/endpoints`;
-  const answer = await fetch(`${endpoints}?limit=100`, { headers });
-  const { data } = (await answer.json()) as { data: { items: { id: string; url: string }[] } };
-  for (const { id, url } of data.items)
-    if (url === EXAMPLE_HOOK) await fetch(`${endpoints}/${id}`, { method: 'DELETE', headers });
+  for (const key of Object.values(running.keys)) {
+    const headers = { 'X-API-Key': key };
+    const answer = await fetch(`${endpoints}?limit=100`, { headers });
+    const { data } = (await answer.json()) as { data: { items: { id: string; url: string }[] } };
+    for (const { id, url } of data.items)
+      if (url === EXAMPLE_HOOK) await fetch(`${endpoints}/${id}`, { method: 'DELETE', headers });
+  }
 }
