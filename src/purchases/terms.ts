@@ -248,6 +248,13 @@ async function newQuote(deps: ChooseDeps, principal: Principal, command: QuoteCo
   };
 }
 
+/** QUOTE_NOT_FOUND, also for another account's. */
+export const getQuote = (
+  deps: Pick<PurchaseDeps, 'db'>,
+  { account }: Principal,
+  quoteId: string,
+): Promise<QuoteRow> => readQuote(deps, account.id, quoteId);
+
 async function readQuote(
   { db }: Pick<PurchaseDeps, 'db'>,
   accountId: string,

@@ -6,12 +6,13 @@ import { buy } from './buy.ts';
 import { getEsimTimeline } from './esim-timeline.ts';
 import { getSpending, getStatistics, listTopDestinations } from './figures/statistics.ts';
 import { listTransactions, confirmPayment, getTransaction } from './transactions.ts';
-import { createQuote } from './terms.ts';
+import { createQuote, getQuote } from './terms.ts';
 import { searchOwn } from './store/search.ts';
 
 export const purchaseUseCases = {
   buy,
   createQuote,
+  getQuote,
   confirmPayment,
   getTransaction,
   listTransactions,

@@ -21,6 +21,7 @@ interface Things {
   readonly endpointId: string;
   readonly messageId: string;
   readonly batchId: string;
+  readonly quoteId: string;
 }
 
 interface Case {
@@ -33,7 +34,8 @@ interface Case {
   readonly foreign: 403 | 404 | 'theirs';
 }
 
-const ESIM_BODY = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+const BASE = { packageCode: 'SIM-OK', packageType: 'BASE' };
+const ESIM_BODY = { ...BASE, paymentMethod: 'WALLET' };
 const TOP_UP = { packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP' };
 const ENDPOINTS = '/api/webhooks/endpoints';
 const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
@@ -51,6 +53,7 @@ const CASES: Readonly<Record<string, Case>> = {
   // A quote names an eSIM of its owner's; buying with another account's quote:
   // test/purchases/quotes.http.test.ts.
   'POST /api/esim/quotes': { body: ({ esimId }) => ({ ...TOP_UP, esimId }), own: 201, foreign: 404 },
+  'GET /api/esim/quotes/{quoteId}': { foreign: 404 },
   'POST /api/esim/buy': { body: ({ esimId }) => ({ ...ESIM_BODY, ...TOP_UP, esimId }), foreign: 404 },
   'GET /api/esim/transactions/{transactionId}': { foreign: 404 },
   [`POST ${BATCHES}`]: {
@@ -155,6 +158,7 @@ async function acquire(): Promise<Things> {
   const [row] = (batch.body as unknown as { data: { items: { esimId: string }[] } }).data.items;
   const added = await stack.call('POST', ENDPOINTS, { key, body: { url: `${inbox.url}/owner` } });
   const bought = await stack.call('POST', '/api/esim/buy', { key, body: ESIM_BODY });
+  const quoted = await stack.call('POST', '/api/esim/quotes', { key, body: BASE });
   const [letter] = await inbox.untilAt('/owner', 1);
   const { esimId } = bought.body.esimDetails;
   // Afterwards nothing of the owner's changes by itself.
@@ -169,6 +173,7 @@ async function acquire(): Promise<Things> {
   const { items } = (found.body as unknown as { data: { items: { id: string }[] } }).data;
   return {
     batchId,
+    quoteId: (quoted.body as unknown as { data: { quoteId: string } }).data.quoteId,
     transactionId: bought.body.transactionId,
     esimId,
     endpointId: (added.body as unknown as { id: string }).id,

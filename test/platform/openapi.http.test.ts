@@ -226,6 +226,7 @@ describe('the answers', () => {
     ['/api/esim/quotes', { key, body: BASE }, 201],
     ['/api/esim/quotes', { key, body: { ...BASE, packageCode: 'X' } }, 404],
     ['/api/esim/quotes', { key, body: {} }, 400],
+    [`/api/esim/quotes/quote-${'0'.repeat(32)}`, { key }, 404],
     ['/api/esim/my-esims', { key }, 200],
     ['/api/esim/top-destinations', { key }, 200],
     ['/api/esim/statistics', { key }, 200],

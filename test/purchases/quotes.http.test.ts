@@ -100,6 +100,17 @@ describe('a quote', () => {
     }, 'ngn');
   });
 
+  it('can be read by its account, also once it has expired', async () => {
+    const quote = await quoted();
+    const path = `/api/esim/quotes/${quote.quoteId}`;
+    const read = await api.ask(path, { key: 'usd', example: 'the quote' });
+    expect([read.status, (read.json as { data: Quote }).data]).toEqual([200, quote]);
+    expectRefusal(await api.ask(path, { key: 'usduser' }), 404, 'QUOTE_NOT_FOUND');
+    expectRefusal(await api.ask('/api/esim/quotes/x', { key: 'usd' }), 404, 'QUOTE_NOT_FOUND');
+    await change(quote.quoteId, { created_at: new Date(0), expires_at: new Date(1) });
+    expect((await api.ask(path, { key: 'usd' })).status).toBe(200);
+  });
+
   it('is the price that buy charges, whatever the current price is, and buys once', async () => {
     const { quoteId } = await quoted();
     await change(quoteId, { price_minor: 11_11n });

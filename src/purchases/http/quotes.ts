@@ -11,14 +11,22 @@ import {
   dataObject,
 } from '../../platform/http/answer-fields.ts';
 import { merchantRoutes } from '../../platform/http/define-routes.ts';
-import { choiceField } from '../../platform/http/fields.ts';
+import { choiceField, idParameter } from '../../platform/http/fields.ts';
 import { fromRow } from '../../platform/http/present.ts';
 import type { Route } from '../../platform/http/route.ts';
 import type { QuoteRow } from '../store/quotes.ts';
 import type { PurchaseCases } from '../use-cases.ts';
 import { esimId, missingTarget, packageCode, packageType, PRICE_ERRORS, topUpTarget } from './shared.ts';
 
-const routes = merchantRoutes<PurchaseCases>('Purchases');
+const routes = merchantRoutes<PurchaseCases>('Purchases', {
+  quoteId: idParameter(
+    'quote',
+    'The `quoteId` that createQuote returned',
+    'Quote not found',
+    'QUOTE_NOT_FOUND',
+    '3b241101e2bb4255896c79a3f0f2d1c7',
+  ),
+});
 
 const quoteBody = namedObject('QuoteRequest', {
   packageCode,
@@ -76,5 +84,13 @@ export const quoteRoutes: readonly Route<PurchaseCases>[] = [
       const command = { packageCode, packageType, paymentMethod, esimId, idempotency };
       return presentQuote(await cases.createQuote(principal, command));
     },
+  }),
+  routes.get('/api/esim/quotes/{quoteId}', {
+    answer: [200, 'The quote', quoteSchema],
+    operationId: 'getQuote',
+    summary: 'Read a quote',
+    description: 'What it was made for, at which price, and until when. Only your own can be read.',
+    handle: async ({ cases, principal, params }) =>
+      presentQuote(await cases.getQuote(principal, params.quoteId)),
   }),
 ];
