@@ -93,6 +93,16 @@ export default {
       to: { path: '^(src/(app|vendors|cli|dev|platform/(temporal|redis))/|workflows/|activities/)' },
     },
     {
+      name: 'agents-use-routes',
+      comment: 'a tool runs a route: it knows no use case, store or process',
+      severity: 'error',
+      from: { path: '^src/mcp/' },
+      to: {
+        path: '^(src|workflows|activities)/',
+        pathNot: '^src/(mcp|platform|domain)/|^src/esims/install-data\\.ts$',
+      },
+    },
+    {
       name: 'vendors-know-ports-only',
       severity: 'error',
       from: { path: '^src/vendors/([^/]+)/' },

@@ -373,7 +373,7 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
 
   API           ${info.apiUrl}
   Dashboard     ${info.dashboardUrl}
-  Reference     ${info.docsUrl}
+  Reference     ${info.docsUrl}    for agents ${info.apiUrl}/mcp
   Temporal UI   ${info.workflowsUrl}
   Health        ${info.adminUrl}/readyz
   Sandbox       ${info.supplierControlUrl}/faults   the supplier

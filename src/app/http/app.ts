@@ -7,6 +7,8 @@ import { isSecure } from '../../accounts/users/sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import type { RateLimiter } from '../../platform/rate-limiter.ts';
+import { mcpRoute } from '../../mcp/mcp-route.ts';
+import { createRouteCalls } from '../../platform/http/call-route.ts';
 import { serveDashboard } from '../../platform/http/dashboard.ts';
 import { MAX_BODY_BYTES, MAX_EVENT_BYTES_IN_FLIGHT } from '../../platform/http/limits.ts';
 import {
@@ -85,11 +87,16 @@ export function buildApp({
   app.on('error', events.connectionFailed);
   if (isSecure(settings.publicUrl)) app.use(requireHttps);
   if (dashboardFolder !== undefined) app.use(serveDashboard(dashboardFolder));
+  const environment = pickEnvironment(useCases);
+  const scope = checkScope(useCases);
+  const valid = [validate(), applyIdempotencyKey(events), handle()];
+  const callRoute = createRouteCalls([environment, scope, ...valid], events, useCases.requestLog);
+  const mcp = mcpRoute({ routes, callRoute, publicUrl: settings.publicUrl });
   const middleware = [
     ...(tracing ? [traceRequests(tracing)] : []),
     answerErrors(events, useCases.requestLog),
     assignRequestId(),
-    findRoute(routes),
+    findRoute([...routes, mcp]),
     findClientAddress(settings.trustedProxies),
     authenticate({
       accounts: useCases.accounts,
@@ -99,13 +106,11 @@ export function buildApp({
     }),
     limitRequests(rateLimiter, settings),
     refuseUnknown(),
-    pickEnvironment(useCases),
-    checkScope(useCases),
+    environment,
+    scope,
     readBody(settings),
     requireConfirmed(useCases),
-    validate(),
-    applyIdempotencyKey(events),
-    handle(),
+    ...valid,
   ];
   for (const each of middleware) app.use(each);
   return app;

@@ -109,10 +109,11 @@ async function identify(
   },
 ): Promise<Principal | undefined> {
   if (!mayUseKey(ctx)) return undefined;
-  const rule = routeOf(ctx)?.key;
-  const header = ctx.req.headers['x-api-key'];
+  const { key: rule, takesBearer } = routeOf(ctx) ?? {};
+  const header = ctx.req.headers['x-api-key'] ?? (takesBearer && bearerOf(ctx));
   if (header === undefined) {
-    const member = rule === 'public' || rule === undefined ? undefined : await checkUser(ctx);
+    const isForKeys = rule === 'public' || rule === undefined || takesBearer;
+    const member = isForKeys ? undefined : await checkUser(ctx);
     if (member || rule !== 'required') return member;
     throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
   }
@@ -233,6 +234,11 @@ function isBehindProxy({ req }: RequestKoa, isTrusted: (address: string) => bool
   if (isTrusted(peerAddress(req.socket.remoteAddress) ?? ''))
     return req.headers['x-forwarded-for'] === undefined;
   return PROXY_HEADERS.some((name) => req.headers[name] !== undefined);
+}
+
+/** Empty, which is no key, where the header holds something else. */
+function bearerOf({ req: { headers } }: RequestKoa): string | undefined {
+  return headers.authorization && (BEARER.exec(headers.authorization)?.[1] ?? '');
 }
 
 function tokenOf(authorization: string): string {

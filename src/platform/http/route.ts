@@ -163,6 +163,8 @@ export interface RouteDefinition<
   readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */
   readonly testKeysOnly?: true;
+  /** For programs alone: the key may come as a bearer token too, and no session stands in for it. */
+  readonly takesBearer?: true;
   /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
   /**

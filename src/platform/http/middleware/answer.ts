@@ -18,8 +18,15 @@ import {
 
 const UNAVAILABLE = 503;
 
-export function answerErrors(events: HttpEvents, requestLog: RequestLog | undefined): Middleware {
-  const send = createResponseSender((ctx, { status }) => {
+type Sender = (ctx: RequestKoa, answer: Answer) => void;
+
+/** `senderOf` makes what sends an answer, and calls `sent` once it did. */
+export function answerErrors(
+  events: HttpEvents,
+  requestLog: RequestLog | undefined,
+  senderOf: (sent: Sender) => Sender = createResponseSender,
+): Middleware {
+  const send = senderOf((ctx, { status }) => {
     const durationMs = durationOf(ctx);
     report(ctx, status, durationMs, events);
     noteRequest(ctx, status, durationMs, requestLog);
@@ -139,9 +146,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
  * (docs/decisions/0027). `sent` is called for each answer after all were written. An answer that cannot be
  * sent becomes Koa's error of its request.
  */
-function createResponseSender(
-  sent: (ctx: RequestKoa, answer: Answer) => void,
-): (ctx: RequestKoa, answer: Answer) => void {
+function createResponseSender(sent: Sender): Sender {
   let waiting: [ctx: RequestKoa, answer: Answer][] = [];
   const sendAll = (): void => {
     const ready = waiting;

@@ -199,8 +199,8 @@ function parseObject(bytes: Buffer, maxMembers: number): Fields {
   return parseJson(text) as Fields;
 }
 
-/** Walks level by level, so that depth costs no stack. */
-function checkSize(body: object, maxMembers: number): void {
+/** Walks level by level, so that depth costs no stack. Throws VALIDATION_ERROR. */
+export function checkSize(body: object, maxMembers = MAX_JSON_MEMBERS): void {
   let members = 0;
   let level: object[] = [body];
   for (let depth = 1; level.length > 0; depth += 1) {

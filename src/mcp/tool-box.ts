@@ -1,0 +1,205 @@
+/** The tools of a caller, and what they do. */
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
+import type { Principal } from '../domain/account.ts';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import type { CallRoute, RouteCaller, RouteInput, RouteResult } from '../platform/http/call-route.ts';
+import { checkSize } from '../platform/http/middleware/input.ts';
+import { MAX_PAGE_LIMIT } from '../platform/http/limits.ts';
+import type { Route } from '../platform/http/route.ts';
+import {
+  createSchemas,
+  DEFAULT_ITEMS,
+  INSTALL_FIELDS,
+  LINK_FIELDS,
+  LINK_OPERATION,
+  type ToolSchemas,
+} from './tool-schemas.ts';
+import { annotationsOf, TOOLS, type Tool } from './tools.ts';
+import { whatToDo } from './what-to-do.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ToolBox {
+  /** What this caller may call. */
+  readonly list: (principal: Principal) => readonly ListedTool[];
+  /** Undefined: there is no such tool. What is refused is a result too, so that a model can read it. */
+  readonly call: (caller: RouteCaller, name: string, given: Fields) => Promise<CallToolResult | undefined>;
+}
+
+type DescribedTool = Tool & { readonly schemas: ToolSchemas; readonly listed: ListedTool };
+
+export function createToolBox(routes: readonly Route[], callRoute: CallRoute): ToolBox {
+  const byOperation = new Map(routes.map((route) => [route.docs?.operationId, route]));
+  const used = TOOLS.flatMap(({ operation, takes = operation }) => [operation, takes]);
+  const schemasOf = createSchemas(
+    [...new Set([...used, LINK_OPERATION])].flatMap((operation) => byOperation.get(operation) ?? []),
+  );
+  const tools = TOOLS.map((tool): DescribedTool => {
+    const schemas = schemasOf(tool);
+    return { ...tool, schemas, listed: describe(tool, schemas, byOperation.get(tool.operation)) };
+  });
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const run: Run = (caller, operation, input) => {
+    const route = byOperation.get(operation);
+    if (!route) throw new Error(`no route is called ${operation}`);
+    return callRoute(caller, route, input);
+  };
+  return {
+    list: (principal) =>
+      tools.filter(({ kind }) => kind === 'read' || mayBuy(principal)).map(({ listed }) => listed),
+    async call(caller, name, given) {
+      const tool = byName.get(name);
+      if (!tool) return undefined;
+      try {
+        return done(await resultOf(tool, run, caller, given));
+      } catch (error) {
+        if (error instanceof Refused) return error.result;
+        if (error instanceof DomainError) return refused(error.code, error.details ?? error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+type Run = (caller: RouteCaller, operation: string, input: RouteInput) => Promise<RouteResult>;
+
+function describe(tool: Tool, { input, output }: ToolSchemas, route: Route | undefined): ListedTool {
+  const { name, description } = tool;
+  return {
+    name,
+    title: route?.docs?.summary,
+    description,
+    inputSchema: input,
+    outputSchema: output as ListedTool['outputSchema'],
+    annotations: annotationsOf(tool),
+  };
+}
+
+const mayBuy = ({ scopes }: Principal): boolean => scopes.includes('purchase');
+
+async function resultOf(tool: DescribedTool, run: Run, caller: RouteCaller, given: Fields): Promise<Fields> {
+  if (tool.kind !== 'read' && !mayBuy(caller.principal))
+    throw new DomainError(
+      'FORBIDDEN',
+      'This key may not buy: it needs the permission "purchase" and a budget',
+    );
+  const input = inputOf(tool, given);
+  // Answers are read as somebody who may not install; the link is read apart.
+  const reader = { ...caller, principal: { ...caller.principal, mayInstall: false } };
+  const answer =
+    tool.kind === 'buy' ? await buy(run, reader, input) : doneBody(await run(reader, tool.operation, input));
+  const result = tool.schemas.isList ? chosenItems(answer, given) : insideEnvelope(answer);
+  if (!tool.linksInstall) return result;
+  return { ...result, ...(await linkOf(run, caller, result)) };
+}
+
+/** The key is made from the quote: whoever repeats this call, however often, buys once. */
+async function buy(run: Run, caller: RouteCaller, input: RouteInput): Promise<unknown> {
+  const quote = insideEnvelope(doneBody(await run(caller, 'getQuote', input)));
+  const { quoteId, packageCode, packageType, esimId } = quote;
+  const body = { quoteId, packageCode, packageType, esimId, paymentMethod: 'WALLET' };
+  return doneBody(await run(caller, 'buy', { body, idempotencyKey: `mcp:${String(quoteId)}` }));
+}
+
+/** The arguments where the route takes them. Throws VALIDATION_ERROR; the route itself checks the rest. */
+function inputOf({ schemas: { places }, fixed }: DescribedTool, given: Fields): RouteInput {
+  checkSize(given);
+  const params: Record<string, string> = {};
+  const query: Record<string, string> = {};
+  const body: Record<string, unknown> = { ...fixed };
+  for (const [name, value] of Object.entries(given)) {
+    const place = places[name];
+    if (place === undefined || name in (fixed ?? {})) throw invalid(`${name}: is no argument of this tool`);
+    if (value === undefined || value === null || place === 'list') continue;
+    if (place === 'body') body[name] = value;
+    else (place === 'path' ? params : query)[name] = textOf(name, value);
+  }
+  for (const name of Object.keys(places))
+    if (places[name] === 'path' && params[name] === undefined) throw invalid(`${name}: is required`);
+  return { params, query, body };
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw invalid(`${name}: must be a text or a number`);
+}
+
+const invalid = (details: string) => new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
+
+/** Of a list that a route answers whole: the items with a text, one page of them. */
+function chosenItems(answer: unknown, given: Fields): Fields {
+  const { search = '', page, limit } = given;
+  if (typeof search !== 'string') throw invalid('search: must be a text');
+  const [from, size] = [wholeNumber('page', page ?? 1), wholeNumber('limit', limit ?? DEFAULT_ITEMS)];
+  if (size > MAX_PAGE_LIMIT) throw invalid(`limit: must be at most ${MAX_PAGE_LIMIT}`);
+  const sought = search.trim().toLowerCase();
+  const found = (answer as readonly Fields[]).filter((item) =>
+    Object.values(item).some((value) => typeof value === 'string' && value.toLowerCase().includes(sought)),
+  );
+  return { items: found.slice((from - 1) * size, from * size), total: found.length };
+}
+
+function wholeNumber(name: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
+  throw invalid(`${name}: must be a whole number from 1`);
+}
+
+function insideEnvelope(answer: unknown): Fields {
+  const fields = answer as Fields;
+  return fields['success'] === true && 'data' in fields ? (fields['data'] as Fields) : fields;
+}
+
+/** The install link of the eSIM that the answer is about; nothing where it cannot be read. */
+async function linkOf(run: Run, caller: RouteCaller, result: Fields): Promise<Fields> {
+  const { esimId } = (result['esimDetails'] ?? { esimId: result['_id'] }) as Fields;
+  if (typeof esimId !== 'string') return {};
+  const { status, body } = await run(caller, LINK_OPERATION, { params: { esimId } });
+  if (status !== OK) return {};
+  const install = body as Fields;
+  return Object.fromEntries(LINK_FIELDS.map((name) => [name, install[name]]));
+}
+
+const OK = 200;
+
+/** A refusal of a route, as a tool answers it. */
+class Refused extends Error {
+  readonly result: CallToolResult;
+
+  constructor(result: CallToolResult) {
+    super('refused');
+    this.result = result;
+  }
+}
+
+/** Throws Refused. */
+function doneBody({ status, body }: RouteResult): unknown {
+  if (status < 400) return body;
+  const { code, message, ...more } = ((body as Fields)['error'] ?? body) as Fields;
+  throw new Refused(refused(code as ErrorCode, String(message), more));
+}
+
+function refused(code: ErrorCode, message: string, more: Fields = {}): CallToolResult {
+  const text = JSON.stringify(clean({ code, message, whatToDo: whatToDo(code), ...more }));
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** The same twice: clients of 2025 read the text. */
+function done(result: Fields): CallToolResult {
+  const structuredContent = clean(result) as Record<string, unknown>;
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Without what installs an eSIM, and without characters that people do not see and models read. */
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(HIDDEN_CHARACTERS, ' ');
+  if (Array.isArray(value)) return value.map(clean);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) =>
+      INSTALL_FIELDS.has(name) ? [] : [[name, clean(member)]],
+    ),
+  );
+}

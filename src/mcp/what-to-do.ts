@@ -1,0 +1,28 @@
+import type { ErrorCode } from '../domain/errors.ts';
+
+const NEW_QUOTE = 'Create a new quote. Nothing was bought.';
+const ASK_A_PERSON = 'Nothing was bought. Ask a person; do not try again by yourself.';
+const LATER = 'Wait some seconds, then call it again with the same arguments.';
+
+const KNOWN: Readonly<Partial<Record<ErrorCode, string>>> = {
+  VALIDATION_ERROR: 'Correct the arguments that the message names.',
+  MISSING_REGION_CODE: 'Give `regionCode`: list_regions finds it.',
+  REGION_NOT_FOUND: 'Find the region with list_regions.',
+  PACKAGE_NOT_FOUND: 'Choose a package of list_packages.',
+  PACKAGE_UNAVAILABLE: 'Nothing was bought. Choose another package of list_packages.',
+  INVALID_TOPUP: 'Nothing was bought. Choose another package, or read the eSIM with get_esim.',
+  QUOTE_NOT_FOUND: NEW_QUOTE,
+  QUOTE_EXPIRED: NEW_QUOTE,
+  QUOTE_USED: 'Nothing more was bought. To buy once more, create a new quote.',
+  QUOTE_MISMATCH: NEW_QUOTE,
+  TOO_MANY_OPEN_QUOTES: 'Use a quote that you have, or wait until some have expired.',
+  INSUFFICIENT_BALANCE: `The wallet does not hold enough. ${ASK_A_PERSON}`,
+  FORBIDDEN: 'A person changes what a key may do, in the dashboard under Developers. Ask them.',
+  IDEMPOTENCY_KEY_IN_USE: `The first call is still running. ${LATER}`,
+  SERVICE_UNAVAILABLE: LATER,
+  EXCHANGE_RATE_UNAVAILABLE: LATER,
+  INTERNAL_ERROR: `${LATER} A quote never buys twice.`,
+};
+
+/** What a model should do about a refusal. */
+export const whatToDo = (code: ErrorCode): string => KNOWN[code] ?? ASK_A_PERSON;
