@@ -179,8 +179,11 @@ class Refused extends Error {
 /** Throws Refused. */
 function doneBody({ status, body }: RouteResult): unknown {
   if (status < 400) return body;
-  const { code, message, ...more } = ((body as Fields)['error'] ?? body) as Fields;
-  throw new Refused(refused(code as ErrorCode, String(message), more));
+  const fields = body as Fields;
+  const { code, message = fields['message'], details, ...more } = (fields['error'] ?? fields) as Fields;
+  const isMore = details !== undefined && details !== message;
+  const said = isMore ? `${String(message)}: ${String(details)}` : String(message);
+  throw new Refused(refused(code as ErrorCode, said, more));
 }
 
 function refused(code: ErrorCode, message: string, more: Fields = {}): CallToolResult {
