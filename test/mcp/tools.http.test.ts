@@ -52,6 +52,7 @@ const READS = [
   'list_packages',
   'get_package',
   'get_wallet_balance',
+  'get_budget',
   'get_exchange_rate',
   'list_esims',
   'get_esim',
@@ -254,6 +255,10 @@ describe('A budget', () => {
   it('buys what it allows, and is refused beyond it until a person raises it', async () => {
     await api.shop.giveBudget('usd', { maxPurchases: 1 });
     const agent = await agentWith();
+    expect(await agent.done('get_budget')).toMatchObject({
+      budget: { maxPurchases: 1 },
+      left: { purchases: 1 },
+    });
     const [first, second] = [await quoted(agent), await quoted(agent)];
     expect(await agent.done('buy_quote', { quoteId: first })).toMatchObject({ status: 'SUCCESS' });
     await nothingBought(async () => {
