@@ -9,12 +9,13 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallRoute, RouteCaller } from '../platform/http/call-route.ts';
+import type { Principal } from '../domain/account.ts';
+import type { CallRoute } from '../platform/http/call-route.ts';
 import type { Answer } from '../platform/http/errors.ts';
 import { MAX_BODY_BYTES } from '../platform/http/limits.ts';
 import { routesFor, type ReceivedBytes, type Route } from '../platform/http/route.ts';
 import { VERSION } from '../platform/version.ts';
-import { createToolBox, type ToolBox } from './tool-box.ts';
+import { createToolBox, type ToolBox, type ToolCaller } from './tool-box.ts';
 
 const INSTRUCTIONS =
   'Sells eSIM data packages to the account that the API key belongs to. To buy: find a region with list_regions, compare list_packages, ' +
@@ -28,12 +29,18 @@ interface McpDeps {
   readonly publicUrl: string;
 }
 
+interface BudgetCases {
+  readonly wallet: {
+    readonly getBudget: (principal: Principal) => Promise<{ readonly budget: object | null }>;
+  };
+}
+
 /** Has no place in the OpenAPI document: its schemas are those of the tools, which tools/list answers. */
-export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route {
+export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route<BudgetCases> {
   // Made by the first call: it costs as much as the reference.
   let tools: ToolBox | undefined;
   const refuseStrangers = createSiteCheck(publicUrl);
-  return routesFor<unknown>()({
+  return routesFor<BudgetCases>()({
     method: 'POST',
     path: '/mcp',
     key: 'required',
@@ -42,10 +49,12 @@ export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route {
     body: { kind: 'bytes', maxBytes: MAX_BODY_BYTES, admit: () => Promise.resolve() },
     responses: { 200: { description: 'A JSON-RPC response', schema: z.unknown() } },
     docs: undefined,
-    async handle({ principal, clientAddress, context: { requestId }, body }) {
+    async handle({ cases, principal, clientAddress, context: { requestId }, body }) {
       tools ??= createToolBox(routes, callRoute);
       const request = webRequest(body, publicUrl);
-      const caller = { principal, clientAddress, requestId };
+      const mayBuy = async (): Promise<boolean> =>
+        principal.scopes.includes('purchase') && (await cases.wallet.getBudget(principal)).budget !== null;
+      const caller = { principal, clientAddress, requestId, mayBuy };
       const response = refuseStrangers(request) ?? (await respond(request, tools, caller));
       return answerOf(response);
     },
@@ -67,16 +76,16 @@ function createSiteCheck(publicUrl: string): (request: Request) => Response | un
 }
 
 /** Nothing is streamed and nothing subscribed to: each request has one answer, and nothing stays open. */
-function respond(request: Request, tools: ToolBox, caller: RouteCaller): Promise<Response> {
+function respond(request: Request, tools: ToolBox, caller: ToolCaller): Promise<Response> {
   return createMcpHandler(() => createServer(tools, caller), { maxSubscriptions: 0 }).fetch(request);
 }
 
-function createServer(tools: ToolBox, caller: RouteCaller): McpServer {
+function createServer(tools: ToolBox, caller: ToolCaller): McpServer {
   const mcp = new McpServer(
     { name: 'simway', title: 'Simway eSIM packages', version: VERSION },
     { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
   );
-  mcp.server.setRequestHandler('tools/list', () => ({ tools: [...tools.list(caller.principal)] }));
+  mcp.server.setRequestHandler('tools/list', async () => ({ tools: [...(await tools.list(caller))] }));
   mcp.server.setRequestHandler('tools/call', async ({ params }) => {
     const result = await tools.call(caller, params.name, params.arguments ?? {});
     if (result) return result;

@@ -1,6 +1,5 @@
 /** The tools of a caller, and what they do. */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
-import type { Principal } from '../domain/account.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { CallRoute, RouteCaller, RouteInput, RouteResult } from '../platform/http/call-route.ts';
 import { checkSize } from '../platform/http/middleware/input.ts';
@@ -19,11 +18,16 @@ import { whatToDo } from './what-to-do.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+export interface ToolCaller extends RouteCaller {
+  /** Whether the key may buy and has a budget. */
+  readonly mayBuy: () => Promise<boolean>;
+}
+
 export interface ToolBox {
   /** What this caller may call. */
-  readonly list: (principal: Principal) => readonly ListedTool[];
+  readonly list: (caller: ToolCaller) => Promise<readonly ListedTool[]>;
   /** Undefined: there is no such tool. What is refused is a result too, so that a model can read it. */
-  readonly call: (caller: RouteCaller, name: string, given: Fields) => Promise<CallToolResult | undefined>;
+  readonly call: (caller: ToolCaller, name: string, given: Fields) => Promise<CallToolResult | undefined>;
 }
 
 type DescribedTool = Tool & { readonly schemas: ToolSchemas; readonly listed: ListedTool };
@@ -45,8 +49,10 @@ export function createToolBox(routes: readonly Route[], callRoute: CallRoute): T
     return callRoute(caller, route, input);
   };
   return {
-    list: (principal) =>
-      tools.filter(({ kind }) => kind === 'read' || mayBuy(principal)).map(({ listed }) => listed),
+    async list({ mayBuy }) {
+      const buys = await mayBuy();
+      return tools.filter(({ kind }) => kind === 'read' || buys).map(({ listed }) => listed);
+    },
     async call(caller, name, given) {
       const tool = byName.get(name);
       if (!tool) return undefined;
@@ -69,16 +75,14 @@ function describe(tool: Tool, { input, output }: ToolSchemas, route: Route | und
     name,
     title: route?.docs?.summary,
     description,
-    inputSchema: input,
-    outputSchema: output as ListedTool['outputSchema'],
+    inputSchema: input as ListedTool['inputSchema'],
+    outputSchema: output,
     annotations: annotationsOf(tool),
   };
 }
 
-const mayBuy = ({ scopes }: Principal): boolean => scopes.includes('purchase');
-
-async function resultOf(tool: DescribedTool, run: Run, caller: RouteCaller, given: Fields): Promise<Fields> {
-  if (tool.kind !== 'read' && !mayBuy(caller.principal))
+async function resultOf(tool: DescribedTool, run: Run, caller: ToolCaller, given: Fields): Promise<Fields> {
+  if (tool.kind !== 'read' && !(await caller.mayBuy()))
     throw new DomainError(
       'FORBIDDEN',
       'This key may not buy: it needs the permission "purchase" and a budget',
@@ -175,8 +179,11 @@ class Refused extends Error {
 /** Throws Refused. */
 function doneBody({ status, body }: RouteResult): unknown {
   if (status < 400) return body;
-  const { code, message, ...more } = ((body as Fields)['error'] ?? body) as Fields;
-  throw new Refused(refused(code as ErrorCode, String(message), more));
+  const fields = body as Fields;
+  const { code, message = fields['message'], details, ...more } = (fields['error'] ?? fields) as Fields;
+  const isMore = details !== undefined && details !== message;
+  const said = isMore ? `${String(message)}: ${String(details)}` : String(message);
+  throw new Refused(refused(code as ErrorCode, said, more));
 }
 
 function refused(code: ErrorCode, message: string, more: Fields = {}): CallToolResult {

@@ -9,14 +9,14 @@ import type { Route } from '../platform/http/route.ts';
 import type { Tool } from './tools.ts';
 
 /** As far as we write or read it. */
-export interface JsonSchema {
+interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 }
 
-export interface ObjectSchema extends JsonSchema {
+interface ObjectSchema extends JsonSchema {
   readonly type: 'object';
 }
 
@@ -152,7 +152,10 @@ function argumentsOf(operation: Operation, schemas: Schemas) {
 function answerOf({ responses }: Operation, schemas: Schemas): JsonSchema {
   const forms: readonly JsonSchema[] = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
-    .flatMap(([, { content }]) => content?.['application/json']?.schema ?? []);
+    .flatMap(([, { content }]) => {
+      const schema = content?.['application/json']?.schema;
+      return schema ? [schema] : [];
+    });
   const [only, ...more] = forms;
   if (!only) throw new Error('a tool stands for a route without an answer');
   return more.length === 0 ? insideEnvelope(only, schemas) : { anyOf: forms };

@@ -39,6 +39,11 @@ export const TOOLS: readonly Tool[] = [
   ),
   reads('get_package', 'getPackage', 'Reads one package: volume, days, networks, price.'),
   reads('get_wallet_balance', 'getWalletBalance', 'Reads what the account can spend now.'),
+  reads(
+    'get_budget',
+    'getKeyBudget',
+    'Reads what the key may spend and what is left of it. Only a person can change it.',
+  ),
   reads('get_exchange_rate', 'getExchangeRate', 'Reads the exchange rate from USD to NGN.'),
   reads(
     'list_esims',

@@ -17,6 +17,7 @@ const KNOWN: Readonly<Partial<Record<ErrorCode, string>>> = {
   QUOTE_MISMATCH: NEW_QUOTE,
   TOO_MANY_OPEN_QUOTES: 'Use a quote that you have, or wait until some have expired.',
   INSUFFICIENT_BALANCE: `The wallet does not hold enough. ${ASK_A_PERSON}`,
+  KEY_BUDGET_EXCEEDED: `Stop buying. A person can change the budget in the dashboard. ${ASK_A_PERSON}`,
   FORBIDDEN: 'A person changes what a key may do, in the dashboard under Developers. Ask them.',
   IDEMPOTENCY_KEY_IN_USE: `The first call is still running. ${LATER}`,
   SERVICE_UNAVAILABLE: LATER,

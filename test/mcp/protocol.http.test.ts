@@ -26,7 +26,11 @@ const message = (method: string, params: object = {}, version = VERSION) => ({
 });
 
 /** As a client of 2026-07-28 sends it. */
-function send(method: string, params: object & { name?: string } = {}, ask: Ask = {}): Promise<Reply> {
+function send(
+  method: string,
+  params: Readonly<Record<string, unknown>> & { readonly name?: string } = {},
+  ask: Ask = {},
+): Promise<Reply> {
   const headers = {
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': VERSION,
@@ -117,7 +121,7 @@ describe('A caller', () => {
     expect((await api.ask('/api/wallet/balance', { headers })).status).toBe(401);
   });
 
-  it.each([
+  it.each<[string, Record<string, string>]>([
     ['a page of another site', { origin: 'https://evil.example' }],
     ['an opaque page', { origin: 'null' }],
     ['a page that had its name point to this machine', { host: 'evil.example' }],
@@ -129,8 +133,8 @@ describe('A caller', () => {
   });
 
   it('that is a program or a page of this service is let in', async () => {
-    for (const headers of [{ host: 'localhost:3000' }, { origin: 'http://127.0.0.1:3000' }])
-      expect((await send('tools/list', {}, { headers })).status).toBe(200);
+    const known: Record<string, string>[] = [{ host: 'localhost:3000' }, { origin: 'http://127.0.0.1:3000' }];
+    for (const headers of known) expect((await send('tools/list', {}, { headers })).status).toBe(200);
   });
 
   it('behind a proxy may come under any host name, where the service is public', async () => {
@@ -202,10 +206,10 @@ describe('A message', () => {
     expect(reply.text).not.toContain('list_regions');
   });
 
-  it('with arguments that nest without end is refused, and changes nothing', async () => {
-    const body = JSON.stringify(message('tools/call', { name: 'create_quote', arguments: 'HERE' }));
-    const rawBody = body.replace('"HERE"', `{"esimId":${NESTED}}`);
-    const reply = await send('tools/call', { name: 'create_quote' }, { rawBody });
+  it('with arguments that nest without end is refused', async () => {
+    const body = JSON.stringify(message('tools/call', { name: 'list_regions', arguments: 'HERE' }));
+    const rawBody = body.replace('"HERE"', `{"search":${NESTED}}`);
+    const reply = await send('tools/call', { name: 'list_regions' }, { rawBody });
     expect(reply.status).toBeLessThan(500);
     expect(reply.text).toContain('VALIDATION_ERROR');
   });

@@ -13,6 +13,8 @@ let api: TestApi;
 const agents: Agent[] = [];
 beforeEach(async () => {
   api = await startApi();
+  for (const name of ['usd', 'usduser', 'ngn', 'readonly'])
+    await api.shop.giveBudget(name, { maxPurchases: 1_000 });
 });
 afterEach(async () => {
   await Promise.all(agents.splice(0).map((agent) => agent.close()));
@@ -50,6 +52,7 @@ const READS = [
   'list_packages',
   'get_package',
   'get_wallet_balance',
+  'get_budget',
   'get_exchange_rate',
   'list_esims',
   'get_esim',
@@ -142,10 +145,15 @@ describe('An agent', () => {
 });
 
 describe('A key that may not buy', () => {
-  it('is shown only tools that read, and is told who can change that', async () => {
-    const agent = await agentWith('readonly');
+  it.each([
+    ['lacks the permission to buy', 'readonly'],
+    ['has no budget', 'list'],
+  ])('because it %s is shown only tools that read, and is told who can change that', async (_name, key) => {
+    api.shop.allowedAddresses = ['127.0.0.1'];
+    const agent = await agentWith(key);
     expect(await namesOf(agent)).toEqual(READS);
     const buyer = await agentWith('ngn');
+    expect(await namesOf(buyer)).toEqual([...READS, 'create_quote', 'buy_quote']);
     const quoteId = await quoted(buyer);
     await nothingBought(async () => {
       for (const [name, given] of [
@@ -240,6 +248,45 @@ describe('A quote', () => {
     );
     await api.shop.setBalance(balance, 'usd');
     expect(await agent.done('buy_quote', { quoteId })).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+describe('A budget', () => {
+  it('buys what it allows, and is refused beyond it until a person raises it', async () => {
+    await api.shop.giveBudget('usd', { maxPurchases: 1 });
+    const agent = await agentWith();
+    expect(await agent.done('get_budget')).toMatchObject({
+      budget: { maxPurchases: 1 },
+      left: { purchases: 1 },
+    });
+    const [first, second] = [await quoted(agent), await quoted(agent)];
+    expect(await agent.done('buy_quote', { quoteId: first })).toMatchObject({ status: 'SUCCESS' });
+    await nothingBought(async () => {
+      const refusal = await agent.refused('buy_quote', { quoteId: second });
+      expect(refusal).toMatchObject({ code: 'KEY_BUDGET_EXCEEDED' });
+      expect(JSON.stringify(refusal)).toMatch(/maxPurchases.*person/);
+    });
+    await api.shop.giveBudget('usd', { maxPurchases: 2 });
+    expect(await agent.done('buy_quote', { quoteId: second })).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('is never passed by 64 agents at once, each with a quote of its own', { timeout: 60_000 }, async () => {
+    await api.shop.giveBudget('usd', { dailyAmountMinor: 5n * 12_50n + 12_49n });
+    const before = await api.shop.balance('usd');
+    const agent = await agentWith();
+    const quotes = await Promise.all(Array.from({ length: 64 }, () => quoted(agent)));
+    const results = await Promise.all(
+      quotes.map(async (quoteId) => {
+        const other = await connectAgent({ url: api.server.url, key: keyOf('test', 'usd') });
+        agents.push(other);
+        return other.call('buy_quote', { quoteId });
+      }),
+    );
+    const codes = results
+      .filter(({ isError }) => isError)
+      .map((result) => (JSON.parse(textOf(result)) as Fields)['code']);
+    expect(codes).toEqual(Array.from({ length: 59 }, () => 'KEY_BUDGET_EXCEEDED'));
+    expect(await api.shop.balance('usd')).toBe(before - 5n * 12_50n);
   });
 });
 

@@ -24,7 +24,7 @@ export interface RouteInput {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** `body`: parsed. Refusals are in the general shape, whatever the route has. */
+/** `body`: parsed. Refusals are in the shape that has details, whatever the route has. */
 export interface RouteResult {
   readonly status: number;
   readonly body: unknown;
@@ -68,6 +68,7 @@ function stateOf(
     principal,
     clientAddress,
     requestId,
+    shape: 'base',
     subject: { requestId },
     path: route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? ''),
     match: { kind: 'route', route, params },

@@ -6,6 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { createAuthenticator } from '../../../src/accounts/keys/authenticate.ts';
+import type { KeyBudget } from '../../../src/accounts/keys/budget-rules.ts';
+import { replaceBudget } from '../../../src/accounts/store/budgets.ts';
 import { insertAccount } from '../../../src/accounts/store/accounts.ts';
 import { createCatalogueMemory } from '../../../src/catalogue/memory.ts';
 import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
@@ -77,6 +79,8 @@ export interface TestShop {
   accountId(name?: string): string;
   /** Makes an account without a key, such as a session’s, with money in its wallet. */
   addAccount(id: string): Promise<void>;
+  /** What the key may spend in the test environment; limits that are left out do not exist. */
+  giveBudget(name: string, limits: Partial<KeyBudget>): Promise<void>;
   /** Sets the balance of the wallet behind a key, in minor units. */
   setBalance(amountMinor: bigint, name?: string): Promise<void>;
   balance(name?: string): Promise<bigint>;
@@ -104,6 +108,14 @@ interface StoredKey {
 export function keyOf(environment: Environment, name: string): string {
   return `simway_${environment}_${name.padEnd(38, '0')}`;
 }
+
+const NO_LIMIT: KeyBudget = {
+  dailyAmountMinor: null,
+  orderAmountMinor: null,
+  maxPriceMinor: null,
+  maxPurchases: null,
+  countries: null,
+};
 
 type Databases = Awaited<ReturnType<typeof openDatabases>>;
 let shared: Promise<Databases> | undefined;
@@ -210,6 +222,10 @@ export async function openShop({
     },
     accountId: people.accountId,
     addAccount: people.addAccount,
+    giveBudget: async (name, limits) => {
+      const key = { keyId: people.keyId(name), accountId: people.accountId(name), changedBy: 'a test' };
+      await replaceBudget(databases.test.db, key, { ...NO_LIMIT, ...limits });
+    },
     setBalance: async (amountMinor, name = 'ngn') => {
       const { account } = await people.authenticate(keyOf('test', name));
       await putIntoWallet(databases.test.db, account, amountMinor - (await shop.balance(name)));
@@ -379,10 +395,12 @@ function createPeople(databases: Databases) {
     elsewhere: { allowedAddresses: ['192.0.2.7', '198.51.100.0/24', '2001:db8::/32'] },
   };
   const known = new Map<string, Principal>();
+  const names = ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'elsewhere', 'list'];
+  const keyIdOf = (name: string): string => `key-0${names.indexOf(name)}${suffix}`;
   const add = (environment: Environment, name: string): void => {
     known.set(keyOf(environment, name), {
       account: ownerOf(name),
-      keyId: `key-${name}`,
+      keyId: keyIdOf(name),
       maker: 'ada@merchant.example',
       environment,
       scopes: ['read', 'purchase', 'fund'],
@@ -391,8 +409,7 @@ function createPeople(databases: Databases) {
       ...changes[name],
     });
   };
-  for (const name of ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'elsewhere', 'list'])
-    add('test', name);
+  for (const name of names) add('test', name);
   add('live', 'ngn');
   const made = new Map<string, Promise<void>>();
   const make = async (account: Account): Promise<void> => {
@@ -407,6 +424,7 @@ function createPeople(databases: Databases) {
   };
   return {
     accountId: (name = 'ngn') => ownerOf(name).id,
+    keyId: keyIdOf,
     addAccount: (id: string) => make(accountOf('usd', id)),
     authenticate: async (rawKey: string, beforeKeyLookup?: () => Promise<void>): Promise<Principal> => {
       const principal = known.get(rawKey);
