@@ -3,7 +3,7 @@
 // page. A curl must answer 2xx, or the status that the comment before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -12,9 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 
-const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith('.md'),
-);
+const PAGES = ['README.md', ...globSync(['docs/*.md', 'docs/guides/*.md'], { cwd: CHECKOUT }).toSorted()];
 const STARTED_MS = Date.now();
 /** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;

@@ -103,6 +103,8 @@ export async function startApi(
     readonly server?: Partial<ServerOptions>;
     /** The folder of the built dashboard; it is not served without. */
     readonly dashboardFolder?: string;
+    /** Of the built documentation, likewise. */
+    readonly docsFolder?: string;
   } = {},
 ) {
   const limiter = createCountingLimiter();
@@ -130,6 +132,7 @@ export async function startApi(
     },
     routes,
     dashboardFolder: options.dashboardFolder,
+    docsFolder: options.docsFolder,
   });
   const server = await startServer({
     app,

@@ -1,0 +1,47 @@
+/**
+ * The pages of the site, in the order of its navigation: a page is one line here. Its address is the name of
+ * its file (docs/API.md: /docs/api), or the folder's where that is README.md (packages/sdk/README.md:
+ * /docs/sdk). Files that these pages link to need no line: see pages.ts.
+ */
+export interface Section {
+  readonly title: string;
+  readonly pages: readonly PageEntry[];
+}
+
+/** The file, from the root of the repository, and its name in the navigation. */
+export type PageEntry = readonly [source: string, title: string];
+
+export const NAVIGATION: readonly Section[] = [
+  {
+    title: 'Build',
+    pages: [
+      ['docs/API.md', 'The API'],
+      ['docs/SANDBOX.md', 'Sandbox'],
+      ['docs/WEBHOOKS.md', 'Webhooks'],
+      ['docs/ERRORS.md', 'Errors'],
+      ['packages/sdk/README.md', 'SDK for TypeScript'],
+    ],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      ['docs/OPERATIONS.md', 'Operations'],
+      ['docs/SETTINGS.md', 'Settings'],
+      ['docs/ALERTS.md', 'Alerts'],
+      ['docs/RECONCILIATION.md', 'Reconciliation'],
+      ['docs/DASHBOARD.md', 'Dashboard'],
+      ['docs/CAPACITY.md', 'Capacity'],
+      ['docs/BENCHMARKS.md', 'Benchmarks'],
+    ],
+  },
+  {
+    title: 'Understand',
+    pages: [
+      ['docs/ARCHITECTURE.md', 'Architecture'],
+      ['docs/PROMISES.md', 'Promises'],
+      ['docs/decisions/README.md', 'Decisions'],
+      ['SECURITY.md', 'Security'],
+      ['CONTRIBUTING.md', 'Contributing'],
+    ],
+  },
+];
