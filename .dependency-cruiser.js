@@ -217,7 +217,7 @@ export default {
       severity: 'error',
       from: {
         path: '^(src|packages|workflows|activities|migrations)/',
-        pathNot: '^packages/(client|sdk)/generate.js$',
+        pathNot: '^packages/((client|sdk)/generate.js$|docs-site/)',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },

@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY dashboard/package.json dashboard/package.json
 COPY packages/client/package.json packages/client/package.json
+COPY packages/docs-site/package.json packages/docs-site/package.json
 COPY packages/sdk/package.json packages/sdk/package.json
 # npm compares every package with the hash in package-lock.json. No package runs a script of its own: none that the image keeps needs one.
 # Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on. And what npm keeps because better-auth could
@@ -16,8 +17,8 @@ RUN npm ci --omit=dev --ignore-scripts \
     node_modules/vitest node_modules/@vitest node_modules/vite node_modules/rolldown node_modules/@rolldown node_modules/lightningcss* \
     node_modules/react node_modules/react-dom
 
-# The dashboard's packages are needed for its build alone, which asks the routes for the lists of their fields.
-FROM ${NODE_IMAGE} AS dashboard
+# Packages of the dashboard and the documentation are needed for their builds alone. The first asks the routes for the lists of their fields.
+FROM ${NODE_IMAGE} AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY activities activities
@@ -25,7 +26,9 @@ COPY workflows workflows
 COPY src src
 COPY packages packages
 COPY dashboard dashboard
-RUN npm ci --ignore-scripts && npm run build:dashboard
+COPY docs docs
+COPY SECURITY.md CONTRIBUTING.md ./
+RUN npm ci --ignore-scripts && npm run build:dashboard && npm run build:docs
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
@@ -37,7 +40,8 @@ COPY activities activities
 COPY workflows workflows
 COPY src src
 COPY packages packages
-COPY --from=dashboard /app/dashboard/dist dashboard/dist
+COPY --from=pages /app/dashboard/dist dashboard/dist
+COPY --from=pages /app/packages/docs-site/dist/site packages/docs-site/dist/site
 RUN node src/main.ts bundle /app/workflows.bundle.js
 ENV SIMWAY_WORKFLOW_BUNDLE=/app/workflows.bundle.js
 # For the sandbox's data: its containers mount a volume here.

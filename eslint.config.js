@@ -12,6 +12,7 @@ export default tseslint.config(
       'packages/client/generated',
       'packages/sdk/src/generated',
       'packages/sdk/dist',
+      'packages/docs-site/dist',
     ],
   },
   ...tseslint.configs.strictTypeChecked,

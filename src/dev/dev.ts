@@ -12,7 +12,7 @@ import { prepareNamespaces } from '../app/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../app/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { migrateDatabase } from '../platform/database/migrate-database.ts';
-import { buildDashboard } from './build-dashboard.ts';
+import { buildAllPages } from './build-pages.ts';
 import type { ServiceLog } from './child.ts';
 import { startOurProcess } from './our-process.ts';
 import { oneTimePassword } from '../accounts/users/passwords.ts';
@@ -91,7 +91,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     startServices(settings, adminPort, closers),
     startSimulator('supplier', supplierArgs, settings, closers),
     startSimulator('gateway', gatewayArgs, settings, closers),
-    buildDashboard(log),
+    buildAllPages(log),
   ]);
   log.info('database: migrating');
   let done = 0;
@@ -373,7 +373,7 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
 
   API           ${info.apiUrl}
   Dashboard     ${info.dashboardUrl}
-  Reference     ${info.docsUrl}    for agents ${info.apiUrl}/mcp
+  Documentation ${info.docsUrl}    for agents ${info.apiUrl}/mcp
   Temporal UI   ${info.workflowsUrl}
   Health        ${info.adminUrl}/readyz
   Sandbox       ${info.supplierControlUrl}/faults   the supplier

@@ -133,8 +133,9 @@ const FOR_ALL = [
   'GET /api/settings/exchange-rate',
   'GET /api/openapi.json',
   'GET /.well-known/acp.json',
-  'GET /docs',
-  'GET /docs/{file}',
+  'GET /',
+  'GET /docs/reference',
+  'GET /docs/reference/{file}',
   'GET /i/copy.js',
 ];
 /** A caller with the unguessable reference of a payment sees its status, and nothing else (docs/API.md). */

@@ -1,4 +1,4 @@
-// What people look at in a browser: the reference on /docs, and a purchase in the Temporal UI.
+// What people look at in a browser: the reference on /docs/reference, and a purchase in the Temporal UI.
 import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ describe('the reference', () => {
   it('shows every operation, without errors and without requests to other servers', async () => {
     const troubles = watchTroubles(page);
     const origins = watchOrigins(page);
-    await page.goto(`${stack.apiUrl}/docs`);
+    await page.goto(`${stack.apiUrl}/docs/reference`);
     await page.locator('.opblock').first().waitFor();
     const { text } = await stack.call('GET', '/api/openapi.json');
     const { paths, webhooks } = JSON.parse(text) as Record<'paths' | 'webhooks', Record<string, object>>;
@@ -51,7 +51,7 @@ describe('the reference', () => {
 
   it('opens an operation and shows its request and responses', async () => {
     const troubles = watchTroubles(page);
-    await page.goto(`${stack.apiUrl}/docs`);
+    await page.goto(`${stack.apiUrl}/docs/reference`);
     const buy = page.locator('.opblock-post', { hasText: '/api/esim/buy' });
     await buy.locator('.opblock-summary-control').click();
     await buy.locator('.responses-table .response').first().waitFor();

@@ -4,7 +4,7 @@
 // names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -18,14 +18,11 @@ import {
 } from '../../src/dev/running-file.ts';
 import { CHECKOUT } from '../support/world/checkout.ts';
 
-const pagesIn = (folder: string): string[] =>
-  readdirSync(join(CHECKOUT, folder)).map((name) => `${folder}/${name}`);
 const PAGES = [
   'README.md',
-  ...pagesIn('docs'),
-  ...pagesIn('docs/guides'),
+  ...globSync(['docs/*.md', 'docs/guides/*.md'], { cwd: CHECKOUT }).toSorted(),
   '.agents/skills/simway/SKILL.md',
-].filter((name) => name.endsWith('.md'));
+];
 const STARTED_MS = Date.now();
 /** The end of a page's output, when it fails. */
 const TAIL_CHARACTERS = 2_000;

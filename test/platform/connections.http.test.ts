@@ -166,7 +166,7 @@ describe('connections in total', () => {
 });
 
 describe('a client that sends and never reads', () => {
-  const BIG = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
+  const BIG = 'GET /docs/reference/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
 
   test('is closed once nothing has moved for the time limit', async () => {
     const api = await open({ server: { writeTimeoutMs: 300 } });

@@ -6,12 +6,12 @@ import { forFile } from '../support/world/for-file.ts';
 const api = await forFile(startApi());
 
 test('the page and every file it names are served', async () => {
-  const page = await api.ask('/docs');
+  const page = await api.ask('/docs/reference');
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const named = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), (match) => match[1] ?? '');
-  expect(named.length).toBe(4);
-  for (const target of named) {
-    expect(target).toMatch(/^\/docs\//);
+  expect(named.length).toBe(5);
+  for (const target of named.filter((one) => one !== '/docs')) {
+    expect(target).toMatch(/^\/docs\/reference\//);
     const file = await api.ask(target);
     expect(file.status).toBe(200);
     expect(file.text.length).toBeGreaterThan(100);
@@ -21,7 +21,7 @@ test('the page and every file it names are served', async () => {
 });
 
 test('the policy allows nothing from elsewhere, and no inline script', async () => {
-  const page = await api.ask('/docs');
+  const page = await api.ask('/docs/reference');
   const policy = String(page.headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
@@ -39,6 +39,6 @@ test.each([
   '%00',
   'SWAGGER-UI.CSS',
 ])('no other file is served: %s', async (name) => {
-  const reply = await api.ask(`/docs/${name}`);
+  const reply = await api.ask(`/docs/reference/${name}`);
   expect([reply.status, reply.text.includes('NOT_FOUND')]).toEqual([404, true]);
 });

@@ -24,8 +24,9 @@ test('every route of the table is in the document, and no other', () => {
   const inTable = routes.filter((route) => route.docs).map(({ method, path }) => `${method} ${path}`);
   expect(documented).toEqual(inTable.sort());
   expect(routes.filter((route) => !route.docs).map((route) => route.path)).toEqual([
-    '/docs',
-    '/docs/{file}',
+    '/',
+    '/docs/reference',
+    '/docs/reference/{file}',
     '/pay/return',
     '/pay/status',
     '/i/{token}',

@@ -127,8 +127,8 @@ const CASES: readonly Case[] = [
   ),
   ...refused(
     [
-      ...['/', '/api', '/api/', '/api/esim/', '/api/esim/regions/', '/API/esim/regions'],
-      ...['//api/esim/regions', '/docs/nope.js', '*'],
+      ...['/api', '/api/', '/api/esim/', '/api/esim/regions/', '/API/esim/regions'],
+      ...['//api/esim/regions', '/docs', '/docs/nope.js', '/docs/reference/nope.js', '*'],
     ],
     { key },
     404,
@@ -161,7 +161,7 @@ const CASES: readonly Case[] = [
   ...refused(
     [
       ...['/api/esim/regions', '/api/esim/packages/NG-5GB-30D', '/api/settings/exchange-rate'],
-      ...['/docs', '/nope'],
+      ...['/', '/docs/reference', '/nope'],
     ],
     { rawKey: 'nonsense' },
     401,

@@ -42,8 +42,9 @@ const EVERYWHERE: readonly (readonly [string, Ask, number])[] = [
   ['/api/esim/buy', { method: 'OPTIONS' }, 204],
   ['/api/esim/buy', { key: 'ngn', rawBody: '{' }, 400],
   ['/api/esim/buy', { key: 'ngn', rawBody: 'x'.repeat(70_000) }, 413],
-  ['/docs', {}, 200],
-  ['/docs/swagger-ui.css', {}, 200],
+  ['/', {}, 200],
+  ['/docs/reference', {}, 200],
+  ['/docs/reference/swagger-ui.css', {}, 200],
   ['/api/openapi.json', {}, 200],
 ];
 

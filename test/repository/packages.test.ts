@@ -28,7 +28,7 @@ interface LockFile {
 
 const manifest = JSON.parse(textOf('package.json')) as Manifest;
 const lockFile = JSON.parse(textOf('package-lock.json')) as LockFile;
-const WORKSPACES = ['dashboard', 'packages/client', 'packages/sdk'];
+const WORKSPACES = ['dashboard', 'packages/client', 'packages/docs-site', 'packages/sdk'];
 const all = Object.assign(
   {},
   ...['.', ...WORKSPACES].flatMap((folder) => {

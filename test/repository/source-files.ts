@@ -42,7 +42,7 @@ const ROOT_FILES = [
 ];
 
 const BUILT =
-  /\/(node_modules|dashboard\/dist|packages\/client\/generated|packages\/sdk\/(dist|src\/generated))(\/|$)/;
+  /\/(node_modules|dashboard\/dist|packages\/client\/generated|packages\/docs-site\/dist|packages\/sdk\/(dist|src\/generated))(\/|$)/;
 
 /** Every file that belongs to the project, from its root, sorted. */
 export function projectFiles(): string[] {

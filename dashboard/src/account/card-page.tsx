@@ -30,7 +30,7 @@ export function CardPage({
         <Stack>{children}</Stack>
       </Paper>
       <Text size="sm" mt="md">
-        <Anchor href="/docs">API reference</Anchor>
+        <Anchor href="/docs/reference">API reference</Anchor>
       </Text>
     </Container>
   );

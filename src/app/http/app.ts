@@ -7,6 +7,7 @@ import { isSecure } from '../../accounts/users/sessions.ts';
 import type { UseCases } from '../composition/use-cases.ts';
 import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import type { RateLimiter } from '../../platform/rate-limiter.ts';
+import { serveDocs } from '../../platform/http/docs/site.ts';
 import { mcpRoute } from '../../mcp/mcp-route.ts';
 import { createRouteCalls } from '../../platform/http/call-route.ts';
 import { serveDashboard } from '../../platform/http/dashboard.ts';
@@ -63,6 +64,8 @@ export interface AppDeps {
   readonly tracing?: Tracing;
   /** Of the built dashboard. Absent: it is not served. */
   readonly dashboardFolder?: string | undefined;
+  /** Of the built documentation, likewise. */
+  readonly docsFolder?: string | undefined;
 }
 
 export type HttpApp = Koa<RequestState>;
@@ -82,12 +85,14 @@ export function buildApp({
   routes,
   tracing,
   dashboardFolder,
+  docsFolder,
 }: AppDeps): HttpApp {
   const app = new Koa<RequestState>();
   // What goes wrong after the chain is a broken connection: there is no client to answer.
   app.on('error', events.connectionFailed);
   if (isSecure(settings.publicUrl)) app.use(requireHttps);
   if (dashboardFolder !== undefined) app.use(serveDashboard(dashboardFolder));
+  if (docsFolder !== undefined) app.use(serveDocs(docsFolder));
   const environment = pickEnvironment(useCases);
   const scope = checkScope(useCases);
   const valid = [validate(), applyIdempotencyKey(events), handle()];

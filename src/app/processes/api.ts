@@ -3,6 +3,7 @@ import { createRouteTable } from '../routes/route-table.ts';
 import type { ProcessContext } from '../composition/context.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../http/app.ts';
 import { DASHBOARD_FOLDER } from '../../platform/http/dashboard.ts';
+import { DOCS_FOLDER } from '../../platform/http/docs/site.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
@@ -41,6 +42,7 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
       routes: createRouteTable({ version: VERSION, brand: config.brand }),
       tracing,
       dashboardFolder: DASHBOARD_FOLDER,
+      docsFolder: DOCS_FOLDER,
     });
     const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = config.http;
     const server = await startServer({

@@ -104,6 +104,8 @@ export async function startApi(
     readonly server?: Partial<ServerOptions>;
     /** The folder of the built dashboard; it is not served without. */
     readonly dashboardFolder?: string;
+    /** Of the built documentation, likewise. */
+    readonly docsFolder?: string;
   } = {},
 ) {
   const limiter = createCountingLimiter();
@@ -131,6 +133,7 @@ export async function startApi(
     },
     routes,
     dashboardFolder: options.dashboardFolder,
+    docsFolder: options.docsFolder,
   });
   const server = await startServer({
     app,

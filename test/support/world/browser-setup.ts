@@ -1,10 +1,10 @@
-// The services for all files, and the dashboard built as it is served.
+// The services for all files, and the pages built as they are served.
 import type { TestProject } from 'vitest/node';
-import { buildDashboard } from '../../../src/dev/build-dashboard.ts';
+import { buildAllPages } from '../../../src/dev/build-pages.ts';
 import startServices from './global-setup.ts';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const log = { info: () => undefined, warn: (line: string) => console.warn(line) };
-  const [stop] = await Promise.all([startServices(project), buildDashboard(log)]);
+  const [stop] = await Promise.all([startServices(project), buildAllPages(log)]);
   return stop;
 }

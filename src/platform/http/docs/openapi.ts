@@ -365,7 +365,7 @@ function errorResponses(route: Route) {
       return [
         String(status),
         {
-          description: codes.map((code) => `\`${code}\``).join(', '),
+          description: codes.map((code) => `[\`${code}\`](/docs/errors#${code})`).join(', '),
           headers: errorHeaders(status),
           content: { [JSON_TYPE]: { schema, ...namedExamples(errorExamplesOf(route, codes)) } },
         },
@@ -374,7 +374,9 @@ function errorResponses(route: Route) {
   );
 }
 
-const code = z.enum(ERROR_CODES).meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
+const code = z
+  .enum(ERROR_CODES)
+  .meta({ id: 'ErrorCode', description: 'Each code: [/docs/errors](/docs/errors#codes)' });
 const message = z.string().describe('For people');
 const statusCode = z.number().int();
 const failed = z.literal(false);

@@ -1,11 +1,17 @@
-/** The OpenAPI document and the page that shows it. Public, like everything they say. */
+/**
+ * The OpenAPI document, the page that shows it, and what is at `/`. Public, like everything they say. The
+ * pages of text beside it: site.ts.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../json.ts';
 import { routesFor, type Route } from '../route.ts';
+import { linksPage } from './links-page.ts';
 import { makeOpenApiDocument, type Described } from './openapi.ts';
+
+const REFERENCE = '/docs/reference';
 
 /** These routes take no use cases. */
 const defineRoute = routesFor<unknown>();
@@ -19,7 +25,7 @@ export function docsRoutes(apiRoutes: readonly Route[], described: Described): r
   const openApi = openApiRoute(
     () => (document ??= Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], described)))),
   );
-  return [openApi, pageRoute(), fileRoute()];
+  return [startRoute(), openApi, pageRoute(), fileRoute()];
 }
 
 function openApiRoute(document: () => Buffer): Route<unknown> {
@@ -32,9 +38,36 @@ function openApiRoute(document: () => Buffer): Route<unknown> {
       operationId: 'getOpenApiDocument',
       tag: 'Settings',
       summary: 'Read this document',
-      description: 'The OpenAPI description of this API; `/docs` shows it in a browser.',
+      description: 'The OpenAPI description of this API; `/docs/reference` shows it in a browser.',
     },
     handle: () => Promise.resolve({ status: 200, body: document() }),
+  });
+}
+
+const START_LINKS = {
+  documentation: ['/docs', 'Documentation'],
+  reference: [REFERENCE, 'API reference'],
+  openapi: ['/api/openapi.json', 'OpenAPI document'],
+  llms: ['/llms.txt', 'List of the pages, for programs'],
+  dashboard: ['/dashboard', 'Dashboard'],
+} as const;
+
+/** What somebody finds who has the address of the service alone. */
+function startRoute(): Route<unknown> {
+  const [json, html] = ['application/json', 'text/html'];
+  const page = linksPage('Simway', 'An API for eSIM resellers.', Object.values(START_LINKS));
+  const links = Object.fromEntries(Object.entries(START_LINKS).map(([name, [address]]) => [name, address]));
+  const headers = { Vary: 'Accept', 'Cache-Control': 'no-cache' };
+  const program = { status: 200, body: toJson({ name: 'Simway', links }), headers };
+  return defineRoute({
+    ...HIDDEN,
+    method: 'GET',
+    path: '/',
+    responses: {
+      200: { description: 'Where everything is', schema: z.unknown(), alsoAs: { [html]: z.string() } },
+    },
+    handle: ({ visitor }) =>
+      Promise.resolve(visitor.preferredType(json, html) === html ? { status: 200, ...page } : program),
   });
 }
 
@@ -44,7 +77,7 @@ function pageRoute(): Route<unknown> {
   return defineRoute({
     ...HIDDEN,
     method: 'GET',
-    path: '/docs',
+    path: REFERENCE,
     responses: { 200: { description: 'The reference page', contentType, schema: z.string() } },
     handle: () => Promise.resolve({ status: 200, body, headers: docsHeaders(contentType) }),
   });
@@ -55,7 +88,7 @@ function fileRoute(): Route<unknown> {
   return defineRoute({
     ...HIDDEN,
     method: 'GET',
-    path: '/docs/{file}',
+    path: `${REFERENCE}/{file}`,
     params: {
       file: {
         description: 'A file of the reference page',
@@ -83,13 +116,14 @@ const PAGE = `<!doctype html>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <title>eSIM Reseller API</title>
-  <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-  <link rel="stylesheet" href="/docs/swagger-ui.css">
+  <link rel="icon" type="image/png" href="${REFERENCE}/favicon-32x32.png">
+  <link rel="stylesheet" href="${REFERENCE}/swagger-ui.css">
 </head>
 <body>
+  <nav><a href="/docs">Documentation</a></nav>
   <div id="swagger-ui"></div>
-  <script src="/docs/swagger-ui-bundle.js"></script>
-  <script src="/docs/start.js"></script>
+  <script src="${REFERENCE}/swagger-ui-bundle.js"></script>
+  <script src="${REFERENCE}/start.js"></script>
 </body>
 </html>
 `;

@@ -1,8 +1,8 @@
-// `npm start` builds the dashboard where its sources changed since the last build, and then only.
+// `npm start` builds the dashboard and the documentation where their sources changed since the last build, and then only.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { buildDashboard } from '../../src/dev/build-dashboard.ts';
+import { buildPages } from '../../src/dev/build-pages.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 let folder: string;
@@ -14,6 +14,7 @@ beforeEach(async () => {
   await write('index.html', '<div id="root"></div>');
   await write('src/main.tsx', 'start();');
   await write('../routes/purchases.ts', '');
+  await write('../SECURITY.md', '# Security');
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
@@ -23,11 +24,12 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 async function start(build = () => write('dist/index.html', 'built')): Promise<void> {
-  await buildDashboard(
+  await buildPages(
     { info: () => undefined },
     {
-      folder,
-      routes: join(folder, '../routes'),
+      name: 'dashboard',
+      sources: [folder, join(folder, '../routes'), join(folder, '../SECURITY.md')],
+      built: join(folder, 'dist'),
       build: () => {
         builds += 1;
         return build();
@@ -47,6 +49,7 @@ it.each([
   ['a new file', () => write('src/ui/more.tsx', '')],
   ['a renamed file', () => rename(join(folder, 'src/main.tsx'), join(folder, 'src/other.tsx'))],
   ['a changed route', () => write('../routes/purchases.ts', 'export {};')],
+  ['a changed page', () => write('../SECURITY.md', '# Safety')],
   ['a removed file', () => rm(join(folder, 'index.html'))],
 ])('builds again after %s', async (_what, change) => {
   await start();

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ServiceLog } from './child.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DASHBOARD = join(ROOT, 'dashboard');
+/** In the folder of what is built: the hash of what it was built from. */
+const BUILT_FROM = 'built-from';
+const NOT_SOURCES = ['dist', 'node_modules', 'generated'];
+const BUILD_TIMEOUT_MS = 600_000;
+
+export interface Pages {
+  readonly name: string;
+  /** Files and folders. */
+  readonly sources: readonly string[];
+  /** Where the build writes. */
+  readonly built: string;
+  readonly build: () => Promise<unknown>;
+}
+
+/** The client that the build contains is written from the routes. */
+const dashboard: Pages = {
+  name: 'dashboard',
+  sources: [DASHBOARD, join(ROOT, 'src')],
+  built: join(DASHBOARD, 'dist'),
+  async build() {
+    await run(join(ROOT, 'packages/client/generate.js'));
+    const vite = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json');
+    await run(join(vite, '../bin/vite.js'), 'build', DASHBOARD, '--logLevel', 'warn');
+  },
+};
+
+/** Its pages are documents from all over the repository (packages/docs-site/navigation.ts). */
+const docs: Pages = {
+  name: 'documentation',
+  sources: ['docs', 'packages', 'SECURITY.md', 'CONTRIBUTING.md'].map((path) => join(ROOT, path)),
+  built: join(ROOT, 'packages/docs-site/dist'),
+  build: () => run(join(ROOT, 'packages/docs-site/build.ts')),
+};
+
+const run = (...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, args, {
+    timeout: BUILD_TIMEOUT_MS,
+    // Set here for every caller: with another value Vite builds for development, larger and with absolute
+    // paths.
+    env: { NODE_ENV: 'production' },
+  });
+
+/** The dashboard and the documentation, one after the other: each build uses every processor. */
+export async function buildAllPages(log: Pick<ServiceLog, 'info'>): Promise<void> {
+  await buildPages(log, dashboard);
+  await buildPages(log, docs);
+}
+
+/** Builds where the sources differ from those of the last build: some seconds, otherwise nothing. */
+export async function buildPages(
+  log: Pick<ServiceLog, 'info'>,
+  { name, sources, built, build }: Pages,
+): Promise<void> {
+  const hash = await hashOf(sources);
+  const builtFrom = join(built, BUILT_FROM);
+  const last = await readFile(builtFrom, 'utf8').catch(() => undefined);
+  if (last === hash) return;
+  log.info(`${name}: building`);
+  await build();
+  await mkdir(built, { recursive: true });
+  await writeFile(builtFrom, hash);
+  log.info(`${name}: built`);
+}
+
+async function hashOf(roots: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const root of roots)
+    for (const path of (await filesIn(root)).toSorted())
+      hash.update(path.slice(root.length)).update(await readFile(path));
+  return hash.digest('hex');
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if ((await stat(path)).isFile()) return [path];
+  const paths: string[] = [];
+  for (const entry of await readdir(path)) {
+    if (NOT_SOURCES.includes(entry)) continue;
+    paths.push(...(await filesIn(join(path, entry))));
+  }
+  return paths;
+}

@@ -1,0 +1,59 @@
+// Which documents are pages of the documentation, and where their links lead.
+import { globSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { NAVIGATION } from '../../packages/docs-site/navigation.ts';
+import { llmsText, nameOf, readSite } from '../../packages/docs-site/pages.ts';
+import { ERROR_CODES } from '../../src/domain/errors.ts';
+import { pathExists, ROOT, textOf } from './source-files.ts';
+
+const listed = NAVIGATION.flatMap(({ pages }) => pages.map(([source]) => source));
+const { pages, copies } = readSite();
+const names = new Set(pages.map(({ name }) => name));
+
+it('every document and every guide is in the navigation, once', () => {
+  const documents = globSync(['docs/*.md', 'docs/guides/*.md'], { cwd: ROOT });
+  expect(documents.length).toBeGreaterThan(10);
+  expect(documents.filter((file) => !listed.includes(file))).toEqual([]);
+  expect(listed.toSorted()).toEqual([...new Set(listed)].toSorted());
+  expect(listed.filter((file) => !pathExists(file))).toEqual([]);
+});
+
+it('every page has an address of its own, which is not that of the reference', () => {
+  expect(names.size).toBe(pages.length);
+  expect(names.has('reference')).toBe(false);
+  expect(['docs/API.md', 'docs/guides/first.md', 'packages/sdk/README.md'].map(nameOf)).toEqual([
+    ...['api', 'guides/first', 'sdk'],
+  ]);
+});
+
+it('every link of a page leads to a page, a copied file, an address of the service, or elsewhere', () => {
+  const links = pages.flatMap(({ markdown }) =>
+    Array.from(
+      markdown.replaceAll(/^ *```[^]*?^ *```/gm, '').matchAll(/\]\(([^)\s]+)\)/g),
+      ([, to]) => to ?? '',
+    ),
+  );
+  expect(links.length).toBeGreaterThan(200);
+  const files = new Set([...copies.values()].map((copy) => `/docs/${copy}`));
+  const known = ['/docs/reference', '/api/openapi.json', '/llms.txt'];
+  const lost = links.filter(
+    (to) =>
+      !/^(https?:|mailto:|#)/.test(to) &&
+      !known.includes(to) &&
+      !files.has(to) &&
+      !names.has(to.replace(/^\/docs\//, '').replace(/#.*/, '')),
+  );
+  expect(lost).toEqual([]);
+  expect([...copies.keys()]).toContain('docs/examples/webhook-receiver.ts');
+});
+
+it('llms.txt lists every page', () => {
+  const text = llmsText(pages);
+  for (const { name } of pages.filter((page) => page.name !== 'index'))
+    expect(text).toContain(`(/docs/${name}.md)`);
+});
+
+it('every error code begins a row, which is its anchor', () => {
+  const page = textOf('docs/ERRORS.md');
+  expect(ERROR_CODES.filter((code) => !page.includes(`\n| \`${code}\``))).toEqual([]);
+});
