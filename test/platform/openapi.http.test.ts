@@ -57,7 +57,7 @@ test('the document contains the documented API: the eight endpoints, their param
   };
   const ifNoneMatch = { 'header If-None-Match': { type: 'string' } };
   expect(parametersOf('/api/esim/regions')).toEqual({
-    'query type': { type: 'integer', enum: [1, 2] },
+    'query type': { type: 'integer', format: 'int64', enum: [1, 2] },
     ...ifNoneMatch,
   });
   expect(parametersOf('/api/esim/packages')).toEqual({
