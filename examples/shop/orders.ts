@@ -36,9 +36,10 @@ export function createOrders(store: Store, simway: Simway, mail: (order: Order) 
   async function read({ id, transactionId }: Order): Promise<void> {
     const now = await simway.getTransaction({ path: { transactionId: transactionId ?? '' } });
     const esim = 'esimDetails' in now ? now.esimDetails : undefined;
+    const esimId = esim && 'esimId' in esim ? esim.esimId : undefined;
     if (now.status === 'FAILED') store.set(id, { status: 'FAILED', reason: now.reason ?? null });
-    else if (now.status === 'SUCCESS' && esim) {
-      const { installUrl } = await simway.getEsimInstall({ path: { esimId: esim.esimId } });
+    else if (now.status === 'SUCCESS' && esimId !== undefined) {
+      const { installUrl } = await simway.getEsimInstall({ path: { esimId } });
       if (installUrl === '') throw new Error('This key may not read install links');
       store.set(id, { status: 'DELIVERED', installUrl });
     } else store.set(id, { paymentUrl: now.status === 'PENDING' ? (now.paymentUrl ?? null) : null });

@@ -9,6 +9,11 @@ import { startApi } from '../support/http/api.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const PROGRAMS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { Accept: '*/*' },
+  { Accept: 'application/json' },
+];
 const INLINE = "document.documentElement.classList.add('dark')";
 const PAGE = `<!doctype html><script type="module" src="/docs/assets/app.1a.js"></script><script id="dark">${INLINE}</script>`;
 const SCRIPT = `export const text = '${'x'.repeat(2_000)}';`;
@@ -156,7 +161,7 @@ describe('another address', () => {
     expect(page.text).toContain('<a href="/docs">Documentation</a>');
     expect(page.text).toContain('<a href="/docs/reference">API reference</a>');
     expect(page.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-");
-    for (const headers of [{}, { Accept: 'application/json' }, { Accept: '*/*' }]) {
+    for (const headers of PROGRAMS) {
       const answer = await api.ask(target, { headers });
       expect([answer.status, answer.json]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
     }
@@ -189,7 +194,7 @@ describe('the first address', () => {
   });
 
   it('is JSON for programs', async () => {
-    for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json' }]) {
+    for (const headers of PROGRAMS) {
       const { status, headers: sent, json } = await api.ask('/', { headers });
       expect([status, sent['content-type'], sent['vary']]).toEqual([
         200,
