@@ -44,6 +44,12 @@ const seen = async (target: string, headers: Readonly<Record<string, string>> = 
   const reply = await api.ask(target, { headers });
   return [reply.status, reply.headers['content-type'], reply.text];
 };
+/** What programs send. */
+const PROGRAMS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { Accept: '*/*' },
+  { Accept: 'application/json' },
+];
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 
@@ -156,7 +162,7 @@ describe('another address', () => {
     expect(page.text).toContain('<a href="/docs">Documentation</a>');
     expect(page.text).toContain('<a href="/docs/reference">API reference</a>');
     expect(page.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-");
-    for (const headers of [{}, { Accept: 'application/json' }, { Accept: '*/*' }]) {
+    for (const headers of PROGRAMS) {
       const answer = await api.ask(target, { headers });
       expect([answer.status, answer.json]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
     }
@@ -189,7 +195,7 @@ describe('the first address', () => {
   });
 
   it('is JSON for programs', async () => {
-    for (const headers of [{}, { Accept: '*/*' }, { Accept: 'application/json' }]) {
+    for (const headers of PROGRAMS) {
       const { status, headers: sent, json } = await api.ask('/', { headers });
       expect([status, sent['content-type'], sent['vary']]).toEqual([
         200,
