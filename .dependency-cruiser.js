@@ -31,9 +31,9 @@ export default {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: "the SDK's generator makes one, of types",
+      comment: "the SDK's generator makes one, of types, and VitePress one in what it builds",
       severity: 'error',
-      from: { pathNot: '^packages/sdk/(src/generated|dist)/' },
+      from: { pathNot: '^packages/(sdk/(src/generated|dist)|docs-site/dist)/' },
       to: { circular: true },
     },
     {

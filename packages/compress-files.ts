@@ -1,8 +1,10 @@
 /** For builds: the two forms that browsers ask for, so that the server compresses nothing while it runs. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
+/** The two above it take ten times as long and save a twentieth. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const SMALL_BYTES = 1_024;
 /** Compressed as they are. */
 const PICTURES = /\.png$/;
@@ -14,7 +16,7 @@ export function compressFiles(folder: string): void {
     const path = join(entry.parentPath, entry.name);
     const bytes = readFileSync(path);
     if (bytes.length < SMALL_BYTES) continue;
-    writeFileSync(`${path}.br`, brotliCompressSync(bytes));
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes, BROTLI));
     writeFileSync(`${path}.gz`, gzipSync(bytes));
   }
 }

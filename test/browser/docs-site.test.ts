@@ -1,5 +1,5 @@
 // The built documentation, in a browser: under its content policy, by keyboard, on a phone, in both colours.
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { NAVIGATION } from '../../packages/docs-site/navigation.ts';
 import { nameOf } from '../../packages/docs-site/pages.ts';
@@ -43,7 +43,7 @@ const openPage = async (options: Parameters<Browser['newContext']>[0] = { viewpo
 
 /** When the text stands, in processor time of the browser's page: other tests run beside. */
 const busyMs = async (page: Page): Promise<number> => {
-  const session = await (page.context() as BrowserContext).newCDPSession(page);
+  const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
   const { metrics } = await session.send('Performance.getMetrics');
   return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Infinity);

@@ -49,6 +49,12 @@ const seen = async (target: string, headers: Readonly<Record<string, string>> = 
   const reply = await api.ask(target, { headers });
   return [reply.status, reply.headers['content-type'], reply.text];
 };
+/** What programs send. */
+const PROGRAMS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { Accept: '*/*' },
+  { Accept: 'application/json' },
+];
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 
