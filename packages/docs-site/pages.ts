@@ -41,7 +41,7 @@ export function readSite(): Site {
 
 /** The name of the page that is made of a file. */
 export function nameOf(source: string): string {
-  const path = source.replace(/^docs\//, '').toLowerCase();
+  const path = source.replace(/^(docs\/|\.)/, '').toLowerCase();
   return path.endsWith('readme.md') ? basename(dirname(path)) : path.replace(/\.md$/, '');
 }
 
