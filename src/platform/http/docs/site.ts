@@ -44,7 +44,10 @@ const policyOf = (page: string): string => {
 export function serveDocs(folder: string): Middleware {
   const files = readBuilt(folder, 'index.html');
   const policies = new Map(
-    Array.from(files ?? [], ([name, bytes]) => [name, name.endsWith('.html') ? policyOf(bytes.toString()) : '']),
+    Array.from(files ?? [], ([name, bytes]) => [
+      name,
+      name.endsWith('.html') ? policyOf(bytes.toString()) : '',
+    ]),
   );
   return (ctx, next) => {
     if (!isReadBelow(ctx, BASE) && !isReadBelow(ctx, LIST)) return next();
