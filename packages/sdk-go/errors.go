@@ -86,7 +86,7 @@ func (e *Error) leavesOpen() bool {
 // a wrong API key or a limit, come before.
 func (e *Error) settles() bool {
 	switch e.Code {
-	case ErrorCodeNotYourEsim:
+	case ErrorCodeNotYourEsim, ErrorCodeKeyBudgetExceeded:
 		return true
 	case ErrorCodeNotFound, ErrorCodeIdempotencyKeyInUse, ErrorCodeUnexpectedAnswer:
 		return false

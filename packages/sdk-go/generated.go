@@ -112,60 +112,67 @@ const (
 
 // Defines values for ErrorCode.
 const (
-	ErrorCodeActionRefused            ErrorCode = "ACTION_REFUSED"
-	ErrorCodeBatchNotFound            ErrorCode = "BATCH_NOT_FOUND"
-	ErrorCodeConfirmationRequired     ErrorCode = "CONFIRMATION_REQUIRED"
-	ErrorCodeCurrencyMismatch         ErrorCode = "CURRENCY_MISMATCH"
-	ErrorCodeCursorExpired            ErrorCode = "CURSOR_EXPIRED"
-	ErrorCodeEmailUnavailable         ErrorCode = "EMAIL_UNAVAILABLE"
-	ErrorCodeEnvironmentUnavailable   ErrorCode = "ENVIRONMENT_UNAVAILABLE"
-	ErrorCodeEsimNotFound             ErrorCode = "ESIM_NOT_FOUND"
-	ErrorCodeExchangeRateUnavailable  ErrorCode = "EXCHANGE_RATE_UNAVAILABLE"
-	ErrorCodeForbidden                ErrorCode = "FORBIDDEN"
-	ErrorCodeHeadersTooLarge          ErrorCode = "HEADERS_TOO_LARGE"
-	ErrorCodeIPNotWhitelisted         ErrorCode = "IP_NOT_WHITELISTED"
-	ErrorCodeIdempotencyKeyInUse      ErrorCode = "IDEMPOTENCY_KEY_IN_USE"
-	ErrorCodeIdempotencyKeyReused     ErrorCode = "IDEMPOTENCY_KEY_REUSED"
-	ErrorCodeInsufficientBalance      ErrorCode = "INSUFFICIENT_BALANCE"
-	ErrorCodeInternalError            ErrorCode = "INTERNAL_ERROR"
-	ErrorCodeInvalidJSON              ErrorCode = "INVALID_JSON"
-	ErrorCodeInvalidToken             ErrorCode = "INVALID_TOKEN"
-	ErrorCodeInvalidTopup             ErrorCode = "INVALID_TOPUP"
-	ErrorCodeMethodNotAllowed         ErrorCode = "METHOD_NOT_ALLOWED"
-	ErrorCodeMissingRegionCode        ErrorCode = "MISSING_REGION_CODE"
-	ErrorCodeNotFound                 ErrorCode = "NOT_FOUND"
-	ErrorCodeNotYourEsim              ErrorCode = "NOT_YOUR_ESIM"
-	ErrorCodePackageNotFound          ErrorCode = "PACKAGE_NOT_FOUND"
-	ErrorCodePackageUnavailable       ErrorCode = "PACKAGE_UNAVAILABLE"
-	ErrorCodePayloadTooLarge          ErrorCode = "PAYLOAD_TOO_LARGE"
-	ErrorCodePaymentFailed            ErrorCode = "PAYMENT_FAILED"
-	ErrorCodePaymentMethodUnavailable ErrorCode = "PAYMENT_METHOD_UNAVAILABLE"
-	ErrorCodePriceAboveMax            ErrorCode = "PRICE_ABOVE_MAX"
-	ErrorCodePricesBelowCost          ErrorCode = "PRICES_BELOW_COST"
-	ErrorCodePricesChanged            ErrorCode = "PRICES_CHANGED"
-	ErrorCodeQuoteExpired             ErrorCode = "QUOTE_EXPIRED"
-	ErrorCodeQuoteMismatch            ErrorCode = "QUOTE_MISMATCH"
-	ErrorCodeQuoteNotFound            ErrorCode = "QUOTE_NOT_FOUND"
-	ErrorCodeQuoteUsed                ErrorCode = "QUOTE_USED"
-	ErrorCodeRateLimitExceeded        ErrorCode = "RATE_LIMIT_EXCEEDED"
-	ErrorCodeRegionNotFound           ErrorCode = "REGION_NOT_FOUND"
-	ErrorCodeRequestTimeout           ErrorCode = "REQUEST_TIMEOUT"
-	ErrorCodeSandboxActionRefused     ErrorCode = "SANDBOX_ACTION_REFUSED"
-	ErrorCodeSecondFactorRequired     ErrorCode = "SECOND_FACTOR_REQUIRED"
-	ErrorCodeServiceUnavailable       ErrorCode = "SERVICE_UNAVAILABLE"
-	ErrorCodeSessionExpired           ErrorCode = "SESSION_EXPIRED"
-	ErrorCodeTooManyBatches           ErrorCode = "TOO_MANY_BATCHES"
-	ErrorCodeTooManyOpenQuotes        ErrorCode = "TOO_MANY_OPEN_QUOTES"
-	ErrorCodeTooManyUnpaidPayments    ErrorCode = "TOO_MANY_UNPAID_PAYMENTS"
-	ErrorCodeTransactionNotFound      ErrorCode = "TRANSACTION_NOT_FOUND"
-	ErrorCodeUnauthorized             ErrorCode = "UNAUTHORIZED"
-	ErrorCodeUnsupportedMediaType     ErrorCode = "UNSUPPORTED_MEDIA_TYPE"
-	ErrorCodeValidationError          ErrorCode = "VALIDATION_ERROR"
-	ErrorCodeWebhookEndpointDisabled  ErrorCode = "WEBHOOK_ENDPOINT_DISABLED"
-	ErrorCodeWebhookEndpointLimit     ErrorCode = "WEBHOOK_ENDPOINT_LIMIT"
-	ErrorCodeWebhookEndpointNotFound  ErrorCode = "WEBHOOK_ENDPOINT_NOT_FOUND"
-	ErrorCodeWebhookMessageNotFound   ErrorCode = "WEBHOOK_MESSAGE_NOT_FOUND"
-	ErrorCodeWebhookSecretLimit       ErrorCode = "WEBHOOK_SECRET_LIMIT"
+	ErrorCodeActionRefused                ErrorCode = "ACTION_REFUSED"
+	ErrorCodeBatchNotFound                ErrorCode = "BATCH_NOT_FOUND"
+	ErrorCodeCheckoutSessionClosed        ErrorCode = "CHECKOUT_SESSION_CLOSED"
+	ErrorCodeCheckoutSessionNotCancelable ErrorCode = "CHECKOUT_SESSION_NOT_CANCELABLE"
+	ErrorCodeCheckoutSessionNotFound      ErrorCode = "CHECKOUT_SESSION_NOT_FOUND"
+	ErrorCodeConfirmationRequired         ErrorCode = "CONFIRMATION_REQUIRED"
+	ErrorCodeCurrencyMismatch             ErrorCode = "CURRENCY_MISMATCH"
+	ErrorCodeCursorExpired                ErrorCode = "CURSOR_EXPIRED"
+	ErrorCodeEmailUnavailable             ErrorCode = "EMAIL_UNAVAILABLE"
+	ErrorCodeEnvironmentUnavailable       ErrorCode = "ENVIRONMENT_UNAVAILABLE"
+	ErrorCodeEsimNotFound                 ErrorCode = "ESIM_NOT_FOUND"
+	ErrorCodeExchangeRateUnavailable      ErrorCode = "EXCHANGE_RATE_UNAVAILABLE"
+	ErrorCodeForbidden                    ErrorCode = "FORBIDDEN"
+	ErrorCodeHeadersTooLarge              ErrorCode = "HEADERS_TOO_LARGE"
+	ErrorCodeIPNotWhitelisted             ErrorCode = "IP_NOT_WHITELISTED"
+	ErrorCodeIdempotencyKeyInUse          ErrorCode = "IDEMPOTENCY_KEY_IN_USE"
+	ErrorCodeIdempotencyKeyRequired       ErrorCode = "IDEMPOTENCY_KEY_REQUIRED"
+	ErrorCodeIdempotencyKeyReused         ErrorCode = "IDEMPOTENCY_KEY_REUSED"
+	ErrorCodeInsufficientBalance          ErrorCode = "INSUFFICIENT_BALANCE"
+	ErrorCodeInternalError                ErrorCode = "INTERNAL_ERROR"
+	ErrorCodeInvalidJSON                  ErrorCode = "INVALID_JSON"
+	ErrorCodeInvalidToken                 ErrorCode = "INVALID_TOKEN"
+	ErrorCodeInvalidTopup                 ErrorCode = "INVALID_TOPUP"
+	ErrorCodeKeyBudgetExceeded            ErrorCode = "KEY_BUDGET_EXCEEDED"
+	ErrorCodeMethodNotAllowed             ErrorCode = "METHOD_NOT_ALLOWED"
+	ErrorCodeMissingRegionCode            ErrorCode = "MISSING_REGION_CODE"
+	ErrorCodeNotFound                     ErrorCode = "NOT_FOUND"
+	ErrorCodeNotYourEsim                  ErrorCode = "NOT_YOUR_ESIM"
+	ErrorCodePackageNotFound              ErrorCode = "PACKAGE_NOT_FOUND"
+	ErrorCodePackageUnavailable           ErrorCode = "PACKAGE_UNAVAILABLE"
+	ErrorCodePayloadTooLarge              ErrorCode = "PAYLOAD_TOO_LARGE"
+	ErrorCodePaymentFailed                ErrorCode = "PAYMENT_FAILED"
+	ErrorCodePaymentHandlerUnsupported    ErrorCode = "PAYMENT_HANDLER_UNSUPPORTED"
+	ErrorCodePaymentMethodUnavailable     ErrorCode = "PAYMENT_METHOD_UNAVAILABLE"
+	ErrorCodePriceAboveMax                ErrorCode = "PRICE_ABOVE_MAX"
+	ErrorCodePricesBelowCost              ErrorCode = "PRICES_BELOW_COST"
+	ErrorCodePricesChanged                ErrorCode = "PRICES_CHANGED"
+	ErrorCodeQuoteExpired                 ErrorCode = "QUOTE_EXPIRED"
+	ErrorCodeQuoteMismatch                ErrorCode = "QUOTE_MISMATCH"
+	ErrorCodeQuoteNotFound                ErrorCode = "QUOTE_NOT_FOUND"
+	ErrorCodeQuoteUsed                    ErrorCode = "QUOTE_USED"
+	ErrorCodeRateLimitExceeded            ErrorCode = "RATE_LIMIT_EXCEEDED"
+	ErrorCodeRegionNotFound               ErrorCode = "REGION_NOT_FOUND"
+	ErrorCodeRequestTimeout               ErrorCode = "REQUEST_TIMEOUT"
+	ErrorCodeSandboxActionRefused         ErrorCode = "SANDBOX_ACTION_REFUSED"
+	ErrorCodeSecondFactorRequired         ErrorCode = "SECOND_FACTOR_REQUIRED"
+	ErrorCodeServiceUnavailable           ErrorCode = "SERVICE_UNAVAILABLE"
+	ErrorCodeSessionExpired               ErrorCode = "SESSION_EXPIRED"
+	ErrorCodeTooManyBatches               ErrorCode = "TOO_MANY_BATCHES"
+	ErrorCodeTooManyOpenQuotes            ErrorCode = "TOO_MANY_OPEN_QUOTES"
+	ErrorCodeTooManyUnpaidPayments        ErrorCode = "TOO_MANY_UNPAID_PAYMENTS"
+	ErrorCodeTransactionNotFound          ErrorCode = "TRANSACTION_NOT_FOUND"
+	ErrorCodeUnauthorized                 ErrorCode = "UNAUTHORIZED"
+	ErrorCodeUnsupportedAPIVersion        ErrorCode = "UNSUPPORTED_API_VERSION"
+	ErrorCodeUnsupportedMediaType         ErrorCode = "UNSUPPORTED_MEDIA_TYPE"
+	ErrorCodeValidationError              ErrorCode = "VALIDATION_ERROR"
+	ErrorCodeWebhookEndpointDisabled      ErrorCode = "WEBHOOK_ENDPOINT_DISABLED"
+	ErrorCodeWebhookEndpointLimit         ErrorCode = "WEBHOOK_ENDPOINT_LIMIT"
+	ErrorCodeWebhookEndpointNotFound      ErrorCode = "WEBHOOK_ENDPOINT_NOT_FOUND"
+	ErrorCodeWebhookMessageNotFound       ErrorCode = "WEBHOOK_MESSAGE_NOT_FOUND"
+	ErrorCodeWebhookSecretLimit           ErrorCode = "WEBHOOK_SECRET_LIMIT"
 )
 
 // Defines values for EsimCurrency.
@@ -347,6 +354,12 @@ const (
 	FundingStatusFailed  FundingStatus = "FAILED"
 	FundingStatusPending FundingStatus = "PENDING"
 	FundingStatusSuccess FundingStatus = "SUCCESS"
+)
+
+// Defines values for KeyBudgetAndLeftDataCurrency.
+const (
+	KeyBudgetAndLeftDataCurrencyNgn KeyBudgetAndLeftDataCurrency = "NGN"
+	KeyBudgetAndLeftDataCurrencyUsd KeyBudgetAndLeftDataCurrency = "USD"
 )
 
 // Defines values for LowBalanceCurrency.
@@ -1177,7 +1190,7 @@ type EndpointDisabledData struct {
 // EndpointDisabledDataReason defines model for EndpointDisabledData.Reason.
 type EndpointDisabledDataReason string
 
-// ErrorCode See docs/ERRORS.md for each code
+// ErrorCode Each code: [/docs/errors](/docs/errors#codes)
 type ErrorCode string
 
 // Esim defines model for Esim.
@@ -1755,6 +1768,52 @@ type FundingStatus string
 type InstallLinkRevoked struct {
 	EsimID  string `json:"esimId"`
 	Revoked bool   `json:"revoked"`
+}
+
+// KeyBudgetAndLeft defines model for KeyBudgetAndLeft.
+type KeyBudgetAndLeft struct {
+	Data    KeyBudgetAndLeft_Data `json:"data"`
+	Success bool                  `json:"success"`
+}
+
+// KeyBudgetAndLeft_Data_Budget A limit that is null does not exist; null: the key may spend what the wallet has
+type KeyBudgetAndLeft_Data_Budget struct {
+	// Countries ISO 3166-1 alpha-2 codes. The key buys a package only if every country that it covers is among them
+	Countries *[]string `json:"countries"`
+
+	// DailyAmount What the key may spend in one calendar day (UTC)
+	DailyAmount *Decimal `json:"dailyAmount"`
+
+	// MaxPrice What one package may cost
+	MaxPrice *Decimal `json:"maxPrice"`
+
+	// MaxPurchases How many purchases the key may make in its life
+	MaxPurchases *int64 `json:"maxPurchases"`
+
+	// OrderAmount What one purchase, or a whole batch, may cost
+	OrderAmount *Decimal `json:"orderAmount"`
+}
+
+// KeyBudgetAndLeftDataCurrency defines model for KeyBudgetAndLeft.Data.Currency.
+type KeyBudgetAndLeftDataCurrency string
+
+// KeyBudgetAndLeft_Data_Left What is left of it now. A purchase that fails gives its share back
+type KeyBudgetAndLeft_Data_Left struct {
+	// DailyAmount Until midnight (UTC); null: no such limit
+	DailyAmount *Decimal `json:"dailyAmount"`
+
+	// Purchases Null: no such limit
+	Purchases *int64 `json:"purchases"`
+}
+
+// KeyBudgetAndLeft_Data defines model for KeyBudgetAndLeft.Data.
+type KeyBudgetAndLeft_Data struct {
+	// Budget A limit that is null does not exist; null: the key may spend what the wallet has
+	Budget   *KeyBudgetAndLeft_Data_Budget `json:"budget"`
+	Currency KeyBudgetAndLeftDataCurrency  `json:"currency"`
+
+	// Left What is left of it now. A purchase that fails gives its share back
+	Left *KeyBudgetAndLeft_Data_Left `json:"left"`
 }
 
 // LowBalance defines model for LowBalance.
@@ -3316,6 +3375,11 @@ func CreateQuoteIntent(body CreateQuoteJSONRequestBody) (Intent[Quote], error) {
 	return intend[Quote]("/api/esim/quotes", map[string]string{}, body)
 }
 
+// GetQuote Read a quote
+func (c *Client) GetQuote(ctx context.Context, quoteID string) (Quote, error) {
+	return call[Quote](ctx, c, "GET", expand("/api/esim/quotes/{quoteId}", map[string]string{"quoteId": quoteID}), nil, nil)
+}
+
 // ListRegions List regions
 func (c *Client) ListRegions(ctx context.Context, params ListRegionsParams) ([]Region, error) {
 	return call[[]Region](ctx, c, "GET", expand("/api/esim/regions", map[string]string{}), queryOf(params), nil)
@@ -3549,6 +3613,11 @@ func (c *Client) GetExchangeRate(ctx context.Context) (ExchangeRate, error) {
 // GetWalletBalance Read the wallet balance
 func (c *Client) GetWalletBalance(ctx context.Context) (WalletBalance, error) {
 	return call[WalletBalance](ctx, c, "GET", expand("/api/wallet/balance", map[string]string{}), nil, nil)
+}
+
+// GetKeyBudget Read what this API key may spend
+func (c *Client) GetKeyBudget(ctx context.Context) (KeyBudgetAndLeft, error) {
+	return call[KeyBudgetAndLeft](ctx, c, "GET", expand("/api/wallet/budget", map[string]string{}), nil, nil)
 }
 
 // ListWalletEntries List every change of the balance

@@ -126,6 +126,7 @@ func TestPostHasAnIntentWhileItsOutcomeIsUnknown(t *testing.T) {
 		{"refused for itself after a lost answer", []answer{lost, tooDear}, false, false},
 		{"refused for itself with a stored intent", []answer{tooDear}, true, false},
 		{"the eSIM of another with a stored intent", []answer{notYours}, true, false},
+		{"beyond its budget with a stored intent", []answer{refusal(403, "KEY_BUDGET_EXCEEDED", "")}, true, false},
 		{"no answer until the end", []answer{lost}, false, true},
 	} {
 		t.Run(one.what, func(t *testing.T) {

@@ -92,8 +92,8 @@ async function runCodeOf(
   const code = blocks.join('\n');
   await writeFile(join(folder, 'page.mts'), code);
   const program = runtime === 'bun' ? join(folder, 'node_modules/.bin/bun') : process.execPath;
-  const env = { ...process.env, URL: running.apiUrl, KEY: running.keys.ngn };
-  const { stdout } = await run(program, ['page.mts'], { cwd: folder, env });
+  const variables = [`URL=${running.apiUrl}`, `KEY=${running.keys.ngn}`];
+  const { stdout } = await run('env', [...variables, program, 'page.mts'], { cwd: folder });
   const said = Array.from(code.matchAll(/^console\.log\(.+; \/\/ (.+)$/gm), ([, line]) => line ?? '');
   return { printed: stdout, said };
 }
@@ -125,8 +125,9 @@ it.each(['bun', 'workerd'] as const)('buys each order once on %s, however answer
   const port = await getPort();
   await writeFile(join(folder, 'config.capnp'), workerdConfig(port));
   const arguments_ = name === 'bun' ? ['run', 'source.js'] : ['serve', 'config.capnp'];
-  const env = { ...process.env, PORT: String(port), DO_NOT_TRACK: '1' };
-  server = spawn(join(folder, 'node_modules/.bin', name), arguments_, { cwd: folder, env, stdio: 'inherit' });
+  const program = join(folder, 'node_modules/.bin', name);
+  const variables = [`PORT=${port}`, 'DO_NOT_TRACK=1'];
+  server = spawn('env', [...variables, program, ...arguments_], { cwd: folder, stdio: 'inherit' });
   const proxy = await startCuttingProxy(running.apiUrl, createRandom(1));
   const apiKey = running.keys.usd;
   try {

@@ -9,11 +9,6 @@ import { startApi } from '../support/http/api.ts';
 import { makeTestFolder } from '../support/world/test-folder.ts';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-const PROGRAMS: readonly Readonly<Record<string, string>>[] = [
-  {},
-  { Accept: '*/*' },
-  { Accept: 'application/json' },
-];
 const INLINE = "document.documentElement.classList.add('dark')";
 const PAGE = `<!doctype html><script type="module" src="/docs/assets/app.1a.js"></script><script id="dark">${INLINE}</script>`;
 const SCRIPT = `export const text = '${'x'.repeat(2_000)}';`;

@@ -89,7 +89,9 @@ describe('the examples of docs/API.md', () => {
         ]),
       );
       // The only package on sale in this shop.
-      const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replaceAll('SIM-OK', 'NG-5GB-30D');
+      const rawBody = /-d '([^']+)'/
+        .exec(command.replace("'$CURRENCY'", 'NGN'))?.[1]
+        ?.replaceAll('SIM-OK', 'NG-5GB-30D');
       const reply = await api.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
       expect(reply.status).toBe(status);
     },

@@ -334,6 +334,24 @@ test('transactions have the purchase result with its timeline, and the reason wh
   });
 });
 
+test('the budget of a key has its limits and what is left', async () => {
+  await api.shop.giveBudget('ngn', {
+    dailyAmountMinor: 3_000_000n,
+    maxPurchases: 20,
+    countries: ['NG', 'GH'],
+  });
+  await buyBase();
+  const limits = { dailyAmount: 30_000, orderAmount: null, maxPrice: null, maxPurchases: 20 };
+  expectJson(await api.ask('/api/wallet/budget', { key: 'ngn', example: 'with a budget' }), 200, {
+    success: true,
+    data: {
+      budget: { ...limits, countries: ['NG', 'GH'] },
+      left: { dailyAmount: 10_821.87, purchases: 19 },
+      currency: 'NGN',
+    },
+  });
+});
+
 test('wallet and exchange rate have their envelopes', async () => {
   expectJson(await api.ask('/api/wallet/balance', { key: 'ngn', example: 'balance' }), 200, {
     success: true,

@@ -95,6 +95,8 @@ describe.concurrent('a POST of the SDK', () => {
 
   const LIMITED = refusal(429, 'RATE_LIMIT_EXCEEDED', { 'Retry-After': '60' });
   const WRONG_KEY = refusal(401, 'INVALID_TOKEN');
+  const TOO_MUCH = refusal(403, 'KEY_BUDGET_EXCEEDED');
+  const STILL_RUNNING = refusal(409, 'IDEMPOTENCY_KEY_IN_USE', { 'Retry-After': '60' });
   const TOO_DEAR = refusal(400, 'PRICE_ABOVE_MAX');
   const stored = intend('buy', { body: BODY, key: 'order-1' });
   it.each([
@@ -107,6 +109,9 @@ describe.concurrent('a POST of the SDK', () => {
     { what: 'meets a wrong API key with a stored intent', answers: [WRONG_KEY], isUnknown: true, stored },
     { what: 'is refused for itself after a lost answer', answers: ['lost', TOO_DEAR], isUnknown: false },
     { what: 'is refused for itself with a stored intent', answers: [TOO_DEAR], isUnknown: false, stored },
+    { what: 'is beyond its budget with a stored intent', answers: [TOO_MUCH], isUnknown: false, stored },
+    { what: 'meets a 404 of a proxy with a stored intent', answers: [page(404)], isUnknown: true, stored },
+    { what: 'meets itself, still running', answers: [STILL_RUNNING], isUnknown: true, stored },
   ] as const)('that $what has an intent: $isUnknown', async ({ answers, isUnknown, ...rest }) => {
     const { simway, failure } = scripted(answers, { deadlineMs: 3_000 });
     const kept = 'stored' in rest ? rest.stored : undefined;

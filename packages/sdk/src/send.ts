@@ -75,7 +75,7 @@ const leavesOpen = (failure: Failure): boolean =>
  * API key or a limit, come before.
  */
 const settles = ({ status, code }: Failure): boolean =>
-  code === 'NOT_YOUR_ESIM' ||
+  ['NOT_YOUR_ESIM', 'KEY_BUDGET_EXCEEDED'].includes(code) ||
   ([400, 404, 409, 410, 422].includes(status) &&
     !['NOT_FOUND', 'IDEMPOTENCY_KEY_IN_USE', 'UNEXPECTED_ANSWER'].includes(code));
 
