@@ -45,6 +45,7 @@ export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route<Budge
     path: '/mcp',
     key: 'required',
     takesBearer: true,
+    keysOnly: true,
     scope: undefined,
     body: { kind: 'bytes', maxBytes: MAX_BODY_BYTES, admit: () => Promise.resolve() },
     responses: { 200: { description: 'A JSON-RPC response', schema: z.unknown() } },

@@ -181,8 +181,7 @@ function doneBody({ status, body }: RouteResult): unknown {
   if (status < 400) return body;
   const fields = body as Fields;
   const { code, message = fields['message'], details, ...more } = (fields['error'] ?? fields) as Fields;
-  const isMore = details !== undefined && details !== message;
-  const said = isMore ? `${String(message)}: ${String(details)}` : String(message);
+  const said = [...new Set([message, details])].filter((text) => typeof text === 'string').join(': ');
   throw new Refused(refused(code as ErrorCode, said, more));
 }
 

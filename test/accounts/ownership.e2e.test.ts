@@ -92,6 +92,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'DELETE /api/esim/{esimId}/install/link': { foreign: 403 },
   'POST /api/esim/confirm-payment': { body: ({ transactionId }) => ({ transactionId }), foreign: 404 },
   'GET /api/wallet/balance': { foreign: 'theirs' },
+  'GET /api/wallet/budget': { foreign: 'theirs' },
   'POST /api/wallet/fund': {
     body: () => ({ amount: 100, paymentMethod: 'CARD' }),
     own: 201,

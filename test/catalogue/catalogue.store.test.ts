@@ -26,7 +26,7 @@ const books: Books = await forFile(openBooks());
 beforeEach(() => clear());
 
 const clear = () =>
-  sql`truncate held_costs, package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions`.execute(
+  sql`truncate held_costs, package_top_up_checks, package_top_ups, package_versions, checkout_sessions, quotes, packages, regions`.execute(
     books.owner,
   );
 

@@ -16,7 +16,7 @@ import { forFile } from '../support/world/for-file.ts';
 
 const books: Books = await forFile(openBooks());
 beforeEach(() =>
-  sql`truncate held_costs, package_top_up_checks, package_top_ups, package_versions, quotes, packages, regions,
+  sql`truncate held_costs, package_top_up_checks, package_top_ups, package_versions, checkout_sessions, quotes, packages, regions,
     webhook_endpoints, webhook_older_secrets, webhook_messages, webhook_attempts`.execute(books.owner),
 );
 

@@ -2,24 +2,8 @@
 // stores, vendors, sign-in, files of the dashboard.
 // Each must be seen by a test that names the behaviour. Keep the list with the code:
 // test/repository/faults.test.ts says which fault no longer fits.
-
-export interface Fault {
-  /** What the fault does, in words. */
-  readonly name: string;
-  readonly file: string;
-  /** Stands exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** The file of tests that could see it. */
-  readonly test: string;
-}
-
-/** By name: what it finds, and what it puts in its place. */
-const faultsIn = (
-  file: string,
-  test: string,
-  faults: Readonly<Record<string, readonly [find: string, replace: string]>>,
-): Fault[] => Object.entries(faults).map(([name, [find, replace]]) => ({ name, file, find, replace, test }));
+import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
+import { type Fault, faultsIn } from './fault.ts';
 
 const CARRIER = 'test/purchases/carrier.workflow.test.ts';
 const ATTEMPTS = 'test/purchases/delivery-attempts.store.test.ts';
@@ -41,7 +25,6 @@ const AGREED_PRICES = 'test/catalogue/agreed-prices.http.test.ts';
 const MAILS = 'test/accounts/mails-to.store.test.ts';
 const BATCHES = 'test/purchases/batches.http.test.ts';
 const KEY_BUDGETS = 'test/purchases/key-budgets.store.test.ts';
-const CSV_ROWS = 'test/dashboard/csv-rows.unit.test.ts';
 const STATEMENT = 'test/vendors/paystack-statement.contract.test.ts';
 
 export const FAULTS: readonly Fault[] = [
@@ -572,35 +555,5 @@ export const FAULTS: readonly Fault[] = [
       'return true;',
     ],
   }),
-  ...faultsIn('dashboard/src/ui/spreadsheet.ts', CSV_ROWS, {
-    'a file in Windows-1252 has broken letters': [
-      "new TextDecoder('windows-1252')",
-      "new TextDecoder('utf-8')",
-    ],
-    'a file in UTF-16 is not read': ['if (utf16 !== undefined)', 'if (utf16 === null)'],
-    'a workbook is read as text': ['if (ZIP.every((byte, at) => bytes[at] === byte)) return undefined;', ''],
-    'a line that names the separator is a row': [
-      'const rest = text.slice(naming.length);',
-      'const rest = text;',
-    ],
-    'a number that a spreadsheet rounded is taken': [
-      '/^\\d+([.,]\\d+)?E\\+?\\d+$/i.test(text) || /^\\d{15}0{4,}$/.test(text)',
-      'text === undefined',
-    ],
-    'our own apostrophes become part of a reference': ['withoutApostrophes(cell.trim())', 'cell.trim()'],
-  }),
-  ...faultsIn('dashboard/src/merchant/csv-rows.ts', CSV_ROWS, {
-    'headings must be written as we write them': ['plain(name) === plain(heading)', 'name === heading'],
-    'a text in a column without a name is lost': ['if (nameless >= 0)', 'if (nameless > 1_000)'],
-    'a row that was delivered is bought again': [
-      "if (status !== '' && status !== 'FAILED')",
-      "if (status === '-')",
-    ],
-    'a reference is bought twice': ['if (before !== undefined)', 'if (before === -1)'],
-    'a broken letter is bought': ["if (found === 'U+FFFD') return", "if (found === '') return"],
-    'a day that does not exist is a time': [
-      "isRealDay(TIME.exec(text)?.[1] ?? '') && ",
-      'TIME.test(text) && ',
-    ],
-  }),
+  ...DASHBOARD_FAULTS,
 ];

@@ -8,7 +8,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { environmentOf, startTestServices, type TestServices } from '../support/world/services.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { FAULTS } from './faults.ts';
 
 const LEAST_SHARE = 0.9;
 /** Many faults show as a test that waits for ever. As long as a test has in its own run. */

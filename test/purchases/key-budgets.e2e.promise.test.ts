@@ -96,10 +96,10 @@ async function holdsOf(keyId: string): Promise<bigint[]> {
     .where('key_id', '=', keyId)
     .where('status', '!=', 'VOIDED')
     .execute();
-  return rows.map(({ amount_minor: amount }) => BigInt(amount));
+  return rows.map(({ amount_minor: amount }) => amount);
 }
 
-/** Every third agent hangs up before it has its answer. Each retries under its key until something is decided. */
+/** Every third agent hangs up before its answer. Each retries under its key until something is decided. */
 async function agent(key: string, nth: number): Promise<'bought' | 'refused'> {
   const idempotencyKey = randomUUID();
   if (nth % 3 === 0)

@@ -177,7 +177,8 @@ describe('the budget of a key', () => {
   it('is no concern of members and of other keys', async () => {
     const key = await keyWith({ maxPurchases: 1 });
     expect(await buy(key)).toBe('paid');
-    const { keyId: _, ...asMember } = inputOf(key);
+    const { transactionId, accountId } = inputOf(key);
+    const asMember = purchaseInput({ transactionId, accountId });
     expect(await openPurchase(books.world, asMember, OPEN)).toMatchObject({ stage: 'paid' });
     const other = { ...key, keyId: makeId('key', randomUUID().replaceAll('-', '')) };
     expect(await buy(other)).toBe('paid');

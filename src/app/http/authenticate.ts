@@ -109,10 +109,10 @@ async function identify(
   },
 ): Promise<Principal | undefined> {
   if (!mayUseKey(ctx)) return undefined;
-  const { key: rule, takesBearer } = routeOf(ctx) ?? {};
+  const { key: rule, takesBearer, keysOnly } = routeOf(ctx) ?? {};
   const header = ctx.req.headers['x-api-key'] ?? (takesBearer && bearerOf(ctx));
   if (header === undefined) {
-    const isForKeys = rule === 'public' || rule === undefined || takesBearer;
+    const isForKeys = rule === 'public' || rule === undefined || keysOnly;
     const member = isForKeys ? undefined : await checkUser(ctx);
     if (member || rule !== 'required') return member;
     const where = takesBearer ? 'as Authorization: Bearer …' : 'in the X-API-Key header';

@@ -163,8 +163,10 @@ export interface RouteDefinition<
   readonly environment?: EnvironmentRule;
   /** Only test keys are taken; a live one is FORBIDDEN. */
   readonly testKeysOnly?: true;
-  /** For programs alone: the key may come as a bearer token too, and no session stands in for it. */
+  /** The key may come as a bearer token too. */
   readonly takesBearer?: true;
+  /** For programs alone: no session stands in for the key. */
+  readonly keysOnly?: true;
   /**
    * Speaks the Agentic Commerce Protocol: its headers are required, and its rules of the Idempotency-Key
    * hold. Its shape is `acp`.
