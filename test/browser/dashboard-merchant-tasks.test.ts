@@ -184,6 +184,36 @@ describe('the catalogue', () => {
 });
 
 describe('an API key', () => {
+  it('is made with limits, and they are changed and taken away', async () => {
+    const owner = await signedUp(stack);
+    const page = await openAs(owner, `${placeOf(owner)}/developers/keys`);
+    await press(page, 'Create a key');
+    await fillKey(page, ['127.0.0.0/8']);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Amount a day').fill('12,34,5');
+    await press(page, 'Create the key');
+    await dialog.getByText(/^Not clear/).waitFor();
+    await dialog.getByLabel('Amount a day').fill('150');
+    await dialog.getByLabel('Number of purchases').fill('3');
+    await press(page, 'Create the key');
+    await page.getByText('It is shown once').waitFor();
+    await page.keyboard.press('Escape');
+    const table = page.getByRole('table', { name: 'API keys' });
+    await table.getByText('3 purchases: 3 left').waitFor();
+    await table.getByText(/150\.00 a day: \D*150\.00 left until midnight UTC/).waitFor();
+
+    await table.getByRole('button', { name: 'Change limits' }).click();
+    await dialog.getByLabel('Number of purchases').fill('1.5');
+    await press(page, 'Save the limits');
+    await dialog.getByText('A whole number').waitFor();
+    await dialog.getByLabel('Number of purchases').fill('');
+    await dialog.getByLabel('Amount a day').fill('');
+    await dialog.getByLabel('Countries').fill('ng');
+    await press(page, 'Save the limits');
+    await table.getByText('Only NG').waitFor();
+    expect(await table.getByText('purchases:').count()).toBe(0);
+  });
+
   const statusOf = async (key: string) => (await stack.call('GET', '/api/wallet/balance', { key })).status;
 
   it('is copied with a button, expires when it should, and is refused once it is revoked', async () => {

@@ -141,6 +141,17 @@ const typedLimits = (budget: Budget | null): TypedLimits => ({
 
 const WHOLE = { decimals: 0, min: 1 };
 
+/** What is typed and not clear is refused: it must never be sent as no limit. */
+const limitFault = (rules = {}) => {
+  return (typed: string) => readNumber(typed, { ...rules, required: false }).fault ?? null;
+};
+const LIMIT_FAULTS = {
+  dailyAmount: limitFault(),
+  orderAmount: limitFault(),
+  maxPrice: limitFault(),
+  maxPurchases: limitFault(WHOLE),
+};
+
 /** undefined: no limit is typed. */
 function budgetOf(typed: TypedLimits): ApiSchemas['KeyBudgetRequest'] | undefined {
   const { countries, maxPurchases, ...amounts } = typed;
@@ -193,7 +204,7 @@ function LimitFields({
 }
 
 function LimitsForm({ of: key, onDone }: { readonly of: Key; readonly onDone: () => void }) {
-  const form = useForm({ initialValues: typedLimits(key.budget) });
+  const form = useForm({ initialValues: typedLimits(key.budget), validate: LIMIT_FAULTS });
   const path = { keyId: key.keyId };
   const sending = useSending(
     form,
@@ -314,6 +325,7 @@ function NewKeyForm({ onDone }: { readonly onDone: (key: NewKey) => unknown }) {
       expiresAt: '',
       budget: NO_LIMITS,
     },
+    validate: { budget: LIMIT_FAULTS },
   });
   const { currency } = useMembership();
   const create = useCreateKey();

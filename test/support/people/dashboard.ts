@@ -178,10 +178,15 @@ export async function askAboutColleagues(stack: Pick<Stack, 'call'>): Promise<vo
   await owner.ask('POST', '/account/invitations', { body: invitation });
   const invited = await owner.ask('GET', '/account/invitations');
   const invitationId = /inv-[0-9a-f]{32}/.exec(invited.text)?.[0] ?? '';
+  const newKey = { allowedAddresses: ['127.0.0.1'], scopes: ['purchase'] };
+  const { keyId } = data<{ keyId: string }>(await owner.ask('POST', '/account/keys', { body: newKey }));
   for (const [method, path, body] of [
     ['GET', '/account'],
     ['PATCH', '/account', { name: 'Ada & Co' }],
     ['GET', '/account/members'],
+    ['GET', `/account/members/${user.userId}/keys`],
+    ['PUT', `/account/keys/${keyId}/budget`, { maxPurchases: 1 }],
+    ['DELETE', `/account/keys/${keyId}/budget`],
     ['PATCH', `/account/members/${user.userId}`, { role: 'FINANCE' }],
     ['POST', `/account/members/${user.userId}/remove-second-factor`],
     ['DELETE', `/account/members/${user.userId}`],
