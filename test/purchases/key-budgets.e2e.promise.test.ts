@@ -96,7 +96,7 @@ async function holdsOf(keyId: string): Promise<bigint[]> {
     .where('key_id', '=', keyId)
     .where('status', '!=', 'VOIDED')
     .execute();
-  return rows.map(({ amount_minor: amount }) => amount);
+  return rows.map(({ amount_minor: amount }) => BigInt(String(amount)));
 }
 
 /** Every third agent hangs up before its answer. Each retries under its key until something is decided. */

@@ -100,7 +100,12 @@ function Limits({ of: key }: { readonly of: Key }) {
         </Text>
       ))}
       {isWorking(key) && (
-        <ModalButton label={key.budget ? 'Change limits' : 'Set limits'} title={`Limits of ${key.key}`}>
+        <ModalButton
+          label={key.budget ? 'Change limits' : 'Set limits'}
+          title={`Limits of ${key.key}`}
+          variant="default"
+          buttonSize="xs"
+        >
           {(close) => <LimitsForm of={key} onDone={close} />}
         </ModalButton>
       )}
