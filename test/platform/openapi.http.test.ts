@@ -270,6 +270,7 @@ describe('the answers', () => {
     [CONFIRM, { key, body: { transactionId: 'x' } }, 404],
     [CONFIRM, { key, body: {} }, 400],
     ['/api/wallet/balance', { key }, 200],
+    ['/api/wallet/budget', { key }, 200],
     ['/api/wallet/balance', { rawKey: 'x' }, 401],
     ['/api/wallet/balance', { key: 'elsewhere' }, 403],
     [BATCHES, { key, body: BATCH }, 202],
