@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { constants } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { compressFiles } from '../packages/compress-files.ts';
@@ -8,7 +9,10 @@ import { compressFiles } from '../packages/compress-files.ts';
  * runs.
  */
 function compressed(): Plugin {
-  return { name: 'compressed', writeBundle: ({ dir = '' }) => compressFiles(join(dir, 'assets')) };
+  return {
+    name: 'compressed',
+    writeBundle: ({ dir = '' }) => compressFiles(join(dir, 'assets'), constants.BROTLI_MAX_QUALITY),
+  };
 }
 
 export default defineConfig({
