@@ -24,6 +24,7 @@ export const NAVIGATION: readonly Section[] = [
       ['docs/guides/statements.md', 'Statements'],
       ['docs/guides/errors.md', 'When something fails'],
       ['docs/guides/going-live.md', 'Going live'],
+      ['docs/guides/journeys.md', 'Journeys for programs'],
     ],
   },
   {

@@ -53,7 +53,7 @@ const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[
 ];
 
 /** Programs that run until they are stopped. */
-const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node packages\/simulators\/)/;
+const STAYS = /^(npm run webhooks -- listen|node -e|node_modules\/\.bin\/node packages\/simulators\/)/;
 
 const PRELUDE = String.raw`
 set -euo pipefail
