@@ -1,13 +1,19 @@
 /** How VitePress builds the pages that build.ts wrote. */
 import { defineConfig } from 'vitepress';
-import { BASE, navigationOf, readSite } from './pages.ts';
-import { addCodeAnchors, codeTokens, findableCodes, leadLinks, slugOf } from './markdown.ts';
+import { BASE, navigationOf, readSite, slugOf } from './pages.ts';
+import { addCodeAnchors, codeTokens, findableCodes, leadLinks } from './markdown.ts';
 
 const { pages } = readSite();
 const names = new Set(pages.map(({ name }) => name));
 const sidebar = navigationOf(pages).map(({ title, items }) => ({
   text: title,
-  items: items.map(({ text, page }) => ({ text, link: `/${page.name}` })),
+  items: items.map(({ text, page, parts }) => ({
+    text,
+    link: `/${page.name}`,
+    ...(parts.length > 0
+      ? { collapsed: true, items: parts.map(({ title, name }) => ({ text: title, link: `/${name}` })) }
+      : {}),
+  })),
 }));
 /** Of the service, not of the site: the browser loads them anew. */
 const reference = { text: 'API reference', link: '/reference', target: '_self' };

@@ -2,15 +2,6 @@
 import { createCssVariablesTheme } from 'shiki';
 import type { MarkdownOptions, MarkdownRenderer } from 'vitepress';
 
-/** The ids that GitHub gives to headings, since the documents' links name those. */
-export function slugOf(heading: string): string {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(/\s/g, '-');
-}
-
 const CODE = /^[A-Z][A-Z\d]*(_[A-Z\d]+)+$/;
 
 /** A row of a table whose first cell is a code (`RATE_LIMIT_EXCEEDED`) gets the code as its id. */

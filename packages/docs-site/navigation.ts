@@ -8,8 +8,11 @@ export interface Section {
   readonly pages: readonly PageEntry[];
 }
 
-/** The file, from the root of the repository, and its name in the navigation. */
-export type PageEntry = readonly [source: string, title: string];
+/**
+ * The file, from the root of the repository, and its name in the navigation. A long one is a page for each
+ * of its chapters.
+ */
+export type PageEntry = readonly [source: string, title: string, form?: 'in parts'];
 
 export const NAVIGATION: readonly Section[] = [
   {
@@ -30,9 +33,9 @@ export const NAVIGATION: readonly Section[] = [
   {
     title: 'Build',
     pages: [
-      ['docs/API.md', 'The API'],
-      ['docs/SANDBOX.md', 'Sandbox'],
-      ['docs/WEBHOOKS.md', 'Webhooks'],
+      ['docs/API.md', 'The API', 'in parts'],
+      ['docs/SANDBOX.md', 'Sandbox', 'in parts'],
+      ['docs/WEBHOOKS.md', 'Webhooks', 'in parts'],
       ['docs/ERRORS.md', 'Errors'],
       ['packages/sdk/README.md', 'SDK for TypeScript'],
       ['packages/sdk-go/README.md', 'SDK for Go'],
@@ -45,7 +48,7 @@ export const NAVIGATION: readonly Section[] = [
   {
     title: 'Operate',
     pages: [
-      ['docs/OPERATIONS.md', 'Operations'],
+      ['docs/OPERATIONS.md', 'Operations', 'in parts'],
       ['docs/SETTINGS.md', 'Settings'],
       ['docs/ALERTS.md', 'Alerts'],
       ['docs/RECONCILIATION.md', 'Reconciliation'],

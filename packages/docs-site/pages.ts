@@ -28,14 +28,24 @@ export interface Site {
 
 /** Throws where a page of the navigation does not exist. */
 export function readSite(): Site {
-  const listed = NAVIGATION.flatMap(({ pages }) => pages.map(([source]) => source));
+  const entries = NAVIGATION.flatMap(({ pages }) => pages);
+  const listed = entries.map(([source]) => source);
+  const inParts = new Set(entries.flatMap(([source, , form]) => (form === 'in parts' ? [source] : [])));
   const decisions = globSync('docs/decisions/*.md', { cwd: ROOT }).toSorted();
-  const names = new Map([...new Set([...listed, ...decisions])].map((source) => [source, nameOf(source)]));
+  const documents = new Map(
+    [...new Set([...listed, ...decisions])].map((source): [string, Document] => [
+      source,
+      readDocument(source, inParts.has(source)),
+    ]),
+  );
   const copies = new Map<string, string>();
-  const pages = Array.from(names, ([source, name]): Page => {
-    const markdown = withLinks(source, readFileSync(join(ROOT, source), 'utf8'), { names, copies });
-    return { name, ...introOf(markdown), markdown, inNavigation: listed.includes(source) };
-  });
+  const pages = Array.from(documents, ([source, { name, whole, parts }]): Page[] => {
+    const pageOf = (address: string, text: string): Page => {
+      const markdown = withLinks(source, text, { documents, copies });
+      return { name: address, ...introOf(markdown), markdown, inNavigation: listed.includes(source) };
+    };
+    return [pageOf(name, whole), ...parts.map((part) => pageOf(part.name, part.text))];
+  }).flat();
   return { pages: [homePage(pages), ...pages], copies };
 }
 
@@ -45,20 +55,84 @@ export function nameOf(source: string): string {
   return path.endsWith('readme.md') ? basename(dirname(path)) : path.replace(/\.md$/, '');
 }
 
+/** The ids that GitHub gives to headings, since the documents' links name those. */
+export function slugOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+interface Document {
+  readonly name: string;
+  /** The text; of a document in parts, what stands before them and a list of them. */
+  readonly whole: string;
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly name: string;
+  readonly text: string;
+  /** Of its headings. The first is its own. */
+  readonly anchors: readonly string[];
+}
+
+const HEADING = /^#{2,} +(.+)$/gm;
+
+/** A document in parts has a page for each chapter, with the chapter's heading as its title. */
+function readDocument(source: string, isInParts: boolean): Document {
+  const name = nameOf(source);
+  const text = readFileSync(join(ROOT, source), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '');
+  if (!isInParts) return { name, whole: text, parts: [] };
+  const [before = '', ...chapters] = outsideFences(text, (part) => part.replaceAll(/^## /gm, '\0## ')).split(
+    '\0',
+  );
+  const parts = chapters.map((chapter): Part => {
+    const anchors: string[] = [];
+    const lifted = outsideFences(chapter, (part) =>
+      part.replaceAll(HEADING, (heading, words: string) => {
+        anchors.push(slugOf(words));
+        return heading.slice(1);
+      }),
+    );
+    return { name: `${name}/${anchors[0] ?? ''}`, text: lifted, anchors };
+  });
+  const list = parts.map(({ anchors, text: part }) => {
+    const { title, summary } = introOf(part);
+    return `- [${title}](#${anchors[0] ?? ''})${summary && `: ${summary.replaceAll(LINK, '$2')}`}`;
+  });
+  return { name, whole: `${before}${list.join('\n')}\n`, parts };
+}
+
 const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g;
 const FENCE = /(^ *```[^]*?^ *```)/m;
+
+const outsideFences = (text: string, change: (part: string) => string): string =>
+  text
+    .split(FENCE)
+    .map((part, index) => (index % 2 ? part : change(part)))
+    .join('');
+
+/** The address of a place of a document. A chapter is a page, so its own anchor leads to the top of it. */
+function addressOf({ name, parts }: Document, anchor: string | undefined): string {
+  const part = anchor === undefined ? undefined : parts.find(({ anchors }) => anchors.includes(anchor));
+  const place = anchor === undefined || part?.anchors[0] === anchor ? '' : `#${anchor}`;
+  return `${BASE}${part?.name ?? name}${place}`;
+}
 
 function withLinks(
   source: string,
   text: string,
-  to: { readonly names: ReadonlyMap<string, string>; readonly copies: Map<string, string> },
+  to: { readonly documents: ReadonlyMap<string, Document>; readonly copies: Map<string, string> },
 ): string {
   const rewrite = (all: string, image: string, words: string, target: string): string => {
-    if (/^(\w+:|#|\/)/.test(target)) return all;
+    const isInSamePage = target.startsWith('#') && to.documents.get(source)?.parts.length === 0;
+    if (isInSamePage || /^(\w+:|\/)/.test(target)) return all;
     const [path = '', anchor] = target.split('#', 2);
-    const file = posix.normalize(posix.join(posix.dirname(source), path));
-    const name = to.names.get(file);
-    if (name !== undefined) return `[${words}](${BASE}${name}${anchor === undefined ? '' : `#${anchor}`})`;
+    const file = path === '' ? source : posix.normalize(posix.join(posix.dirname(source), path));
+    const document = to.documents.get(file);
+    if (document) return `[${words}](${addressOf(document, anchor)})`;
     if (!existsSync(join(ROOT, file)) || statSync(join(ROOT, file)).isDirectory())
       return `${words} (\`${file}\`)`;
     // As text: browsers would keep a file of code as a download.
@@ -66,16 +140,14 @@ function withLinks(
     to.copies.set(file, copy);
     return `${image}[${words}](${BASE}${copy})`;
   };
-  return text
-    .replaceAll(/^<!--.*?-->\n/gms, '')
-    .split(FENCE)
-    .map((part, index) => (index % 2 ? part : part.replaceAll(LINK, rewrite)))
-    .join('');
+  return outsideFences(text, (part) => part.replaceAll(LINK, rewrite));
 }
 
 function introOf(markdown: string): Pick<Page, 'title' | 'summary'> {
   const [, title = '', rest = ''] = /^# (.+)\n+([^]*)/.exec(markdown) ?? [];
-  const paragraph = rest.split('\n\n')[0]?.replaceAll('\n', ' ') ?? '';
+  const [first = ''] = rest.split('\n\n');
+  // A block of code, a table or a list says nothing in one sentence.
+  const paragraph = /^(```|[|<#-])/.test(first) ? '' : first.replaceAll('\n', ' ');
   const plain = paragraph.replaceAll(LINK, '$2').replaceAll('**', '');
   return { title, summary: /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain };
 }
@@ -92,20 +164,29 @@ function homePage(pages: readonly Page[]): Page {
   return { name: 'index', title, summary, markdown, inNavigation: false };
 }
 
-/** The sections with the pages that were made. */
+/** The sections with the pages that were made, and below each the pages of its parts. */
 export function navigationOf(pages: readonly Page[]) {
-  const itemOf = ([source, text]: PageEntry) => {
+  const itemOf = ([source, text, form]: PageEntry) => {
     const page = pages.find(({ name }) => name === nameOf(source));
-    return page ? [{ text, page }] : [];
+    if (!page) return [];
+    const parts = form === 'in parts' ? pages.filter(({ name }) => name.startsWith(`${page.name}/`)) : [];
+    return [{ text, page, parts }];
   };
   return NAVIGATION.map(({ title, pages: entries }) => ({ title, items: entries.flatMap(itemOf) }));
 }
 
+type Item = ReturnType<typeof navigationOf>[number]['items'][number];
+
 /** The list of all pages for programs that read Markdown: https://llmstxt.org */
 export function llmsText(pages: readonly Page[]): string {
-  const line = (text: string, page: Page): string => `- [${text}](${BASE}${page.name}.md): ${page.summary}`;
+  const line = (text: string, { name, summary }: Page): string =>
+    `- [${text}](${BASE}${name}.md)${summary && `: ${summary}`}`;
+  const linesOf = ({ text, page, parts }: Item): string[] => [
+    line(text, page),
+    ...parts.map((part) => line(`${text}: ${part.title}`, part)),
+  ];
   const sections = navigationOf(pages).map(
-    ({ title, items }) => `## ${title}\n\n${items.map(({ text, page }) => line(text, page)).join('\n')}\n`,
+    ({ title, items }) => `## ${title}\n\n${items.flatMap(linesOf).join('\n')}\n`,
   );
   const [home, ...others] = pages;
   // By this name programs know what they may leave out.

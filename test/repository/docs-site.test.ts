@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { NAVIGATION } from '../../packages/docs-site/navigation.ts';
-import { llmsText, nameOf, readSite } from '../../packages/docs-site/pages.ts';
+import { llmsText, nameOf, readSite, slugOf } from '../../packages/docs-site/pages.ts';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
 import { pathExists, ROOT, textOf } from './source-files.ts';
 
@@ -45,6 +45,36 @@ it('every link of a page leads to a page, a copied file, an address of the servi
   );
   expect(lost).toEqual([]);
   expect([...copies.keys()]).toContain('docs/examples/webhook-receiver.ts');
+});
+
+it('every link to a place of a page names a heading there, or an error code', () => {
+  const places = new Map(
+    pages.map(({ name, markdown }) => [
+      name,
+      new Set(Array.from(markdown.matchAll(/^#+ +(.+)$/gm), ([, words]) => slugOf(words ?? ''))),
+    ]),
+  );
+  const isPlace = (page: string, place: string) =>
+    places.get(page)?.has(place) === true || (page === 'errors' && /^[A-Z_]+$/.test(place));
+  const links = pages.flatMap(({ name, markdown }) =>
+    Array.from(
+      markdown.matchAll(/\]\((?:\/docs\/([^)\s#]*))?#([^)\s]+)\)/g),
+      ([, to = name, place = '']) => [to, place] as const,
+    ),
+  );
+  expect(links.length).toBeGreaterThan(100);
+  expect(links.filter(([to, place]) => !isPlace(to, place))).toEqual([]);
+});
+
+it('a long document has a page for each chapter, with links to its places', () => {
+  const [whole, fixing] = ['api', 'api/fixing-the-price'].map((name) =>
+    pages.find((page) => page.name === name),
+  );
+  expect(whole?.markdown).not.toContain('\n## ');
+  expect(fixing?.markdown).toMatch(/^# Fixing the price\n/);
+  const chapters = pages.filter(({ name }) => name.startsWith('api/'));
+  expect(chapters.filter(({ markdown }) => markdown.length > 25_000).map(({ name }) => name)).toEqual([]);
+  expect(chapters.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([]);
 });
 
 it('llms.txt lists every page', () => {
