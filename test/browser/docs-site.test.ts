@@ -1,8 +1,7 @@
 // The built documentation, in a browser: under its content policy, by keyboard, on a phone, in both colours.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { NAVIGATION } from '../../packages/docs-site/navigation.ts';
-import { nameOf } from '../../packages/docs-site/pages.ts';
+import { navigationOf, readSite } from '../../packages/docs-site/pages.ts';
 import { DOCS_FOLDER } from '../../src/platform/http/docs/site.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import { graveFaults } from '../support/world/axe.ts';
@@ -17,9 +16,16 @@ import {
   widest,
 } from './browser.ts';
 
+/** Of a document in parts, its list of chapters and the longest of them. */
+const listed = navigationOf(readSite().pages).flatMap(({ items }) =>
+  items.flatMap(({ page, parts }) => [
+    page,
+    ...parts.toSorted((one, other) => other.markdown.length - one.markdown.length).slice(0, 1),
+  ]),
+);
 const PAGES = [
   '/docs',
-  ...NAVIGATION.flatMap(({ pages }) => pages.map(([source]) => `/docs/${nameOf(source)}`)),
+  ...listed.map(({ name }) => `/docs/${name}`),
   '/docs/decisions/0001-typescript-by-type-stripping',
 ];
 const MAX_BYTES = 200_000;
@@ -87,7 +93,7 @@ describe('somebody', () => {
 
   it('copies a block of code', async () => {
     const page = await openPage({ viewport: DESK, permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.goto(`${url}/docs/api`, { waitUntil: 'networkidle' });
+    await page.goto(`${url}/docs/api/buying`, { waitUntil: 'networkidle' });
     const block = page.locator('.vp-doc div[class*=language-]').first();
     await block.locator('button.copy').click();
     await block.locator('button.copied').waitFor();
