@@ -1,5 +1,5 @@
-// Package simway is the API of Simway for eSIM resellers. A purchase is made once, even if an answer is lost or
-// the program is killed: see README.md.
+// Package simway is the API of Simway for eSIM resellers. A purchase is made once, even if an answer is lost
+// or the program is killed: see README.md.
 package simway
 
 import (
@@ -56,8 +56,8 @@ func (c *Client) WithTransport(transport http.RoundTripper) *Client {
 }
 
 // Send carries out an intent once, however often it is sent, also by another process, and returns what the
-// first sending did. Its error is an *Error: with an Intent while the outcome is unknown, without one if it was
-// refused. One that was made more than 29 days ago is not sent: ErrorCodeIntentTooOld.
+// first sending did. Its error is an *Error: with an Intent while the outcome is unknown, without one if it
+// was refused. One that was made more than 29 days ago is not sent: ErrorCodeIntentTooOld.
 func Send[Answer any](ctx context.Context, c *Client, intent Intent[Answer]) (Answer, error) {
 	if time.Since(intent.CreatedAt) >= sendable {
 		return *new(Answer), tooOld(Intent[json.RawMessage](intent))
@@ -109,8 +109,8 @@ type request struct {
 	isNew  bool
 }
 
-// send sends until the request is answered for good, and repeats only what is safe: a GET, and a POST with its
-// key.
+// send sends until the request is answered for good, and repeats only what is safe: a GET, and a POST with
+// its key.
 func (c *Client) send(ctx context.Context, sent request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Deadline)
 	defer cancel()

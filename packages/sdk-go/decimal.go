@@ -42,8 +42,8 @@ func (d Decimal) Rat() (*big.Rat, error) {
 	return number, nil
 }
 
-// Minor is the amount in whole minor units, as ISO 4217 counts them: "12.34" of USD is 1234, "500" of XOF is 500.
-// A part of one is an error.
+// Minor is the amount in whole minor units, as ISO 4217 counts them: "12.34" of USD is 1234, "500" of XOF is
+// 500. A part of one is an error.
 func (d Decimal) Minor(iso string) (int64, error) {
 	number, err := d.Rat()
 	if err != nil {

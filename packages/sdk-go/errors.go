@@ -33,8 +33,8 @@ type Error struct {
 	TransactionID string
 	// RetryAfter is how long Simway asks to wait.
 	RetryAfter time.Duration
-	// Intent is there exactly when it is not known whether the POST was carried out. Keep it, and Send it within
-	// 29 days: that finds what was done, or does it once.
+	// Intent is there exactly when it is not known whether the POST was carried out. Keep it, and Send it
+	// within 29 days: that finds what was done, or does it once.
 	Intent *Intent[json.RawMessage]
 	cause  error
 }
@@ -82,8 +82,8 @@ func (e *Error) leavesOpen() bool {
 	return e.Code == ErrorCodeUnexpectedAnswer || (e.isTemporary() && !e.isLimit())
 }
 
-// settles: a refusal that comes after the key was looked up, so nothing was carried out under it. Others, such as
-// a wrong API key or a limit, come before.
+// settles: a refusal that comes after the key was looked up, so nothing was carried out under it. Others,
+// such as a wrong API key or a limit, come before.
 func (e *Error) settles() bool {
 	switch e.Code {
 	case ErrorCodeNotYourEsim, ErrorCodeKeyBudgetExceeded:

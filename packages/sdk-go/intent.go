@@ -9,12 +9,13 @@ import (
 // sendable leaves a day of the 30 for which Simway knows an Idempotency-Key, for clocks that differ.
 const sendable = 29 * 24 * time.Hour
 
-// Intent is one intended POST, as JSON the same as in the SDK for TypeScript. However often it is sent, by keys
-// of one account and environment, it is carried out once. After 29 days it is refused, because Simway forgets its
-// key after 30. Store it before Send, so that it survives a crash. Answer is what Send returns.
+// Intent is one intended POST, as JSON the same as in the SDK for TypeScript. However often it is sent, by
+// keys of one account and environment, it is carried out once. After 29 days it is refused, because Simway
+// forgets its key after 30. Store it before Send, so that it survives a crash. Answer is what Send returns.
 type Intent[Answer any] struct {
 	URL string `json:"url"`
-	// Key is the Idempotency-Key, 1 to 255 printable characters: a new random one, or set it to your order's number.
+	// Key is the Idempotency-Key, 1 to 255 printable characters: a new random one, or set it to your order's
+	// number.
 	Key string `json:"key"`
 	// CreatedAt is when it was made.
 	CreatedAt time.Time         `json:"createdAt"`

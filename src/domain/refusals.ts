@@ -42,7 +42,9 @@ export interface Refusal {
 
 const FOR_CALLER: ReadonlySet<FailureReason> = new Set(['INSUFFICIENT_BALANCE', 'KEY_BUDGET_EXCEEDED']);
 
-/** As it is made, and as it is read back. What a wallet lacks, or a budget forbids, is for the caller, too. */
+/**
+ * As it is made, and as it is read back. What a wallet lacks, or a budget forbids, is for the caller, too.
+ */
 export function refusalOf(reason: FailureReason, detail: string): Refusal {
   const isForCaller = FOR_CALLER.has(reason) && detail !== '';
   return { reason, detail, ...(isForCaller && { shown: detail }) };

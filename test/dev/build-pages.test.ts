@@ -1,4 +1,5 @@
-// `npm start` builds the dashboard and the documentation where their sources changed since the last build, and then only.
+// `npm start` builds the dashboard and the documentation where their sources changed since the last build,
+// and then only.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

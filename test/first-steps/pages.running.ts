@@ -1,7 +1,7 @@
-// Every command in a shell block of README.md, docs/ and the agent skill, unchanged, on the `npm start` of this
-// checkout, with each key that it prints. A page is one script: what an earlier command made exists for a later
-// one, and the first failure ends the page. A curl must answer 2xx, or the status that the comment before it
-// names.
+// Every command in a shell block of README.md, docs/ and the agent skill, unchanged, on the `npm start` of
+// this checkout, with each key that it prints. A page is one script: what an earlier command made exists for
+// a later one, and the first failure ends the page. A curl must answer 2xx, or the status that the comment
+// before it names.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // The SDK on the runtimes that its README names, as npm would install it: the code of the README, of the
-// guides and of the agent skill, and a small worker over connections that break after a random number of bytes. Installs Bun and workerd into a folder
-// of its own.
+// guides and of the agent skill, and a small worker over connections that break after a random number of
+// bytes. Installs Bun and workerd into a folder of its own.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';

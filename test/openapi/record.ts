@@ -1,5 +1,5 @@
-// Records the API's document of the release in package.json as released.json, which later code must not break:
-// `npm run record:openapi`. Refuses while a breaking change stands in no decision, so it hides none.
+// Records the API's document of the release in package.json as released.json, which later code must not
+// break: `npm run record:openapi`. Refuses while a breaking change stands in no decision, so it hides none.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { breakingChanges, currentDocument, RELEASED, undecided, type Document } from './breaking.ts';
 

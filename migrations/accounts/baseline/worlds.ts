@@ -19,7 +19,8 @@ export const sharedWithWorlds = () => sql`
   grant select (email, given_by, given_at, confirmed_by, confirmed_at) on access_grants
     to simway_test, simway_live;
   ${mailTurns()}
-  -- Rates and prices are rows of an environment: who changes them writes the audit log in the same transaction.
+  -- Rates and prices are rows of an environment: who changes them writes the audit log in the same
+  -- transaction.
   grant insert (actor, action, subject, detail) on audit_log to simway_test, simway_live;
 `;
 

@@ -21,7 +21,8 @@ const itself = () => sql`
 
   -- order_id: the supplier's order; one that was replaced meanwhile delivers nothing. Null: the one that may
   -- be delivered. other_package_code, other_volume_bytes: where it is not what was ordered. profile: columns
-  -- of esims, for a new eSIM; with its install data, sealed. Without profile and totals, both are kept already.
+  -- of esims, for a new eSIM; with its install data, sealed. Without profile and totals, both are kept
+  -- already.
   create type delivered_item as (order_id text, other_package_code text, other_volume_bytes bigint,
     profile jsonb, install_sealed bytea, top_up top_up_totals);
 

@@ -106,8 +106,8 @@ const bookings = ({ role }: World) => sql`
 `;
 
 const budgets = ({ role }: World) => sql`
-  -- What an API key may spend, in the currency of its account's wallet. Null: no such limit. What is used of it
-  -- is read from the key's holds: nothing else counts it.
+  -- What an API key may spend, in the currency of its account's wallet. Null: no such limit. What is used of
+  -- it is read from the key's holds: nothing else counts it.
   create table key_budgets (
     key_id text primary key,
     account_id text not null,

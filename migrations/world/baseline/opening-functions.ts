@@ -29,8 +29,8 @@ const terms = () => sql`
 `;
 
 const budgets = ({ ownPath }: World) => sql`
-  -- What of a key's budget is used: its holds that are not voided. A day is a calendar day in UTC, by the clock
-  -- of the database. A purchase that waited over midnight counts for the day in which it began.
+  -- What of a key's budget is used: its holds that are not voided. A day is a calendar day in UTC, by the
+  -- clock of the database. A purchase that waited over midnight counts for the day in which it began.
   create function key_spent_today(key_id text) returns bigint language sql stable ${ownPath} as $$
     select coalesce(sum(amount_minor), 0)::bigint
       from holds, (select date_trunc('day', now(), 'UTC') as began) today
@@ -42,8 +42,8 @@ const budgets = ({ ownPath }: World) => sql`
     select count(*) from holds where holds.key_id = key_purchases.key_id and status <> 'VOIDED'
   $$;
 
-  -- Which limit of a key's budget an order breaks, how much the limit is and what is left of it; null: none, or
-  -- the key has no budget. Without purchases, as for a quote, nothing that is used up counts.
+  -- Which limit of a key's budget an order breaks, how much the limit is and what is left of it; null: none,
+  -- or the key has no budget. Without purchases, as for a quote, nothing that is used up counts.
   create function key_budget_breach(key_id text, total_minor bigint, dearest_minor bigint, countries text[],
     purchases integer) returns jsonb
   language plpgsql stable ${ownPath} as $$
@@ -103,8 +103,8 @@ const holding = ({ ownPath }: World) => sql`
       end if;
     end $$;
 
-  -- Reserves money of a wallet, once, within the budget of the key that asks. With unless_low, none that takes
-  -- the balance below its threshold.
+  -- Reserves money of a wallet, once, within the budget of the key that asks. With unless_low, none that
+  -- takes the balance below its threshold.
   create function place_hold(hold_id text, account_id text, currency text, amount_minor bigint,
     unless_low boolean, key_id text, countries text[], out is_placed boolean, out threshold_minor bigint,
     out left_minor bigint, out subscribers text[], out breach jsonb)
@@ -121,8 +121,8 @@ const holding = ({ ownPath }: World) => sql`
       if not found then
         return;
       end if;
-      -- Under the wallet's lock, in a statement that began after it was given: it sees every hold of the key, since
-      -- all of them are of this wallet.
+      -- Under the wallet's lock, in a statement that began after it was given: it sees every hold of the key,
+      -- since all of them are of this wallet.
       breach := key_budget_breach(place_hold.key_id, place_hold.amount_minor, place_hold.amount_minor,
         place_hold.countries, 1);
       if breach is not null then
@@ -206,8 +206,8 @@ const opening = ({ ownPath }: World) => sql`
   -- Opens a purchase: its hold or its payment, the row of its Idempotency-Key, and the order that is agreed
   -- with the supplier and not sent yet. is_opened is false, and nothing is written, where the wallet has too
   -- little, its hold was placed before, too many payments are unpaid, the key's budget does not allow it, or
-  -- with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet alone:
-  -- no other money is on hold before it is spent.
+  -- with unless_low the balance would fall below its threshold. A key with a budget pays from the wallet
+  -- alone: no other money is on hold before it is spent.
   create function open_purchase(terms purchase_terms, charge charge_terms, idempotency_key text,
     idempotency_path text, fingerprint text, follows text, unpaid_limits jsonb, unless_low boolean,
     out is_opened boolean, out threshold_minor bigint, out left_minor bigint, out subscribers text[],

@@ -162,9 +162,9 @@ interface Opening {
 
 interface Written extends ThresholdCrossing {
   /**
-   * false, and nothing is written, if the balance is too low or too many payments are unpaid, the key's budget
-   * does not allow it, another run has placed the hold, or with `unlessLow` the balance would fall below its
-   * threshold.
+   * false, and nothing is written, if the balance is too low or too many payments are unpaid, the key's
+   * budget does not allow it, another run has placed the hold, or with `unlessLow` the balance would fall
+   * below its threshold.
    */
   readonly is_opened: boolean;
   readonly breach: BudgetBreach | null;

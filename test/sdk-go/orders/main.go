@@ -1,5 +1,6 @@
-// A merchant's program that may be killed at any moment: buys numbered orders with the SDK, sixteen at once, and
-// keeps what it knows in a file of lines. It goes on where the file ends. test/sdk/orders-process.ts in Go.
+// A merchant's program that may be killed at any moment: buys numbered orders with the SDK, sixteen at once,
+// and keeps what it knows in a file of lines. It goes on where the file ends. test/sdk/orders-process.ts in
+// Go.
 package main
 
 import (
