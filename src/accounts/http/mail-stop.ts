@@ -1,16 +1,18 @@
 /** The page behind the link in each mail to a stranger, and its button, which mail programs press too. */
 import { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
-import { hashOf, html, type Html } from '../../platform/http/html.ts';
+import { html, inlineStyle, type Html } from '../../platform/http/html.ts';
 import { routesFor, type Route } from '../../platform/http/route.ts';
 import { MAIL_STOP_PATH } from '../mail-stops.ts';
 import type { UserCases } from '../users/users.ts';
 
-const STYLE = 'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}';
+const STYLE = inlineStyle(
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}',
+);
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; style-src ${hashOf(STYLE)}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'Content-Security-Policy': `default-src 'none'; style-src ${STYLE.source}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'X-Robots-Tag': 'noindex',
@@ -24,7 +26,7 @@ const page = (title: string, text: string, form: Html | string = ''): string =>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <link rel="icon" href="data:," />
-        ${{ markup: `<style>${STYLE}</style>` }}
+        ${STYLE}
       </head>
       <body>
         <main>

@@ -3,7 +3,9 @@
  * our files, and the page works without it.
  */
 
-export const STYLE = `
+import { inlineStyle } from '../../platform/http/html.ts';
+
+export const STYLE = inlineStyle(`
 :root { color-scheme: light dark; --ink: #16181d; --soft: #565d68; --back: #f3f4f6; --card: #fff; --line: #d5d9e0;
   --accent: #0b57d0; --on-accent: #fff; --note: #fff4d6; --note-line: #c98a00;
   font: 1.0625rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans Arabic", sans-serif; }
@@ -51,7 +53,7 @@ li { margin-bottom: 0.375rem; }
 .causes dt { color: var(--ink); font-size: inherit; font-weight: 650; }
 .private { margin: 1.25rem 0 0; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-`;
+`);
 
 /**
  * Adds a button beside each code. Where the browser gives no clipboard, as without https, the code is

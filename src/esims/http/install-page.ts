@@ -4,7 +4,7 @@
  */
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
-import { hashOf, html, type Html } from '../../platform/http/html.ts';
+import { html, type Html } from '../../platform/http/html.ts';
 import type { Visitor } from '../../platform/http/route.ts';
 import type { InstallView } from '../installing.ts';
 import { androidInstallLink, iosInstallLink, qrSvg } from './activation.ts';
@@ -23,7 +23,7 @@ const RELOAD_SECONDS = 30;
 
 const CONTENT_POLICY = [
   "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
+  `style-src ${STYLE.source}`,
   "script-src 'self'",
   'img-src data:',
   "base-uri 'none'",
@@ -243,7 +243,7 @@ function documentOf(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${words.title}</title>
         <link rel="icon" href="data:," />
-        ${head} ${{ markup: `<style>${STYLE}</style>` }}
+        ${head} ${STYLE}
       </head>
       <body>
         <header>${languagesOf(language, chooseLanguage)}</header>

@@ -5,14 +5,14 @@
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
-import { hashOf, html, type Html } from '../../platform/http/html.ts';
+import { hashOf, html, inlineStyle, type Html } from '../../platform/http/html.ts';
 import type { PaymentStatusView } from '../views.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import type { FailureReason } from '../../domain/refusals.ts';
 
 const RELOAD_SECONDS = 5;
 
-const STYLE = `
+const STYLE = inlineStyle(`
 :root { color-scheme: light dark; font: 1.05rem/1.5 system-ui, sans-serif; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText; }
 main { max-width: 26rem; padding: 2rem 1.5rem; overflow-wrap: anywhere; }
@@ -20,7 +20,7 @@ h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 0.75rem; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0.25rem 1rem; margin: 1.5rem 0 0; font-size: 0.95rem; }
 dt { opacity: 0.75; }
 dd { margin: 0; }
-`;
+`);
 
 /**
  * Checks often at first and seldom later, at once when the buyer comes back to the page, and stops once
@@ -63,7 +63,7 @@ const SCRIPT = `
 
 const CONTENT_POLICY = [
   "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
+  `style-src ${STYLE.source}`,
   `script-src ${hashOf(SCRIPT)}`,
   "connect-src 'self'",
   'img-src data:',
@@ -142,7 +142,7 @@ function documentOf(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${words.title}</title>
         <link rel="icon" href="data:," />
-        ${head} ${{ markup: `<style>${STYLE}</style>` }}
+        ${head} ${STYLE}
       </head>
       <body>
         <main>

@@ -28,3 +28,13 @@ function markupOf(value: Html | string): string {
 export function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
+
+/** The style of a page, with its source for the page's content policy: a policy of another text hides it. */
+export interface InlineStyle extends Html {
+  readonly source: string;
+}
+
+export const inlineStyle = (text: string): InlineStyle => ({
+  markup: `<style>${text}</style>`,
+  source: hashOf(text),
+});

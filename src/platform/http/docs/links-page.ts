@@ -1,18 +1,18 @@
 /** A page that says one thing and leads on, for people with a browser. */
-import { hashOf, html } from '../html.ts';
+import { html, inlineStyle } from '../html.ts';
 
-const STYLE = `
+const STYLE = inlineStyle(`
 :root { color-scheme: light dark; font: 1.05rem/1.6 system-ui, sans-serif; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText; }
 main { max-width: 32rem; padding: 2rem 1.5rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 0.75rem; }
 ul { margin: 1.5rem 0 0; padding: 0; list-style: none; }
 a { display: inline-block; padding: 0.5rem 0; color: LinkText; }
-`;
+`);
 
 const CONTENT_POLICY = [
   "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
+  `style-src ${STYLE.source}`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -38,9 +38,7 @@ export function linksPage(
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${{ markup: STYLE }}
-        </style>
+        ${STYLE}
       </head>
       <body>
         <main>
