@@ -27,21 +27,21 @@ export async function openShop({ apiUrl, apiKey, smtpUrl }: ShopOptions) {
   const secret = await registerWebhooks(apiUrl, apiKey, `${url}/webhooks`);
   let child: ChildProcess | undefined;
   let printed = '';
-  const launch = (): ChildProcess => {
+  const launch = (ownPort: number) => {
     const hook = join(CHECKOUT, 'test/support/people/sdk-from-source.js');
     const launched = spawn(process.execPath, ['--import', hook, join(CHECKOUT, 'examples/shop/shop.ts')], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...processEnv(),
         ...{ URL: apiUrl, KEY: apiKey, SMTP_URL: smtpUrl, MAIL_FROM: 'shop@simway.example' },
-        ...{ SHOP_PORT: String(port), SHOP_DB: file, WEBHOOK_SECRET: secret },
+        ...{ SHOP_PORT: String(ownPort), SHOP_DB: file, WEBHOOK_SECRET: secret },
       },
     });
     for (const stream of [launched.stdout, launched.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
     return launched;
   };
-  const start = (): void => void (child = launch());
+  const start = (): void => void (child = launch(port));
   const kill = async (): Promise<void> => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -53,8 +53,15 @@ export async function openShop({ apiUrl, apiKey, smtpUrl }: ShopOptions) {
     start,
     kill,
     printed: () => printed,
-    /** Starts a second process with the same file of orders; its exit code. */
-    startSecond: async () => ((await once(launch(), 'exit')) as [number | null])[0],
+    /** Starts a second process with the same file of orders: its exit code, or that it opens. */
+    startSecond: async (): Promise<unknown> => {
+      const second = launch(0);
+      const ended = once(second, 'exit').then(([code]) => code as number);
+      const opened = once(second.stdout, 'data').then(() => 'open');
+      const how = await Promise.race([ended, opened]);
+      second.kill('SIGKILL');
+      return how;
+    },
     /** Changes the file of orders while the shop is closed. */
     changeFile: async (sql: string) => {
       await kill();
@@ -123,7 +130,7 @@ export const ask = (url: string, init: RequestInit = {}): Promise<Response> =>
       try {
         const answer = await fetch(url, { redirect: 'manual', ...init });
         // Read before the shop may be killed.
-        return new Response(await answer.text(), answer);
+        return new Response((await answer.text()) || null, answer);
       } catch {
         return undefined;
       }
