@@ -1,255 +1,210 @@
-/**
- * A small shop: travellers choose a package, pay by card at the gateway, and get the install link on a page
- * and by e-mail. README.md says how to run it.
- */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// A small shop: travellers choose a package, pay by card at the gateway, and get the install link on a page
+// and by e-mail. It may be killed at any moment. README.md says how to run it; pages.html is what it shows.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
 import { createTransport } from 'nodemailer';
-import { intend, Simway, toNumber, verifyWebhook } from 'simway-sdk';
-import type { CreateWebhookEndpointResponse, Intent } from 'simway-sdk';
-import { createOrders } from './orders.ts';
-import {
-  checkout,
-  failureOf,
-  html,
-  orderState,
-  packageList,
-  page,
-  regionList,
-  STYLE,
-  type Offer,
-} from './pages.ts';
-import { openStore, type Order } from './store.ts';
+import rawBody from 'raw-body';
+import { intend, Simway, SimwayError, verifyWebhook, WebhookVerificationError } from 'simway-sdk';
 
-const { URL: baseUrl, KEY: apiKey, SHOP_URL, SHOP_DB, SHOP_PORT, SMTP_URL, MAIL_FROM } = process.env;
-if (baseUrl === undefined || apiKey === undefined)
-  throw new Error('Set URL and KEY, as npm start prints them');
-const isTest = apiKey.includes('_test_');
+const { URL: baseUrl = '', KEY: apiKey = '', SHOP_PORT = '4001', SHOP_DB = 'shop.sqlite' } = process.env;
+const { SMTP_URL, MAIL_FROM = 'shop@simway.example', WEBHOOK_SECRET = '' } = process.env;
+const { SHOP_URL = `http://127.0.0.1:${SHOP_PORT}` } = process.env;
+if (baseUrl === '' || apiKey === '') throw new Error('Set URL and KEY, as npm start prints them');
 const simway = new Simway({ baseUrl, apiKey, deadlineMs: 12_000, attemptMs: 10_000 });
-const mailer = SMTP_URL === undefined ? undefined : createTransport(SMTP_URL);
-const store = openStore(SHOP_DB ?? 'shop.sqlite');
-const orders = createOrders(store, simway, sendMail);
-const secret = store.setting('form secret', () => randomBytes(32).toString('base64url'));
-let webhookSecret: string | undefined;
+const mailer = createTransport(SMTP_URL ?? { jsonTransport: true });
+const report = (error: unknown) => console.error(error instanceof Error ? error.message : error);
 
-const MAX_BODY_BYTES = 4_096;
-const MAX_EVENT_BYTES = 65_536;
-const CACHE_MS = 60_000;
-const MAX_CACHED = 1_000;
-const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,180}\.[^\s@.<>()[\]\\,;:"]{2,}$/;
+/** A step is due at `nextAt`; null: it has ended. `detail`: where to pay or to install, or what failed. */
+interface Order extends Record<'id' | 'email' | 'item' | 'intent' | 'transactionId' | 'detail', string> {
+  readonly status: keyof typeof STEPS;
+  readonly createdAt: number;
+  readonly nextAt: number | null;
+}
+const db = new DatabaseSync(SHOP_DB);
+// A second process would send every e-mail twice: it fails here. FULL: what is stored survives a power cut.
+db.exec(`pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full;
+  create table if not exists orders (id text primary key, email text not null, item text not null,
+    intent text not null, status text not null default 'NEW', transactionId text, detail text,
+    createdAt integer not null, nextAt integer default 0) strict;
+  create index if not exists orders_due on orders (nextAt) where nextAt is not null;
+  update orders set nextAt = 0 where nextAt is not null;`);
+const find = (id = '') => db.prepare('select * from orders where id = ?').get(id) as Order | undefined;
+function set(id: string, values: Partial<Order>): void {
+  const columns = Object.keys(values).map((name) => `${name} = ?`);
+  db.prepare(`update orders set ${columns.join()} where id = ?`).run(...Object.values(values), id);
+}
 
-class Refusal extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
+/** Buys under the stored intent. Sent again after a crash, it finds what was bought. */
+async function buy({ intent }: Order): Promise<Partial<Order>> {
+  try {
+    const { transactionId } = await simway.send(JSON.parse(intent) as ReturnType<typeof intend<'buy'>>);
+    return { status: 'OPEN', transactionId, nextAt: 0 };
+  } catch (error) {
+    // An error with its intent: nobody knows yet whether it was carried out, so it is sent again.
+    if (!(error instanceof SimwayError) || error.intent) throw error;
+    return failed(error.code);
   }
 }
 
-/** Answers of the catalogue, which every visitor reads. */
-const cache = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
+async function read({ transactionId }: Order): Promise<Partial<Order>> {
+  const now = await simway.getTransaction({ path: { transactionId } });
+  if (now.status === 'FAILED') return failed(now.reason);
+  if (now.status === 'PENDING' && now.paymentUrl) return { status: 'TO_PAY', detail: now.paymentUrl };
+  const esim = 'esimDetails' in now ? now.esimDetails : undefined;
+  if (now.status !== 'SUCCESS' || !esim || !('esimId' in esim)) return { status: 'OPEN' };
+  const { installUrl } = await simway.getEsimInstall({ path: { esimId: esim.esimId } });
+  if (installUrl === '') throw new Error('This key may not read install links');
+  return { status: 'DELIVERED', detail: installUrl, nextAt: 0 };
+}
+
+/** pages.html says why there is no eSIM, by codes of docs/ERRORS.md. */
+function failed(code = ''): Partial<Order> {
+  const detail = templates.get(code) ?? templates.get('UNDELIVERED') ?? code;
+  return { status: 'FAILED', detail, nextAt: 0 };
+}
+
+/** Killed before the e-mail is marked as sent, it comes twice: it has the same Message-ID. */
+async function tell({ id, email: to, item, status, detail }: Order): Promise<Partial<Order>> {
+  const subject = status === 'FAILED' ? 'Your eSIM order has failed' : 'Your eSIM is ready';
+  const text = `${item}\n\n${detail}\n\nYour order: ${SHOP_URL}/orders/${id}\n`;
+  await mailer.sendMail({ from: MAIL_FROM, to, subject, text, messageId: `<${id}@shop.simway.example>` });
+  if (SMTP_URL === undefined) console.log(`e-mail to ${to}: ${subject}\n${text}`);
+  return { nextAt: null };
+}
+
+const STEPS = { NEW: buy, OPEN: read, TO_PAY: read, DELIVERED: tell, FAILED: tell };
+/** Takes an order's next step. What does not work is tried again: soon at first, in the end each minute. */
+async function advance(order: Order): Promise<void> {
+  const waitMs = Math.min(60_000, Math.max(1_000, (Date.now() - order.createdAt) / 10));
+  // Before the step: a webhook that comes meanwhile makes the order due again.
+  set(order.id, { nextAt: Math.trunc(Date.now() + waitMs) });
+  set(order.id, await STEPS[order.status](order));
+}
+
+class Html extends String {}
+type Value = string | number | null | Html;
+const file = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+const parts = file('pages.html').matchAll(/<template id="(\w+)">(.*?)<\/template>/gs);
+const templates = new Map(Array.from(parts, ([, id = '', text = '']) => [id, text.trim()]));
+const escape = (text: string) => text.replaceAll(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
+/** Fills a template of pages.html. What is put into it is escaped, unless it is a filled template. */
+function fill(id: string, values: Readonly<Record<string, Value>> = {}): Html {
+  const put = (value: Value = '') => (value instanceof Html ? value.toString() : escape(String(value ?? '')));
+  return new Html(templates.get(id)?.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => put(values[name])));
+}
+const note = apiKey.includes('_test_') ? fill('test') : '';
+const page = (title: string, body: Html): string => fill('page', { note, title, body }).toString();
+const list = (title: string, rows: readonly Readonly<Record<string, string>>[]): string =>
+  page(title, fill('list', { rows: new Html(rows.map((row) => fill('row', row)).join('')) }));
+
+/** Answers that every visitor reads are kept for a minute. */
+const cache = new Map<string, Promise<unknown>>();
+setInterval(() => cache.clear(), 60_000);
 function cached<T>(key: string, load: () => Promise<T>): Promise<T> {
-  const hit = cache.get(key);
-  if (hit && Date.now() - hit.at < CACHE_MS) return hit.value as Promise<T>;
-  if (cache.size >= MAX_CACHED) cache.clear();
-  const value = load();
-  cache.set(key, { at: Date.now(), value });
+  const value = (cache.get(key) ?? load()) as Promise<T>;
+  cache.set(key, value);
   value.catch(() => cache.delete(key));
   return value;
 }
-
-const money = (amount: number, currency: string): string => `${currency} ${toNumber(amount).toFixed(2)}`;
-const currency = (): Promise<'NGN' | 'USD'> =>
-  cached('currency', async () => (await simway.getWalletBalance()).data.currency);
-
-async function offer(packageCode: string): Promise<Offer & { readonly maxPrice: number }> {
-  const query = { currency: await currency() };
-  const found = await cached(`package ${packageCode}`, () =>
-    simway.getPackage({ path: { packageCode }, query }),
-  );
-  const gigabytes = `${(found.volume / 1024 ** 3).toFixed(found.volume < 1024 ** 3 ? 1 : 0)} GB`;
-  const facts = `${gigabytes}, ${found.duration} days, ${found.location}`;
-  return {
-    packageCode,
-    name: found.name,
-    facts,
-    price: money(found.price, query.currency),
-    maxPrice: found.price,
-  };
+const money = (price: number, currency: string): string => `${currency} ${price.toFixed(2)}`;
+async function offer(packageCode: string) {
+  const currency = await cached('currency', async () => (await simway.getWalletBalance()).data.currency);
+  const call = { path: { packageCode }, query: { currency } };
+  return cached(`package ${packageCode}`, () => simway.getPackage(call));
 }
 
-async function packagesOf(regionCode: string): Promise<readonly Offer[]> {
-  const found = await cached(`region ${regionCode}`, () => simway.listPackages({ query: { regionCode } }));
-  return found.flatMap((one) => {
-    if (!('packageName' in one)) return [];
-    const { packageCode, packageName: name, data, validity, price, currency: inCurrency } = one;
-    return [{ packageCode, name, facts: `${data}, ${validity} days`, price: money(price, inCurrency) }];
-  });
+/** The id becomes the order's, so two clicks on one form make one order. */
+async function showForm(ctx: Context, packageCode: string, problem = ''): Promise<void> {
+  const { name, price: maxPrice, currencyCode, volume, duration, location } = await offer(packageCode);
+  const facts = `${(volume / 1024 ** 3).toFixed(1)} GB, ${duration} days, ${location}`;
+  const [id, price] = [randomBytes(16).toString('base64url'), money(maxPrice, currencyCode)];
+  ctx.body = page(name, fill('form', { id, packageCode, maxPrice, price, facts, problem }));
+  ctx.status = problem === '' ? 200 : 400;
 }
 
-/** A form is good for one order, of the visitor who got it. `id` becomes the order's. */
-const sign = (visitor: string, id: string, code: string, maxPrice: string): string =>
-  createHmac('sha256', secret).update([visitor, id, code, maxPrice].join('\n')).digest('base64url');
-
-const visitorOf = ({ headers }: IncomingMessage): string =>
-  /(?:^|; )visitor=([\w-]{22})(?:;|$)/.exec(headers.cookie ?? '')?.[1] ?? '';
-
-async function showCheckout(request: IncomingMessage, response: ServerResponse, code: string, problem = '') {
-  const wanted = await offer(code);
-  const visitor = visitorOf(request) || randomBytes(16).toString('base64url');
-  const id = randomBytes(16).toString('base64url');
-  const token = JSON.stringify([
-    id,
-    code,
-    String(wanted.maxPrice),
-    sign(visitor, id, code, String(wanted.maxPrice)),
-  ]);
-  const isSecure = SHOP_URL?.startsWith('https:') === true ? '; Secure' : '';
-  response.setHeader(
-    'Set-Cookie',
-    `visitor=${visitor}; HttpOnly; SameSite=Lax; Path=/; Max-Age=86400${isSecure}`,
-  );
-  send(response, problem === '' ? 200 : 400, page(wanted.name, checkout(wanted, token, problem), { isTest }));
-}
-
-async function takeOrder(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const form = new URLSearchParams((await bodyOf(request, MAX_BODY_BYTES)).toString());
-  const [id, code, price] = readToken(form.get('token') ?? '', visitorOf(request));
-  const email = (form.get('email') ?? '').trim();
-  if (email.length > 254 || !EMAIL.test(email))
-    return showCheckout(request, response, code, 'Please type an e-mail address such as ada@example.com.');
-  const { name: packageName } = await offer(code);
-  const charged = { maxPrice: toNumber(price), currency: await currency() };
-  const order = {
-    id,
-    email,
-    packageName,
-    packageCode: code,
-    price: money(charged.maxPrice, charged.currency),
-  };
-  if (!orders.add({ ...order, ...charged }))
-    throw new Refusal(503, 'Too many open orders. Please come back later.');
-  await orders.advance(id);
-  response.writeHead(303, { Location: `/orders/${id}` }).end();
-}
-
-function readToken(text: string, visitor: string): [id: string, code: string, price: string] {
-  try {
-    const [id, code, price, mac] = JSON.parse(text) as [string, string, string, string];
-    const [given, right] = [Buffer.from(mac), Buffer.from(sign(visitor, id, code, price))];
-    if (visitor !== '' && given.length === right.length && timingSafeEqual(given, right))
-      return [id, code, price];
-  } catch {
-    // Not a token of ours.
-  }
-  throw new Refusal(403, 'This form is not yours, or is a day old. Please open the package again.');
-}
-
-async function takeWebhook(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await bodyOf(request, MAX_EVENT_BYTES);
-  try {
-    const { data } = verifyWebhook(body, request.headers, webhookSecret ?? '');
-    if ('transactionId' in data) void orders.advancePurchase(data.transactionId);
-  } catch {
-    throw new Refusal(401, 'Not signed by Simway');
-  }
-  response.writeHead(204).end();
-}
-
-async function route(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-  const { pathname } = new URL(request.url ?? '/', 'http://shop');
-  const [, first = '', second = '', more] = pathname.split('/').map((part) => decodeURIComponent(part));
-  const at = more === undefined ? `${request.method ?? ''} /${first}${second === '' ? '' : '/*'}` : '';
-  const show = (title: string, body: Parameters<typeof page>[1], refresh = false) =>
-    send(response, 200, page(title, body, { isTest, refresh }));
-  if (at === 'GET /')
-    return show(
-      'Where are you going?',
-      regionList(await cached('regions', () => simway.listRegions({ query: { type: 1 } }))),
-    );
-  if (at === 'GET /style.css') return send(response, 200, STYLE, 'text/css; charset=utf-8');
-  if (at === 'GET /packages/*') return show('Packages', packageList(await packagesOf(second)));
-  if (at === 'GET /buy/*') return showCheckout(request, response, second);
-  if (at === 'POST /orders') return takeOrder(request, response);
-  if (at === 'POST /webhooks') return takeWebhook(request, response);
-  const order = at === 'GET /orders/*' ? store.find(second) : undefined;
-  if (!order) throw new Refusal(404, 'There is no such page.');
-  return show('Your order', orderState(order), order.status === 'NEW' || order.status === 'OPEN');
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  type = 'text/html; charset=utf-8',
-): ServerResponse {
-  const own =
-    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-  const headers = {
-    ...{ 'Content-Type': type, 'Content-Security-Policy': own, 'Cache-Control': 'no-store' },
-    ...{ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' },
-  };
-  return response.writeHead(status, headers).end(body);
-}
-
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Refusal(413, 'This is too long.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-async function sendMail(order: Order): Promise<void> {
-  const isDelivered = order.status === 'DELIVERED';
-  const mail = {
-    from: MAIL_FROM ?? 'shop@simway.example',
-    to: { name: '', address: order.email },
-    subject: isDelivered ? 'Your eSIM is ready' : 'Your eSIM order has failed',
-    text: `${order.packageName}, ${order.price}\n\n${isDelivered ? `Install it here: ${order.installUrl ?? ''}` : failureOf(order)}\n\nYour order: ${shopUrl}/orders/${order.id}\n`,
-    messageId: `<${order.id}@shop.simway.example>`,
-  };
-  if (mailer) await mailer.sendMail(mail);
-  else console.log(`e-mail to ${order.email}: ${mail.subject}\n${mail.text}`);
-}
-
-/** Registers the shop's webhook endpoint once. Without one, polling does the work. */
-async function registerWebhook(): Promise<void> {
-  webhookSecret = store.findSetting(`secret of ${shopUrl}`);
-  if (webhookSecret !== undefined) return;
-  const make = () =>
-    JSON.stringify(intend('createWebhookEndpoint', { body: { url: `${shopUrl}/webhooks` } }));
-  const intent = store.setting(`endpoint for ${shopUrl}`, make);
-  try {
-    const made = await simway.send(JSON.parse(intent) as Intent<CreateWebhookEndpointResponse>);
-    webhookSecret = store.setting(`secret of ${shopUrl}`, () => made.secret);
-  } catch (error) {
-    console.error('no webhooks, so orders are polled:', error instanceof Error ? error.message : error);
-  }
-}
-
-const server = createServer((request, response) => {
-  route(request, response).catch((error: unknown) => {
-    const known = isGone(error) ? new Refusal(404, 'There is no such page or package.') : error;
-    const isRefusal = known instanceof Refusal;
-    const text = isRefusal ? known.message : 'This does not work now. Please try again later.';
-    if (!isRefusal) console.error(request.url, error instanceof Error ? error.message : error);
-    if (response.headersSent) response.destroy();
-    else send(response, isRefusal ? known.status : 502, page(text, html``, { isTest }));
-  });
+const router = new Router();
+router.get('/', async (ctx) => {
+  const regions = await cached('regions', () => simway.listRegions({ query: { type: 1 } }));
+  const rows = regions.map((one) => ({ href: `/packages/${one.regionCode}`, text: one.regionName }));
+  ctx.body = list('Where are you going?', rows);
 });
-/** Also an address that is no address. */
-const isGone = (error: unknown): boolean =>
-  error instanceof URIError || (error instanceof Error && 'status' in error && error.status === 404);
-await new Promise<void>((resolve) => server.listen(Number(SHOP_PORT ?? 4001), '127.0.0.1', resolve));
-const shopUrl = SHOP_URL ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-console.log(`The shop is open at ${shopUrl}${isTest ? ' (test)' : ''}`);
-void registerWebhook();
+router.get('/packages/:id', async (ctx) => {
+  const { id: regionCode = '' } = ctx.params;
+  const found = await cached(`region ${regionCode}`, () => simway.listPackages({ query: { regionCode } }));
+  const rows = found.flatMap((one) => {
+    if (!('packageName' in one)) return [];
+    const text = `${one.packageName}, ${one.data}, ${one.validity} days`;
+    return [{ href: `/buy/${one.packageCode}`, text, price: money(one.price, one.currency) }];
+  });
+  ctx.body = list('Packages', rows);
+});
+router.get('/buy/:id', (ctx) => showForm(ctx, ctx.params['id'] ?? ''));
+const FORM = /^[\w-]{22} \w[\w.-]{0,63} (?=.*[1-9])\d{1,9}(\.\d{1,2})?$/;
+const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,120}\.[^\s@.<>()[\]\\,;:"]{2,63}$/;
+router.post('/orders', async (ctx) => {
+  const sent = new URLSearchParams((await rawBody(ctx.req, { limit: 4_096 })).toString());
+  const { id = '', packageCode = '', maxPrice: price = '', email = '' } = Object.fromEntries(sent);
+  if (!FORM.test(`${id} ${packageCode} ${price}`)) ctx.throw(400);
+  if (!EMAIL.test(email)) return showForm(ctx, packageCode, 'Please type an address as ada@example.com.');
+  const { name, currencyCode: maxPriceCurrency } = await offer(packageCode);
+  const what = { packageCode, packageType: 'BASE', paymentMethod: 'CARD' } as const;
+  const body = { ...what, maxPrice: Number(price), maxPriceCurrency };
+  const intent = JSON.stringify(intend('buy', { key: `shop-${id}`, body }));
+  const item = `${name}, ${money(Number(price), maxPriceCurrency)}`;
+  // Stored before anything is bought, unless 500 orders are open. A repeat changes nothing.
+  db.prepare(
+    `insert into orders (id, email, item, intent, createdAt) select ?, ?, ?, ?, ?
+     where (select count(*) from orders where nextAt is not null) < 500 on conflict do nothing`,
+  ).run(id, email, item, intent, Date.now());
+  if (!find(id)) ctx.throw(503);
+  ctx.status = 303;
+  ctx.redirect(`/orders/${id}`);
+});
+router.get('/orders/:id', (ctx) => {
+  const order = find(ctx.params['id']) ?? ctx.throw(404);
+  if (STEPS[order.status] !== tell) ctx.set('Refresh', '2');
+  ctx.body = page('Your order', fill(order.status, { ...order }));
+});
+
+/** A webhook only says that it is time to read. Without any, polling does the work. */
+router.post('/webhooks', async (ctx) => {
+  const { data } = verifyWebhook(await rawBody(ctx.req, { limit: 65_536 }), ctx.headers, WEBHOOK_SECRET);
+  const due = db.prepare('update orders set nextAt = 0 where nextAt > 0 and transactionId = ?');
+  if ('transactionId' in data) due.run(data.transactionId);
+  ctx.status = 204;
+});
+router.get('/style.css', (ctx) => {
+  ctx.type = 'css';
+  ctx.body = file('style.css');
+});
+
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  ...{ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' },
+};
+const app = new Koa();
+app.use(async (ctx, next) => {
+  ctx.set(HEADERS);
+  try {
+    await next();
+    if (ctx.status === 404) ctx.throw(404);
+  } catch (error) {
+    report(error);
+    const { status = error instanceof WebhookVerificationError ? 401 : 500 } = error as { status?: number };
+    // Of the API's refusals, a visitor learns only that a package does not exist.
+    ctx.status = error instanceof SimwayError && status !== 404 ? 502 : status;
+    ctx.body = page(ctx.message, fill('error'));
+  }
+});
+app.use(router.routes());
+app.listen(Number(SHOP_PORT), '127.0.0.1', () => console.log(`The shop is open at ${SHOP_URL}`));
+const DUE = db.prepare('select * from orders where nextAt <= ? order by nextAt limit 10');
 for (;;) {
-  await orders.advanceDue();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const due = DUE.all(Date.now()) as unknown as Order[];
+  await Promise.all(due.map((order) => advance(order).catch(report)));
+  await new Promise((resolve) => setTimeout(resolve, 100));
 }

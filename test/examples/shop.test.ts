@@ -7,12 +7,13 @@ import { forFile } from '../support/world/for-file.ts';
 import { startStack } from '../support/world/stack.ts';
 import { createRandom, seedOfRun, size } from '../support/time/size.ts';
 import { until } from '../support/time/until.ts';
-import { ask, openForm, openShop, order, untilShown } from './shop.support.ts';
+import { ask, openForm, openShop, order, startBetween, untilShown } from './shop.support.ts';
 
 const stack = await forFile(startStack());
 const mails = await forFile(startMailServer());
 const me = await stack.account();
-const shop = await forFile(openShop({ apiUrl: stack.apiUrl, apiKey: me.apiKey, smtpUrl: mails.url }));
+const between = await forFile(startBetween(stack.apiUrl));
+const shop = await forFile(openShop({ apiUrl: between.url, apiKey: me.apiKey, smtpUrl: mails.url }));
 
 const INSTALL = /href="([^"]+\/i\/[^"]+)"\s*>\s*Install the eSIM/;
 const ENDED = /Install the eSIM|class="problem"\s*>\s*([^<]+)/;
@@ -53,30 +54,112 @@ describe('the shop', () => {
     expect((await purchases()).length).toBe(1);
   });
 
-  it('refuses forms of others, wrong addresses, long bodies, forged webhooks and unknown pages', async () => {
+  it('refuses forms that it did not make, wrong addresses, long bodies, forged webhooks and unknown pages', async () => {
     const before = (await purchases()).length;
     const form = await openForm(shop.url, 'SIM-OK');
-    const changed = form.token.replace(/"[\d.]+"/, '"0.01"');
     const email = 'a@b.example';
     const answers = [
-      await order(shop.url, { ...form, cookie: '' }, email),
-      await order(shop.url, { ...form, cookie: `visitor=${'A'.repeat(22)}` }, email),
-      await order(shop.url, { ...form, token: changed }, email),
-      await order(shop.url, { ...form, token: 'x' }, email),
+      await order(shop.url, { ...form, id: 'x' }, email),
+      await order(shop.url, { ...form, id: `${form.id}>` }, email),
+      await order(shop.url, { ...form, packageCode: '../SIM-OK' }, email),
+      await order(shop.url, { ...form, maxPrice: '0.00' }, email),
+      await order(shop.url, { ...form, maxPrice: '1e9' }, email),
       await order(shop.url, form, '<script>@b.example'),
       await order(shop.url, form, `a@b.example\r\nBcc: c@d.example`),
+      await order(shop.url, form, 'a@b.example,c@d.example'),
+      await order(shop.url, { ...form, packageCode: 'SIM-UNKNOWN' }, email),
       await order(shop.url, form, `${'a'.repeat(5_000)}@b.example`),
-      await ask(`${shop.url}/webhooks`, { method: 'POST', body: '{}' }),
+      await ask(`${shop.url}/webhooks`, { method: 'POST', body: '{"data":{}}' }),
       await ask(`${shop.url}/orders/${'A'.repeat(22)}`),
       await ask(`${shop.url}/buy/%3Cscript%3E`),
       await ask(`${shop.url}/%zz`),
       await ask(`${shop.url}/orders/${form.id}`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([
-      ...[403, 403, 403, 403, 400, 400, 413, 401, 404, 404, 404, 404],
+      ...[400, 400, 400, 400, 400, 400, 400, 400, 404, 413, 401, 404, 404, 404, 404],
     ]);
-    for (const answer of answers) expect(await answer.text()).not.toMatch(/<script|simway_test_/);
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    for (const text of texts) expect(text).not.toMatch(/<script|simway_test_/);
+    // The form is shown again.
+    for (const text of texts.slice(5, 8))
+      expect(text).toMatch(/class="problem" role="alert">Please[^]+<form/);
     expect((await purchases()).length).toBe(before);
+  });
+
+  it('buys nothing above the price of the form, says so, and keeps the first of two forms with one id', async () => {
+    const before = (await purchases()).length;
+    const form = { ...(await openForm(shop.url, 'SIM-OK')), maxPrice: '0.01' };
+    const email = 'price@traveller.example';
+    expect((await order(shop.url, form, email)).status).toBe(303);
+    expect((await order(shop.url, { ...form, maxPrice: '900' }, 'second@traveller.example')).status).toBe(
+      303,
+    );
+    expect(await untilShown(shop.url, form.id, ENDED)).toMatch(/^The price has just changed/);
+    await until(
+      () => mailsTo(email),
+      (found) => found.length > 0,
+    );
+    expect(mailsTo(email)[0]?.body).toContain('The price has just changed');
+    expect(mailsTo('second@traveller.example')).toEqual([]);
+    expect((await purchases()).length).toBe(before);
+  });
+
+  it('sends an e-mail again that the mail server has refused', async () => {
+    mails.refuseWith(451);
+    const form = { ...(await openForm(shop.url, 'SIM-OK')), maxPrice: '0.01' };
+    await order(shop.url, form, 'later@traveller.example');
+    await until(shop.printed, (text) => text.includes('451'));
+    mails.refuseWith(undefined);
+    const [mail] = await until(
+      () => mailsTo('later@traveller.example'),
+      (found) => found.length > 0,
+    );
+    expect(mail?.headers['message-id']).toContain(form.id);
+  });
+
+  it('escapes what it shows of the API and of the visitor', async () => {
+    between.changeAnswers((text) => text.replace(/"(name|packageName)":"/g, "$&<script>&'"));
+    await shop.kill();
+    shop.start();
+    const form = { ...(await openForm(shop.url, 'SIM-OK')), maxPrice: '0.01' };
+    await order(shop.url, form, "o'hara&lt@traveller.example");
+    for (const path of ['/packages/NG', '/buy/SIM-OK', `/orders/${form.id}`]) {
+      const text = await (await ask(shop.url + path)).text();
+      expect(text, path).toContain('&#60;script&#62;&#38;&#39;');
+      expect(text, path).not.toContain('<script');
+    }
+    between.changeAnswers((text) => text);
+  });
+
+  it('reads an order when a webhook comes', async () => {
+    const form = await openForm(shop.url, 'SIM-OK');
+    await order(shop.url, form, 'webhook@traveller.example');
+    await untilShown(shop.url, form.id, /Pay by card/);
+    // An old order: after the start it is read, and then each minute.
+    await shop.changeFile(`update orders set createdAt = 0 where id = '${form.id}'`);
+    await ask(`${shop.url}/style.css`);
+    await pause(3_000);
+    await pay(form.id);
+    await untilShown(shop.url, form.id, INSTALL, 40_000);
+    expect((await ask(`${shop.url}/orders/${form.id}`)).headers.get('refresh')).toBe(null);
+  });
+
+  it('takes no new order while 500 are open', async () => {
+    const form = await openForm(shop.url, 'SIM-OK');
+    await shop.changeFile(
+      `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 500)
+       insert into orders (id, email, item, intent, createdAt, nextAt)
+       select 'open ' || n, '', '', '{', 0, 0 from numbers`,
+    );
+    expect((await order(shop.url, form, 'many@traveller.example')).status).toBe(503);
+    expect((await ask(`${shop.url}/orders/${form.id}`)).status).toBe(404);
+    await shop.changeFile(`delete from orders where id like 'open %'`);
+    expect((await order(shop.url, form, 'many@traveller.example')).status).toBe(303);
+  });
+
+  it('does not start twice on one file of orders', async () => {
+    await ask(`${shop.url}/style.css`);
+    expect(await shop.startSecond()).toBe(1);
   });
 
   it('pages run no script, name no key, and say that it is a test', async () => {
@@ -91,6 +174,23 @@ describe('the shop', () => {
 });
 
 describe('a shop that is killed at any moment', { timeout: 600_000 }, () => {
+  it.each([
+    ['is killed', () => shop.kill()],
+    ['gives up', () => until(shop.printed, (text) => text.includes('It is not known whether'))],
+  ])('finds what was bought when it %s before the answer comes', async (_, end) => {
+    const [before, lost] = [(await purchases()).length, between.lost()];
+    const form = await openForm(shop.url, 'SIM-OK');
+    between.losePurchases(true);
+    expect((await order(shop.url, form, 'lost@traveller.example')).status).toBe(303);
+    await until(between.lost, (count) => count > lost);
+    await end();
+    between.losePurchases(false);
+    await shop.kill();
+    shop.start();
+    await untilShown(shop.url, form.id, /Pay by card/);
+    expect((await purchases()).length).toBe(before + 1);
+  });
+
   const count = size({ ci: 12, prove: 100 });
   const codes = ['SIM-OK', 'SIM-PAY-NOW', 'SIM-PAY-REFUNDED', 'SIM-PAY-SHORT'];
 

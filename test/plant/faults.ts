@@ -4,6 +4,7 @@
 // test/repository/faults.test.ts says which fault no longer fits.
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
+import { SHOP_FAULTS } from './shop-faults.ts';
 
 const CARRIER = 'test/purchases/carrier.workflow.test.ts';
 const ATTEMPTS = 'test/purchases/delivery-attempts.store.test.ts';
@@ -556,4 +557,5 @@ export const FAULTS: readonly Fault[] = [
     ],
   }),
   ...DASHBOARD_FAULTS,
+  ...SHOP_FAULTS,
 ];
