@@ -195,6 +195,14 @@ describe('A message', () => {
     ['that is no JSON', { rawBody: '{"jsonrpc":' }, 400],
     ['that is empty', { rawBody: '' }, 400],
     ['that is a batch', { body: [message('tools/list'), message('tools/list')] }, 400],
+    [
+      'that is a batch of the protocol of 2025-03-26',
+      {
+        headers: { 'mcp-protocol-version': '2025-03-26', 'mcp-method': [] },
+        rawBody: `\ufeff ${JSON.stringify([{ jsonrpc: '2.0', id: 1, method: 'tools/list' }])}`,
+      },
+      400,
+    ],
     ['of another media type', { headers: { 'content-type': 'text/plain' } }, 415],
     ['without a method', { body: { jsonrpc: '2.0', id: 1 } }, 400],
     ['without its metadata', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }, 400],
