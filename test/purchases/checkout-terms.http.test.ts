@@ -1,0 +1,45 @@
+// Whom the link of a checkout session is shown to.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startApi, type TestApi } from '../support/http/api.ts';
+import { checkoutOf, CREATE, PACKAGE, type Session } from './checkout-sessions.support.ts';
+
+let api: TestApi;
+beforeEach(async () => {
+  api = await startApi();
+});
+afterEach(() => api.close());
+
+const { post, created, completed } = checkoutOf(() => api);
+
+describe('the link to the install page', () => {
+  const LINK = /^https:\/\/shop\.example\/i\/[\w-]{32}$/;
+  const permalinkIn = ({ order }: Session) => order?.permalink_url;
+
+  it('is not kept with the answer to a repeat that comes after the purchase', async () => {
+    const [creating, changing] = [randomUUID(), randomUUID()].map((key) => ({
+      headers: { 'idempotency-key': key },
+    }));
+    const { id } = await created(CREATE, creating);
+    const change = { line_items: [{ id: PACKAGE }] };
+    expect((await post(`/${id}`, change, changing)).status).toBe(200);
+    const { order } = await completed(id);
+    // As where the service was killed before it kept the answers.
+    await api.shop.owner
+      .updateTable('idempotency_keys')
+      .set({ answer_status: null, answer_body: null, created_at: new Date(Date.now() - 60_000) })
+      .where('account_id', '=', api.shop.accountId('usd'))
+      .execute();
+    expect(permalinkIn(await created(CREATE, creating))).toBe(order?.permalink_url);
+    expect(permalinkIn((await post(`/${id}`, change, changing)).json as Session)).toMatch(LINK);
+    const kept = await api.shop.owner
+      .selectFrom('idempotency_keys')
+      .select('answer_body')
+      .where('account_id', '=', api.shop.accountId('usd'))
+      .where('answer_body', 'is not', null)
+      .execute();
+    expect(kept).toHaveLength(2);
+    expect(JSON.stringify(kept)).not.toContain((order?.permalink_url ?? '').slice(-32));
+    expect(permalinkIn(await created(CREATE, creating))).toBe(order?.permalink_url);
+  });
+});
