@@ -1,8 +1,9 @@
-// Whom the link of a checkout session is shown to.
+// What a checkout session may cost and whom its link is shown to: prices that rise, budgets of keys, and keys
+// that may not install.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
-import { checkoutOf, CREATE, PACKAGE, type Session } from './checkout-sessions.support.ts';
+import { checkoutOf, CREATE, PACKAGE, type Session, WALLET } from './checkout-sessions.support.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -10,7 +11,19 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const { post, created, completed } = checkoutOf(() => api);
+const { post, read, created, completed } = checkoutOf(() => api);
+
+describe('a checkout session', () => {
+  it('is bought by no other request, whatever key that sends', async () => {
+    const { id } = await created();
+    const headers = { 'idempotency-key': `acp ${api.idOf(id)}` };
+    const body = { packageCode: PACKAGE, packageType: 'BASE', paymentMethod: 'WALLET' };
+    expect((await api.ask('/api/esim/buy', { key: 'usd', body, headers })).status).toBe(201);
+    expect((await read(id)).json).toMatchObject({ status: 'ready_for_payment' });
+    expect(await completed(id)).toMatchObject({ status: 'completed' });
+    expect(await api.shop.purchases('usd')).toBe(2);
+  });
+});
 
 describe('the link to the install page', () => {
   const LINK = /^https:\/\/shop\.example\/i\/[\w-]{32}$/;

@@ -19,8 +19,8 @@ export interface SessionRecord extends SessionRow {
   readonly esim_id: string | null;
 }
 
-/** The Idempotency-Key of the one purchase of a session. */
-export const purchaseKeyOf = (sessionId: string): string => `acp ${sessionId}`;
+/** The Idempotency-Key of the one purchase of a session. A caller's key cannot begin with a blank. */
+export const purchaseKeyOf = (sessionId: string): string => ` acp ${sessionId}`;
 
 /** Only the account's own. The key's row names the purchase, in the transaction that opens it. */
 export async function findCheckoutSession(
