@@ -3,7 +3,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../support/http/api.ts';
-import { checkoutOf, CREATE, PACKAGE, type Session, WALLET } from './checkout-sessions.support.ts';
+import { untilStatementWaits } from '../support/world/books.ts';
+import {
+  checkoutOf,
+  CREATE,
+  expectRefusal,
+  PACKAGE,
+  type Session,
+  WALLET,
+} from './checkout-sessions.support.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -11,9 +19,37 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const { post, read, created, completed } = checkoutOf(() => api);
+const { post, read, created, completed, nothingBought } = checkoutOf(() => api);
 
 describe('a checkout session', () => {
+  it('whose price bought something elsewhere is canceled, and sells nothing', async () => {
+    const { id, quote_id: quoteId } = await created();
+    const body = { packageCode: PACKAGE, packageType: 'BASE', paymentMethod: 'WALLET', quoteId };
+    expect((await api.ask('/api/esim/buy', { key: 'usd', body })).status).toBe(201);
+    await nothingBought(async () => {
+      const session = (await read(id)).json;
+      expect(session).toMatchObject({ status: 'canceled', capabilities: { payment: { handlers: [] } } });
+      expect(session).not.toHaveProperty('order');
+      expectRefusal(await post(`/${id}/complete`, WALLET), 409, 'checkout_session_closed');
+      expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
+      expectRefusal(await post(`/${id}`, { line_items: [{ id: PACKAGE }] }), 409, 'checkout_session_closed');
+    });
+  });
+
+  it('is neither canceled nor changed once a purchase has taken its price, however close they come', async () => {
+    for (const path of ['/cancel', '']) {
+      const { id, quote_id: quoteId } = await created();
+      const { changing } = await api.shop.owner.transaction().execute(async (trx) => {
+        const taken = { used_by: `txn-${'0'.repeat(32)}`, used_at: new Date() };
+        await trx.updateTable('quotes').set(taken).where('id', '=', quoteId).execute();
+        const changing = post(`/${id}${path}`, path === '' ? { line_items: [{ id: PACKAGE }] } : {});
+        await untilStatementWaits(api.shop.owner);
+        return { changing };
+      });
+      expect((await changing).status).toBe(path === '' ? 409 : 405);
+    }
+  });
+
   it('is bought by no other request, whatever key that sends', async () => {
     const { id } = await created();
     const headers = { 'idempotency-key': `acp ${api.idOf(id)}` };
