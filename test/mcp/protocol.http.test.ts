@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi, type Ask, type Reply, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { openUsers, sessionCookie } from '../support/http/users.ts';
+import { openBooks } from '../support/world/books.ts';
 import { asBearer, connectAgent } from './agent.support.ts';
 
 let api: TestApi;
@@ -115,6 +117,27 @@ describe('A caller', () => {
       const reply = await send('tools/list', {}, { key: undefined, ...ask });
       expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(code)]);
       expect(reply.text).not.toContain('list_regions');
+    }
+  });
+
+  it('that is a page of the dashboard, with the session of a member, is refused', async () => {
+    const books = await openBooks();
+    const users = openUsers(books);
+    await users.reset();
+    const shop = await startApi({ users: users.useCases });
+    const headers = {
+      cookie: sessionCookie(),
+      'sec-fetch-site': 'same-origin',
+      'simway-account': users.accountId,
+      'simway-environment': 'test',
+    };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    try {
+      expect((await shop.ask('/api/esim/my-esims', { headers })).status).toBe(200);
+      expect((await shop.ask('/mcp', { headers, body })).status).toBe(401);
+    } finally {
+      await shop.close();
+      await books.close();
     }
   });
 

@@ -222,6 +222,15 @@ describe('A quote', () => {
       },
     ],
     [
+      'for another way to pay',
+      'QUOTE_MISMATCH',
+      async () => {
+        const body = { ...BASE, paymentMethod: 'CARD' };
+        const { json } = await api.ask('/api/esim/quotes', { key: 'usd', body });
+        return (json as { data: { quoteId: string } }).data.quoteId;
+      },
+    ],
+    [
       'of a package that is not sold any more',
       'PACKAGE_UNAVAILABLE',
       async () => {
@@ -330,6 +339,28 @@ describe('Install data', () => {
       .slice(0, 4)
       .map(({ structuredContent }) => (structuredContent as Fields)['installUrl']);
     expect(new Set(linked)).toEqual(new Set([await api.shop.installUrl(String(esimId))]));
+  });
+});
+
+describe('An eSIM', () => {
+  const boughtBy = async (agent: Agent): Promise<string> => {
+    const { esimDetails } = await agent.done('buy_quote', { quoteId: await quoted(agent) });
+    return (esimDetails as { esimId: string }).esimId;
+  };
+
+  it('is linked for no key that may not install', async () => {
+    const esimId = await boughtBy(await agentWith('ngn'));
+    const agent = await agentWith('noinstall');
+    expect(await agent.done('get_esim', { esimId })).toMatchObject({ installUrl: '' });
+  });
+
+  it('is read by an agent although its install data cannot be: that is never opened', async () => {
+    const agent = await agentWith();
+    const esimId = await boughtBy(agent);
+    const install_sealed = Buffer.alloc(64);
+    await api.shop.owner.updateTable('esims').set({ install_sealed }).where('id', '=', esimId).execute();
+    expect((await api.ask(`/api/esim/${esimId}`, { key: 'usd' })).status).toBe(503);
+    expect(await agent.done('get_esim', { esimId })).toHaveProperty('iccid');
   });
 });
 

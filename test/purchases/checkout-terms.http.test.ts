@@ -2,9 +2,11 @@
 // that may not install.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startApi, type TestApi } from '../support/http/api.ts';
+import { findPricingSettings, insertPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { untilStatementWaits } from '../support/world/books.ts';
 import {
+  CARD,
   checkoutOf,
   CREATE,
   expectRefusal,
@@ -21,7 +23,43 @@ afterEach(() => api.close());
 
 const { post, read, created, completed, nothingBought } = checkoutOf(() => api);
 
+async function setMarkup(markupBps: number): Promise<void> {
+  const { owner } = api.shop;
+  const markups = { userMarkupBps: markupBps, merchantMarkupBps: markupBps, ngnIncrementBps: 0 };
+  const settings = { id: randomUUID(), ...markups, by: 'a test', reason: 'a test', confirmedBy: null };
+  await insertPricingSettings(owner, settings, await findPricingSettings(owner));
+  await api.shop.changePrices();
+}
+
 describe('a checkout session', () => {
+  it('is sold at the price that it shows, though prices have risen since', async () => {
+    const { id } = await created();
+    const before = await api.shop.balance('usd');
+    await setMarkup(5_000);
+    try {
+      expect((await created()) as object).toMatchObject({ line_items: [{ item: { unit_amount: 1500 } }] });
+      expect(await completed(id)).toMatchObject({ line_items: [{ item: { unit_amount: 1250 } }] });
+    } finally {
+      await setMarkup(2_500);
+    }
+    expect(await api.shop.balance('usd')).toBe(before - 12_50n);
+  });
+
+  it('stays within the budget of its key, which pays from the wallet alone', async () => {
+    const [first, second] = [await created(), await created()];
+    await api.shop.giveBudget('usd', { maxPurchases: 1 });
+    await nothingBought(async () =>
+      expectRefusal(await post(`/${first.id}/complete`, CARD), 403, 'key_budget_exceeded'),
+    );
+    expect(await completed(first.id)).toMatchObject({ status: 'completed' });
+    await nothingBought(async () =>
+      expectRefusal(await post(`/${second.id}/complete`, WALLET), 403, 'key_budget_exceeded'),
+    );
+    expect((await read(second.id)).json).toMatchObject({ status: 'ready_for_payment' });
+    await api.shop.giveBudget('usd', { maxPriceMinor: 12_49n });
+    expectRefusal(await post('', CREATE), 403, 'key_budget_exceeded');
+  });
+
   it('whose price bought something elsewhere is canceled, and sells nothing', async () => {
     const { id, quote_id: quoteId } = await created();
     const body = { packageCode: PACKAGE, packageType: 'BASE', paymentMethod: 'WALLET', quoteId };
@@ -63,7 +101,19 @@ describe('a checkout session', () => {
 
 describe('the link to the install page', () => {
   const LINK = /^https:\/\/shop\.example\/i\/[\w-]{32}$/;
+  const DASHBOARD = 'https://shop.example/dashboard';
   const permalinkIn = ({ order }: Session) => order?.permalink_url;
+
+  it('is shown to no key that may not install, in a repeated answer neither', async () => {
+    const { id } = await created({ ...CREATE, currency: 'ngn' }, { key: 'noinstall' });
+    const headers = { 'idempotency-key': randomUUID() };
+    const complete = (key: string, given: Ask = {}) => completed(id, WALLET, { key, headers, ...given });
+    expect(permalinkIn(await complete('noinstall'))).toBe(DASHBOARD);
+    expect(permalinkIn((await read(id, { key: 'noinstall' })).json as Session)).toBe(DASHBOARD);
+    expect(permalinkIn(await complete('ngn'))).toMatch(LINK);
+    expect(permalinkIn(await complete('noinstall'))).toBe(DASHBOARD);
+    expect(permalinkIn(await complete('noinstall', { headers: {} }))).toBe(DASHBOARD);
+  });
 
   it('is not kept with the answer to a repeat that comes after the purchase', async () => {
     const [creating, changing] = [randomUUID(), randomUUID()].map((key) => ({
