@@ -42,10 +42,7 @@ const MCP_FAULTS: readonly Fault[] = [
     ],
     'an agent buys without a key that makes it once': [', idempotencyKey: `mcp:${String(quoteId)}` }', ' }'],
     'an agent’s purchase leaves out its quote': ['const body = { quoteId, ', 'const body = { '],
-    'an agent pays in the way that the quote says': [
-      "esimId, paymentMethod: 'WALLET' };",
-      "esimId, paymentMethod: quote['paymentMethod'] ?? 'WALLET' };",
-    ],
+    'an agent pays by card': ["esimId, paymentMethod: 'WALLET' };", "esimId, paymentMethod: 'CARD' };"],
     'an agent chooses what is fixed': [
       'if (place === undefined || name in (fixed ?? {}))',
       'if (place === undefined && !(name in (fixed ?? {})))',
@@ -161,6 +158,12 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       '',
     ],
   }),
+  ...faultsIn('src/purchases/http/checkout-sessions.ts', CHECKOUT_TERMS, {
+    'a permalink is kept with the answer to a repeated create': [
+      'return answerOf(201, await cases.createCheckoutSession(principal, command, idempotency));',
+      'return { status: 201, body: answerOf(201, await cases.createCheckoutSession(principal, command, idempotency)).body };',
+    ],
+  }),
   ...faultsIn('src/purchases/stored-answers.ts', CHECKOUT_TERMS, {
     'a repeated answer shows a permalink to a key that may not read it': [
       'await permalinkUrl(deps, principal, session',
@@ -172,6 +175,10 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
   }),
   ...faultsIn('src/purchases/acp/rules.ts', CHECKOUT, {
     'a session is sold after its price expired': ['facts.expiresAt <= now', 'facts.expiresAt < new Date(0)'],
+    'a session whose purchase failed sells again': [
+      "case 'FAILED':\n      return 'canceled';",
+      "case 'FAILED':\n      return 'ready_for_payment';",
+    ],
     'a session that was begun expires with its price': [
       'if (facts.isBegun) return',
       'if (facts.isBegun && facts.expiresAt > now) return',
