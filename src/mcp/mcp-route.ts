@@ -56,7 +56,8 @@ export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route<Budge
       const mayBuy = async (): Promise<boolean> =>
         principal.scopes.includes('purchase') && (await cases.wallet.getBudget(principal)).budget !== null;
       const caller = { principal, clientAddress, requestId, mayBuy };
-      const response = refuseStrangers(request) ?? (await respond(request, tools, caller));
+      const refused = refuseStrangers(request) ?? refuseBatch(body.bytes);
+      const response = refused ?? (await respond(request, tools, caller));
       return answerOf(response);
     },
   });
@@ -74,6 +75,16 @@ function createSiteCheck(publicUrl: string): (request: Request) => Response | un
   return (request) =>
     originValidationResponse(request, sites) ??
     (isLocal ? hostHeaderValidationResponse(request, local) : undefined);
+}
+
+/** The protocol of 2025-03-26 had batches. One is one request, and would call a hundred tools for it. */
+function refuseBatch(bytes: Uint8Array): Response | undefined {
+  if (!/^\s*\[/.test(new TextDecoder().decode(bytes))) return undefined;
+  const error = {
+    code: ProtocolErrorCode.InvalidRequest,
+    message: 'Send each message as a request of its own',
+  };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
 /** Nothing is streamed and nothing subscribed to: each request has one answer, and nothing stays open. */

@@ -196,7 +196,8 @@ function done(result: Fields): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** `DI`: what fonts draw as nothing, such as variation selectors, which can carry any bytes. */
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 /** Without what installs an eSIM, and without characters that people do not see and models read. */
 function clean(value: unknown): unknown {

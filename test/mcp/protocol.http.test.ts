@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startApi, type Ask, type Reply, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import { openUsers, sessionCookie } from '../support/http/users.ts';
+import { openBooks } from '../support/world/books.ts';
 import { asBearer, connectAgent } from './agent.support.ts';
 
 let api: TestApi;
@@ -118,6 +120,27 @@ describe('A caller', () => {
     }
   });
 
+  it('that is a page of the dashboard, with the session of a member, is refused', async () => {
+    const books = await openBooks();
+    const users = openUsers(books);
+    await users.reset();
+    const shop = await startApi({ users: users.useCases });
+    const headers = {
+      cookie: sessionCookie(),
+      'sec-fetch-site': 'same-origin',
+      'simway-account': users.accountId,
+      'simway-environment': 'test',
+    };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    try {
+      expect((await shop.ask('/api/esim/my-esims', { headers })).status).toBe(200);
+      expect((await shop.ask('/mcp', { headers, body })).status).toBe(401);
+    } finally {
+      await shop.close();
+      await books.close();
+    }
+  });
+
   it('of another route finds its bearer token ignored', async () => {
     const headers = { authorization: `Bearer ${keyOf('test', 'usd')}` };
     expect((await api.ask('/api/wallet/balance', { headers })).status).toBe(401);
@@ -195,6 +218,14 @@ describe('A message', () => {
     ['that is no JSON', { rawBody: '{"jsonrpc":' }, 400],
     ['that is empty', { rawBody: '' }, 400],
     ['that is a batch', { body: [message('tools/list'), message('tools/list')] }, 400],
+    [
+      'that is a batch of the protocol of 2025-03-26',
+      {
+        headers: { 'mcp-protocol-version': '2025-03-26', 'mcp-method': [] },
+        rawBody: `\ufeff ${JSON.stringify([{ jsonrpc: '2.0', id: 1, method: 'tools/list' }])}`,
+      },
+      400,
+    ],
     ['of another media type', { headers: { 'content-type': 'text/plain' } }, 415],
     ['without a method', { body: { jsonrpc: '2.0', id: 1 } }, 400],
     ['without its metadata', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }, 400],

@@ -1,7 +1,8 @@
 // Single-line faults in code about money and access that Stryker does not reach: workflows, activities,
-// stores, vendors, sign-in, files of the dashboard.
+// stores, vendors, sign-in, files of the dashboard, what lets agents buy.
 // Each must be seen by a test that names the behaviour. Keep the list with the code:
 // test/repository/faults.test.ts says which fault no longer fits.
+import { AGENT_FAULTS } from './agent-faults.ts';
 import { DASHBOARD_FAULTS } from './dashboard-faults.ts';
 import { type Fault, faultsIn } from './fault.ts';
 import { SHOP_FAULTS } from './shop-faults.ts';
@@ -558,4 +559,5 @@ export const FAULTS: readonly Fault[] = [
   }),
   ...DASHBOARD_FAULTS,
   ...SHOP_FAULTS,
+  ...AGENT_FAULTS,
 ];

@@ -2,9 +2,19 @@
 // session at most.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acpError, acpSession } from '../support/http/acp-shapes.ts';
-import { startApi, type Ask, type Reply, type TestApi } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import {
+  CARD,
+  checkoutOf,
+  CREATE,
+  expectRefusal,
+  PACKAGE,
+  payBy,
+  type Session,
+  SESSIONS,
+  WALLET,
+} from './checkout-sessions.support.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -12,58 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const SESSIONS = '/acp/checkout_sessions';
-const PACKAGE = 'NG-5GB-30D';
-const CREATE = { line_items: [{ id: PACKAGE }], currency: 'usd', capabilities: {} };
-const NONE = { type: 'none', token: 'none' };
-const payBy = (handler_id: string, type: string) => ({
-  payment_data: { handler_id, instrument: { type, credential: NONE } },
-});
-const WALLET = payBy('wallet', 'wallet');
-const CARD = payBy('hosted_page', 'card');
-
-interface Session {
-  readonly id: string;
-  readonly status: string;
-  readonly quote_id: string;
-  readonly continue_url?: string;
-  readonly order?: { readonly id: string; readonly permalink_url: string; readonly status: string };
-  readonly messages: readonly object[];
-}
-
-/** Every answer is one that the protocol allows. */
-async function ask(path: string, given: Ask): Promise<Reply> {
-  const reply = await api.ask(`${SESSIONS}${path}`, { key: 'usd', ...given });
-  const shape = reply.status < 400 ? acpSession : acpError;
-  expect(shape.safeParse(reply.json).error, reply.text).toBeUndefined();
-  return reply;
-}
-const post = (path: string, body: object, given: Ask = {}): Promise<Reply> =>
-  ask(path, { method: 'POST', body, ...given });
-const read = (id: string, given: Ask = {}): Promise<Reply> => ask(`/${id}`, given);
-
-async function created(body: object = CREATE, given: Ask = {}): Promise<Session> {
-  const reply = await post('', body, given);
-  expect(reply.status, reply.text).toBe(201);
-  return reply.json as Session;
-}
-
-async function completed(id: string, body: object = WALLET, given: Ask = {}): Promise<Session> {
-  const reply = await post(`/${id}/complete`, body, given);
-  expect(reply.status, reply.text).toBe(200);
-  return reply.json as Session;
-}
-
-/** Of the body alone, in the shape of the protocol. */
-function expectRefusal(reply: Reply, status: number, code: string, param?: string): void {
-  expect(reply.json, reply.text).toEqual({
-    type: 'invalid_request',
-    code,
-    message: expect.stringMatching(/^\S/) as unknown,
-    ...(param === undefined ? {} : { param }),
-  });
-  expect(reply.status).toBe(status);
-}
+const { post, read, created, completed, nothingBought } = checkoutOf(() => api);
 
 const expire = (quoteId: string) =>
   api.shop.owner
@@ -71,13 +30,6 @@ const expire = (quoteId: string) =>
     .set({ created_at: new Date(0), expires_at: new Date(Date.now() - 1) })
     .where('id', '=', quoteId)
     .execute();
-
-/** Nothing is bought, and no money moves. */
-async function nothingBought(work: () => Promise<void>): Promise<void> {
-  const before = [await api.shop.balance('usd'), await api.shop.purchases('usd')];
-  await work();
-  expect([await api.shop.balance('usd'), await api.shop.purchases('usd')]).toEqual(before);
-}
 
 const keyed = (key: string = randomUUID()): Ask => ({ headers: { 'idempotency-key': key } });
 

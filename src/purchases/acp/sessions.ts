@@ -245,7 +245,8 @@ async function readSession(
   const payment =
     purchase_status === 'PENDING' ? await findPage(deps.db, found.transaction_id ?? '') : undefined;
   const facts = {
-    isCanceled: found.canceled_at !== null,
+    // Or another purchase has used its price: nothing can be bought with it.
+    isCanceled: found.canceled_at !== null || (quote.used_by !== null && transaction_id === null),
     expiresAt: quote.expires_at,
     isBegun: transaction_id !== null,
     purchaseStatus: purchase_status ?? undefined,

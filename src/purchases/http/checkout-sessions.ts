@@ -143,12 +143,23 @@ function messagesOf({ status, payment, purchase_reason }: CheckoutSession): Show
   return [{ type: 'info', resolution: 'requires_buyer_review', content_type: 'plain', content }];
 }
 
+const show = presenter(sessionSchema);
+
+/**
+ * What is kept under the Idempotency-Key holds no permalink. A repeat of any request can be about a session
+ * that was bought meanwhile.
+ */
+function answerOf(status: 200 | 201, session: CheckoutSession) {
+  const render = (permalinkUrl: string) => toJson(show(present({ ...session, permalinkUrl })));
+  return { status, ...renderWithoutPermalink(session.permalinkUrl, render) };
+}
+
 export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(SESSIONS, {
     ...ACP,
     body: createBody,
     errors: [...PRICE_ERRORS, 'CURRENCY_MISMATCH', 'TOO_MANY_OPEN_QUOTES'],
-    answer: [201, 'The session', sessionSchema],
+    answer: { 201: { description: 'The session', schema: sessionSchema } },
     operationId: 'createCheckoutSession',
     summary: 'Begin the checkout of one eSIM',
     description:
@@ -156,7 +167,7 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
     async handle({ cases, principal, body, idempotency }) {
       const [packageCode = ''] = body.line_items;
       const command = { packageCode, currency: body.currency };
-      return present(await cases.createCheckoutSession(principal, command, idempotency));
+      return answerOf(201, await cases.createCheckoutSession(principal, command, idempotency));
     },
   }),
   routes.get(SESSION, {
@@ -173,14 +184,17 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
     ...ACP,
     body: updateBody,
     errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES', 'CHECKOUT_SESSION_CLOSED'],
-    answer: [200, 'The session', sessionSchema],
+    answer: { 200: { description: 'The session', schema: sessionSchema } },
     operationId: 'updateCheckoutSession',
     summary: 'Change the package of a checkout session',
     description:
       'With `line_items` the session has a new price and 15 minutes more. Possible while it is `ready_for_payment`.',
     async handle({ cases, principal, params, body, idempotency }) {
       const command = { packageCode: body.line_items?.[0] };
-      return present(await cases.updateCheckoutSession(principal, params.sessionId, command, idempotency));
+      return answerOf(
+        200,
+        await cases.updateCheckoutSession(principal, params.sessionId, command, idempotency),
+      );
     },
   }),
   routes.post(`${SESSION}/complete`, {
@@ -212,22 +226,20 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
         idempotency,
         context,
       );
-      const show = presenter(sessionSchema);
-      const render = (permalinkUrl: string) => toJson(show(present({ ...session, permalinkUrl })));
-      return { status: 200, ...renderWithoutPermalink(session.permalinkUrl, render) };
+      return answerOf(200, session);
     },
   }),
   routes.post(`${SESSION}/cancel`, {
     ...ACP,
     body: cancelBody,
     errors: ['CHECKOUT_SESSION_NOT_CANCELABLE'],
-    answer: [200, 'The canceled session', sessionSchema],
+    answer: { 200: { description: 'The canceled session', schema: sessionSchema } },
     operationId: 'cancelCheckoutSession',
     summary: 'Cancel a checkout session',
     description:
       'Its price can no longer be bought at. Possible while it is `ready_for_payment`: a payment that the buyer may be making cannot be stopped.',
     async handle({ cases, principal, params, idempotency }) {
-      return present(await cases.cancelCheckoutSession(principal, params.sessionId, idempotency));
+      return answerOf(200, await cases.cancelCheckoutSession(principal, params.sessionId, idempotency));
     },
   }),
   routesFor<PurchaseCases>()({

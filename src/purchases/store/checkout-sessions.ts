@@ -8,7 +8,7 @@ type SessionRow = Selectable<CheckoutSessionsTable>;
 export interface SessionRecord extends SessionRow {
   readonly quote: Pick<
     Selectable<QuotesTable>,
-    'package_code' | 'package_name' | 'price_minor' | 'currency' | 'expires_at'
+    'package_code' | 'package_name' | 'price_minor' | 'currency' | 'expires_at' | 'used_by'
   >;
   /** Of the purchase that was asked for; null where none was, or it was refused without effect. */
   readonly transaction_id: string | null;
@@ -19,8 +19,8 @@ export interface SessionRecord extends SessionRow {
   readonly esim_id: string | null;
 }
 
-/** The Idempotency-Key of the one purchase of a session. */
-export const purchaseKeyOf = (sessionId: string): string => `acp ${sessionId}`;
+/** The Idempotency-Key of the one purchase of a session. A caller's key cannot begin with a blank. */
+export const purchaseKeyOf = (sessionId: string): string => ` acp ${sessionId}`;
 
 /** Only the account's own. The key's row names the purchase, in the transaction that opens it. */
 export async function findCheckoutSession(
@@ -46,6 +46,7 @@ export async function findCheckoutSession(
       'quotes.price_minor',
       'quotes.currency',
       'quotes.expires_at',
+      'quotes.used_by',
       'key.transaction_id',
       'purchases.status as purchase_status',
       'purchases.reason as purchase_reason',
@@ -56,8 +57,8 @@ export async function findCheckoutSession(
     .where('session.account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { package_code, package_name, price_minor, currency, expires_at, ...session } = row;
-  return { ...session, quote: { package_code, package_name, price_minor, currency, expires_at } };
+  const { package_code, package_name, price_minor, currency, expires_at, used_by, ...session } = row;
+  return { ...session, quote: { package_code, package_name, price_minor, currency, expires_at, used_by } };
 }
 
 export async function insertCheckoutSession(trx: WorldDb, session: SessionRow): Promise<void> {

@@ -392,10 +392,11 @@ function createPeople(databases: Databases) {
   const changes: Readonly<Record<string, Partial<Principal>>> = {
     readonly: { scopes: ['read'] },
     buyonly: { scopes: ['purchase'] },
+    noinstall: { mayInstall: false },
     elsewhere: { allowedAddresses: ['192.0.2.7', '198.51.100.0/24', '2001:db8::/32'] },
   };
   const known = new Map<string, Principal>();
-  const names = ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'elsewhere', 'list'];
+  const names = ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'noinstall', 'elsewhere', 'list'];
   const keyIdOf = (name: string): string => `key-0${names.indexOf(name)}${suffix}`;
   const add = (environment: Environment, name: string): void => {
     known.set(keyOf(environment, name), {
