@@ -223,6 +223,8 @@ export default {
     },
   ],
   options: {
+    // What is built is not ours to read.
+    exclude: { path: '^packages/[^/]+/dist/' },
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
