@@ -321,7 +321,7 @@ func TestAmountsAreExact(t *testing.T) {
 			t.Error(wrong, minor)
 		}
 	}
-	for _, iso := range []string{"???", "", "QQQ", "XXX", "xxx", "XAU"} {
+	for _, iso := range []string{"???", "", "QQQ", "XTS", "xts", "XAU", strings.Repeat("X", 3)} {
 		if minor, err := simway.Decimal("1").Minor(iso); err == nil {
 			t.Error("no such currency", iso, minor)
 		}
