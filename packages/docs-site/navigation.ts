@@ -36,7 +36,7 @@ export const NAVIGATION: readonly Section[] = [
       ['docs/API.md', 'The API', 'in parts'],
       ['docs/SANDBOX.md', 'Sandbox', 'in parts'],
       ['docs/WEBHOOKS.md', 'Webhooks', 'in parts'],
-      ['docs/ERRORS.md', 'Errors'],
+      ['docs/ERRORS.md', 'Errors and their codes'],
       ['packages/sdk/README.md', 'SDK for TypeScript'],
       ['packages/sdk-go/README.md', 'SDK for Go'],
       ['examples/shop/README.md', 'A small shop'],

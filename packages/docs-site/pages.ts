@@ -144,8 +144,10 @@ function withLinks(
 }
 
 function introOf(markdown: string): Pick<Page, 'title' | 'summary'> {
-  const [, title = '', rest = ''] = /^# (.+)\n+([^]*)/.exec(markdown) ?? [];
-  const [first = ''] = rest.split('\n\n');
+  // A skill has a head for programs, with a description.
+  const [head = '', description] = /^---\n(?:.+\n)*?description: (.+)\n(?:.+\n)*?---\n+/.exec(markdown) ?? [];
+  const [, title = '', rest = ''] = /^# (.+)\n+([^]*)/.exec(markdown.slice(head.length)) ?? [];
+  const [first = ''] = description === undefined ? rest.split('\n\n') : [description];
   // A block of code, a table or a list says nothing in one sentence.
   const paragraph = /^(```|[|<#-])/.test(first) ? '' : first.replaceAll('\n', ' ');
   const plain = paragraph.replaceAll(LINK, '$2').replaceAll('**', '');

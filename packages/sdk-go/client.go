@@ -27,7 +27,9 @@ const (
 // goroutines.
 type Client struct {
 	baseURL, apiKey string
-	http            http.Client
+	// wrong is why this client can call nothing.
+	wrong error
+	http  http.Client
 	// Deadline is for a call with all its repeats and waits, where its context has no earlier one.
 	Deadline time.Duration
 	// AttemptTimeout is for one attempt. The API answers a purchase within 8 seconds.
@@ -35,8 +37,11 @@ type Client struct {
 }
 
 // New takes the address of the API, such as https://api.example.com, and a key. Keep the key on your servers.
+// With what cannot be an address or a key, every call of the client is an error that says so, and sends
+// nothing. Err has it at once.
 func New(baseURL, apiKey string) *Client {
 	return &Client{
+		wrong:   wrongIn(baseURL, apiKey),
 		baseURL: strings.TrimSuffix(baseURL, "/"),
 		apiKey:  apiKey,
 		// A redirected POST would become a GET.
@@ -48,6 +53,25 @@ func New(baseURL, apiKey string) *Client {
 	}
 }
 
+// wrongIn names no value: a key is secret.
+func wrongIn(baseURL, apiKey string) error {
+	address, err := url.Parse(baseURL)
+	if err != nil || (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" {
+		return errors.New("simway: baseURL must be an http or https address, such as https://api.example.com")
+	}
+	if apiKey == "" {
+		return errors.New("simway: apiKey is not set")
+	}
+	// net/http takes blanks away, so a key with them would pass for another one before it is sent.
+	if strings.ContainsFunc(apiKey, func(char rune) bool { return char < '!' || char > '~' }) {
+		return errors.New("simway: apiKey has a blank or a character that no key has")
+	}
+	return nil
+}
+
+// Err is why this client can call nothing: its address or its key cannot be one. It is nil for a good one.
+func (c *Client) Err() error { return c.wrong }
+
 // WithTransport replaces the transport of net/http.
 func (c *Client) WithTransport(transport http.RoundTripper) *Client {
 	changed := *c
@@ -57,8 +81,12 @@ func (c *Client) WithTransport(transport http.RoundTripper) *Client {
 
 // Send carries out an intent once, however often it is sent, also by another process, and returns what the
 // first sending did. Its error is an *Error: with an Intent while the outcome is unknown, without one if it
-// was refused. One that was made more than 29 days ago is not sent: ErrorCodeIntentTooOld.
+// was refused. One that was made more than 29 days ago is not sent: ErrorCodeIntentTooOld. What is no intent,
+// such as an empty one, is not sent either, and the error is no *Error.
 func Send[Answer any](ctx context.Context, c *Client, intent Intent[Answer]) (Answer, error) {
+	if intent.URL == "" || intent.Key == "" || intent.CreatedAt.IsZero() {
+		return *new(Answer), errors.New("simway: this is no intent, so it was not sent: it has no URL, Key or CreatedAt")
+	}
 	if time.Since(intent.CreatedAt) >= sendable {
 		return *new(Answer), tooOld(Intent[json.RawMessage](intent))
 	}
@@ -112,6 +140,9 @@ type request struct {
 // send sends until the request is answered for good, and repeats only what is safe: a GET, and a POST with
 // its key.
 func (c *Client) send(ctx context.Context, sent request) ([]byte, error) {
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Deadline)
 	defer cancel()
 	endsAt, _ := ctx.Deadline()

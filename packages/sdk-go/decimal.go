@@ -43,7 +43,7 @@ func (d Decimal) Rat() (*big.Rat, error) {
 }
 
 // Minor is the amount in whole minor units, as ISO 4217 counts them: "12.34" of USD is 1234, "500" of XOF is
-// 500. A part of one is an error.
+// 500. A part of one is an error, and so is a currency that does not exist or has none.
 func (d Decimal) Minor(iso string) (int64, error) {
 	number, err := d.Rat()
 	if err != nil {
@@ -69,11 +69,17 @@ func FromMinor(minor int64, iso string) (Decimal, error) {
 	return Decimal(new(big.Rat).SetFrac(big.NewInt(minor), scale).FloatString(places)), nil
 }
 
+// withoutMinorUnits has metals, units of account, the code for tests and that for no currency.
+var withoutMinorUnits = regexp.MustCompile(`^X(A[GU]|B[A-D]|DR|P[DT]|SU|TS|UA|XX)$`)
+
 // scaleOf has the decimals of a currency, and how many minor units one is.
 func scaleOf(iso string) (int, *big.Int, error) {
 	unit, err := currency.ParseISO(iso)
 	if err != nil {
 		return 0, nil, fmt.Errorf("simway: currency %q: %w", iso, err)
+	}
+	if withoutMinorUnits.MatchString(unit.String()) {
+		return 0, nil, fmt.Errorf("simway: currency %q has no minor units", iso)
 	}
 	places, _ := currency.Standard.Rounding(unit)
 	return places, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil), nil

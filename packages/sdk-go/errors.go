@@ -25,7 +25,8 @@ type Error struct {
 	Details string
 	// Status is that of HTTP; 0 without an answer.
 	Status int
-	// Fields says what is wrong, by the name of the field: "rows.17.packageCode": "is required".
+	// Fields says what is wrong, by the name of the field: "rows.17.packageCode": "is required". In the body of
+	// the answer it is a list. It is empty where the answer has none.
 	Fields map[string]string
 	// RequestID names the request in Simway's log.
 	RequestID string

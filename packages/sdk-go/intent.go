@@ -14,8 +14,8 @@ const sendable = 29 * 24 * time.Hour
 // forgets its key after 30. Store it before Send, so that it survives a crash. Answer is what Send returns.
 type Intent[Answer any] struct {
 	URL string `json:"url"`
-	// Key is the Idempotency-Key, 1 to 255 printable characters: a new random one, or set it to your order's
-	// number.
+	// Key is the Idempotency-Key, 1 to 255 printable ASCII characters: a new random one, or set it to your
+	// order's number.
 	Key string `json:"key"`
 	// CreatedAt is when it was made.
 	CreatedAt time.Time         `json:"createdAt"`

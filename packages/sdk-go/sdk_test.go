@@ -2,6 +2,9 @@ package simway_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -317,14 +321,66 @@ func TestAmountsAreExact(t *testing.T) {
 			t.Error(wrong, minor)
 		}
 	}
-	if _, err := simway.Decimal("1").Minor("???"); err == nil {
-		t.Error("no such currency")
+	for _, iso := range []string{"???", "", "QQQ", "XTS", "xts", "XAU", strings.Repeat("X", 3)} {
+		if minor, err := simway.Decimal("1").Minor(iso); err == nil {
+			t.Error("no such currency", iso, minor)
+		}
 	}
 	client, seen := scripted(t, bought)
 	tooFine := order
 	tooFine.MaxPrice = "1,50"
 	if _, err := client.Buy(context.Background(), tooFine); err == nil || len(*seen) > 0 {
 		t.Error(err, *seen)
+	}
+}
+
+func TestWhatIsNoIntentIsNotSent(t *testing.T) {
+	client, seen := scripted(t, bought)
+	whole, _ := simway.BuyIntent(order)
+	withoutTime, withoutKey, withoutURL := whole, whole, whole
+	withoutTime.CreatedAt, withoutKey.Key, withoutURL.URL = time.Time{}, "", ""
+	for _, intent := range []simway.Intent[simway.Purchase]{{}, withoutTime, withoutKey, withoutURL} {
+		_, err := simway.Send(context.Background(), client, intent)
+		var failure *simway.Error
+		if err == nil || errors.As(err, &failure) || !strings.Contains(err.Error(), "this is no intent, so it was not sent") {
+			t.Error(intent, err)
+		}
+	}
+	if len(*seen) != 0 {
+		t.Error(*seen)
+	}
+}
+
+func TestClientOfNoAddressOrKeySaysSoAndSendsNothing(t *testing.T) {
+	const address, key = "http://127.0.0.1:1", "simway_test_1"
+	for _, one := range []struct{ baseURL, apiKey, want string }{
+		{"localhost:3000", key, "baseURL must be an http or https address"},
+		{"ftp://x", key, "baseURL must be an http or https address"},
+		{"", key, "baseURL must be an http or https address"},
+		{"http://", key, "baseURL must be an http or https address"},
+		{"http://a b", key, "baseURL must be an http or https address"},
+		{address, "", "apiKey is not set"},
+		{address, " simway_test_1", "apiKey has a blank"},
+		{address, "simway_test_1\n", "apiKey has a blank"},
+	} {
+		client := simway.New(one.baseURL, one.apiKey)
+		_, err := client.Buy(context.Background(), order)
+		var failure *simway.Error
+		if err == nil || errors.As(err, &failure) || !strings.Contains(err.Error(), one.want) || client.Err() != err {
+			t.Errorf("%q %q: %v", one.baseURL, one.apiKey, err)
+		}
+	}
+	if err := simway.New("HTTPS://api.example.com/under/", key).Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSaysWhyNobodyAnswers(t *testing.T) {
+	client := simway.New("http://127.0.0.1:1", "simway_test_1")
+	client.Deadline = 100 * time.Millisecond
+	_, err := client.GetWalletBalance(context.Background())
+	if !simway.IsCode(err, simway.ErrorCodeNoAnswer) || !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), "refused") {
+		t.Error(err)
 	}
 }
 
@@ -362,8 +418,19 @@ func TestWebhookIsVerifiedByEitherSecret(t *testing.T) {
 		"unsigned":         func() (simway.Event, error) { return simway.VerifyWebhook(body, http.Header{}, former) },
 		"without a secret": func() (simway.Event, error) { return simway.VerifyWebhook(body, signed(former, time.Now())) },
 	} {
-		if event, err := act(); err == nil {
-			t.Errorf("%s: taken: %v", name, event)
+		if event, err := act(); err == nil || errors.Is(err, simway.ErrSecret) != (name == "without a secret") {
+			t.Errorf("%s: %v, taken: %v", name, err, event)
+		}
+	}
+	// A message that is signed with an empty key.
+	mac := hmac.New(sha256.New, nil)
+	header := signed(former, time.Now())
+	fmt.Fprintf(mac, "evt-1.%s.%s", header.Get("webhook-timestamp"), body)
+	header.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	for _, secrets := range [][]string{{""}, {"whsec_"}, {"my secret!"}, {"whsec_b2xkL"}, {former, ""}, {"", former}} {
+		event, err := simway.VerifyWebhook(body, header, secrets...)
+		if !errors.Is(err, simway.ErrSecret) || strings.Contains(err.Error(), "b2xk") {
+			t.Errorf("%q: %v, taken: %v", secrets, err, event)
 		}
 	}
 }

@@ -3,21 +3,30 @@ package simway
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
+// ErrSecret is that of VerifyWebhook without a secret, or with what is none: an error of your program,
+// whatever arrived.
+var ErrSecret = errors.New("simway: pass the secret of the webhook endpoint, which is whsec_ and then base64")
+
 // VerifyWebhook returns the event of a genuine message. Its ID is the same each time the message comes. A
 // message that is forged, or more than 5 minutes old, is an error: answer 401. body is what arrived, before
-// anything parsed it. secrets are whsec_…: while you change to a new secret, both.
+// anything parsed it. secrets are whsec_…: while you change to a new secret, both. ErrSecret says that one of
+// them is none.
 func VerifyWebhook(body []byte, header http.Header, secrets ...string) (event Event, err error) {
-	err = errors.New("simway: no secret to verify with")
-	for _, secret := range secrets {
-		var webhook *standardwebhooks.Webhook
-		if webhook, err = standardwebhooks.NewWebhook(secret); err != nil {
-			return event, err
+	webhooks := make([]*standardwebhooks.Webhook, len(secrets))
+	for at, secret := range secrets {
+		// An empty one would be a key that everyone knows. The cause is left out: it may show the secret.
+		if webhooks[at], err = standardwebhooks.NewWebhook(secret); err != nil || secret == "" || secret == "whsec_" {
+			return event, fmt.Errorf("%w: number %d is none", ErrSecret, at+1)
 		}
+	}
+	err = ErrSecret
+	for _, webhook := range webhooks {
 		if err = webhook.Verify(body, header); err == nil {
 			err = json.Unmarshal(body, &event)
 			event.ID = header.Get("webhook-id")

@@ -174,7 +174,7 @@ describe('the header', () => {
     expect(reply.json).toMatchObject({
       error: {
         code: 'VALIDATION_ERROR',
-        details: 'Idempotency-Key: must be given once, with 1 to 255 printable characters',
+        details: 'Idempotency-Key: must be given once, with 1 to 255 printable ASCII characters',
       },
     });
     expect([reply.status, api.shop.calls.length]).toEqual([400, 0]);

@@ -77,6 +77,26 @@ it('a long document has a page for each chapter, with links to its places', () =
   expect(chapters.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([]);
 });
 
+it('every page of the navigation has a title of its own, and a summary on the first page', () => {
+  const inNavigation = pages.filter(({ name }) => listed.map(nameOf).includes(name));
+  const titles = inNavigation.map(({ title }) => title);
+  expect(titles.filter((title, at) => title === '' || titles.indexOf(title) !== at)).toEqual([]);
+  expect(inNavigation.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([]);
+  // It begins with a head for programs.
+  expect(pages.find(({ name }) => name === 'agents/skills/simway/skill')).toMatchObject({
+    title: 'Simway',
+    summary: 'Buy, top up and support travel eSIMs through the Simway API, safely.',
+  });
+});
+
+it('no page begins with files of its tests or sources', () => {
+  const begins = pages
+    .filter(({ name }) => /^(guides\/|errors|sdk|api$|webhooks$|sandbox$)/.test(name))
+    .map(({ name, markdown }) => [name, markdown.slice(0, 800)] as const);
+  expect(begins.length).toBeGreaterThan(10);
+  expect(begins.filter(([, text]) => /`(test|src)\//.test(text)).map(([name]) => name)).toEqual([]);
+});
+
 it('llms.txt lists every page', () => {
   const text = llmsText(pages);
   for (const { name } of pages.filter((page) => page.name !== 'index'))

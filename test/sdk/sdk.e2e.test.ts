@@ -35,11 +35,13 @@ it('does what its README shows, with a first purchase in at most ten lines', asy
     env: { ...processEnv(), URL: stack.apiUrl, KEY: buyer.account.apiKey },
   });
   const [first, second, third] = (await buyer.purchases()).filter(({ status }) => status === 'SUCCESS');
-  expect(stdout).toContain(`SUCCESS ${first!.transaction_id} {`);
+  expect(stdout).toContain(`SUCCESS ${first!.transaction_id}\nSUCCESS\n`);
   expect(stdout).toContain(`same ${second!.transaction_id}`);
   expect(third!.package_code).toBe('SIM-MANUAL-LIFE');
   for (const line of ['fund the wallet', '89999', '0.35 true 1234n', 'EXPIRED'])
     expect(stdout).toContain(line);
+  // Whoever has an activation code can install the eSIM, so no sample prints one.
+  expect(stdout).not.toMatch(/LPA:|qrCode/i);
 });
 
 it('carries out every kind of intent once', async () => {
@@ -72,6 +74,17 @@ it('carries out every kind of intent once', async () => {
     .send<unknown>({ ...intents[0]!, body: { ...BODY, packageCode: 'SIM-SLOW' } })
     .catch((error: unknown) => error);
   expect(isCode(other, 'IDEMPOTENCY_KEY_REUSED')).toBe(true);
+});
+
+it('gives the entries of the wallet as CSV, and refusals with their fields', async () => {
+  const { simway } = await newCustomer();
+  await simway.buy({ body: BODY });
+  const csv: unknown = await simway.listWalletEntries({ headers: { Accept: 'text/csv' } });
+  const [columns, newest] = (csv as string).split('\n');
+  expect(columns).toContain('id,at,kind,amount,currency');
+  expect(newest).toContain(',HOLD,');
+  const error: unknown = await simway.buy({ body: {} as never }).catch((refusal: unknown) => refusal);
+  expect(error).toMatchObject({ code: 'VALIDATION_ERROR', fields: { packageCode: 'is required' } });
 });
 
 it('gives each list page by page', async () => {

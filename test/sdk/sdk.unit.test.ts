@@ -1,6 +1,7 @@
 // The hand-written layer of the SDK, with answers that the test scripts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as sdk from '../../packages/sdk/src/index.ts';
@@ -137,6 +138,32 @@ describe.concurrent('a POST of the SDK', () => {
     expect(asked).toHaveLength(sent);
   });
 
+  it.each([
+    ['an empty object', {}, 'url, key, createdAt'],
+    ['null', null, 'url, key, createdAt'],
+    ['JSON that nobody parsed', JSON.stringify(stored), 'url, key, createdAt'],
+    ['an intent without its time', { ...stored, createdAt: undefined }, 'createdAt'],
+    ['an intent without its key', { ...stored, key: '' }, 'key'],
+  ])('that is no intent is not sent: %s', async (_, given, missing) => {
+    const { simway, asked, failure } = scripted([answer(201)]);
+    const error = await failure(simway.send(given as never));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error.message).toBe(
+      `This is no intent, so it was not sent: it has no ${missing}. Send what intend() made, with all of its fields`,
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['buyy', 'No such operation: buyy'],
+    ['toString', 'No such operation: toString'],
+    [undefined, 'No such operation: undefined'],
+    ['getWalletBalance', 'getWalletBalance is no POST, so it has no intent: call it'],
+    ['setLowBalance', 'setLowBalance is no POST, so it has no intent: call it'],
+  ])('that does not exist has no intent: %s', (name, message) =>
+    expect(() => intend(name as never, { body: BODY } as never)).toThrow(new TypeError(message)),
+  );
+
   it('takes the key of the caller, also in the header', async () => {
     const { simway, asked } = scripted([answer(201)]);
     const createdAt = expect.stringMatching(/^\d{4}-.*Z$/) as string;
@@ -219,6 +246,55 @@ describe('a call of the SDK', () => {
   });
 });
 
+describe('a call that no server answers', () => {
+  const call = (baseUrl: string): Promise<unknown> =>
+    new Simway({ apiKey: 'simway_test_1', baseUrl, deadlineMs: 100 })
+      .getWalletBalance()
+      .catch((e: unknown) => e);
+
+  it.each(['127.0.0.1', 'localhost'])('says why: %s', async (host) => {
+    const port = await getPort();
+    const error = await call(`http://${host}:${port}`);
+    expect(error).toMatchObject({ code: 'NO_ANSWER', cause: { message: 'fetch failed' } });
+    expect((error as Error).message).toMatch(/^No answer: fetch failed: .*ECONNREFUSED/);
+  });
+
+  it('says what was thrown that is no error', async () => {
+    const { simway, failure } = scripted([], {
+      deadlineMs: 100,
+      fetch: vi.fn<typeof fetch>().mockRejectedValue('gone'),
+    });
+    expect((await failure(simway.getWalletBalance())).message).toBe('No answer: gone');
+  });
+});
+
+describe('a client', () => {
+  const connect = (options: object) => () =>
+    new Simway({ apiKey: 'simway_test_1', baseUrl: 'http://simway.test', ...options });
+
+  it.each(['localhost:3000', 'ftp://x', '', 'http://', 'https:///x', 'simway.test', undefined, null])(
+    'is not made for the address %s',
+    (baseUrl) =>
+      expect(connect({ baseUrl })).toThrow(
+        new TypeError('baseUrl must be an http or https address, such as https://api.example.com'),
+      ),
+  );
+
+  it.each(['http://127.0.0.1:3000', 'HTTPS://api.example.com/under/'])('is made for %s', (baseUrl) =>
+    expect(connect({ baseUrl })()).toBeInstanceOf(Simway),
+  );
+
+  it.each([undefined, null, '', 7])('is not made for the key %s', (apiKey) =>
+    expect(connect({ apiKey })).toThrow(new TypeError('apiKey is not set')),
+  );
+
+  it.each([' simway_test_1', 'simway_test_1\n', 'simway test', 'simway_tést'])(
+    'is not made for the key %j, and does not print it',
+    (apiKey) =>
+      expect(connect({ apiKey })).toThrow(new TypeError('apiKey has a blank or a character that no key has')),
+  );
+});
+
 describe('a live key in a browser', () => {
   afterEach(() => vi.unstubAllGlobals());
   const connect = (apiKey: string, more = {}) =>
@@ -226,7 +302,14 @@ describe('a live key in a browser', () => {
 
   it('is refused, unless the caller allows it', () => {
     vi.stubGlobal('document', {});
-    expect(() => connect('simway_live_1')).toThrow('must not be used in a browser');
+    expect(() => connect('simway_live_1')).toThrow(sdk.SimwayError);
+    expect(() => connect('simway_live_1')).toThrow(
+      expect.objectContaining({
+        code: 'LIVE_KEY_IN_BROWSER',
+        message: 'A live key must not be used in a browser: call Simway from your server',
+      }) as Error,
+    );
+    expect(() => connect(' simway_live_1')).toThrow(TypeError);
     expect(connect('simway_live_1', { allowLiveKeyInBrowser: true })).toBeInstanceOf(Simway);
     expect(connect('simway_test_1')).toBeInstanceOf(Simway);
   });
@@ -252,6 +335,9 @@ describe('amounts of the SDK', () => {
     ['a power', () => sdk.decimal(1e21)],
     ['an empty text', () => sdk.decimal('')],
     ['a part of a minor unit', () => sdk.toMinor('0.005', 'USD')],
+    ['what is no currency', () => sdk.toMinor('1', 'X'.repeat(3))],
+    ['a currency without minor units', () => sdk.fromMinor(1n, 'XAU')],
+    ['a currency that does not exist', () => sdk.toMinor('1', 'QQQ')],
     ['a text that a JSON number changes', () => sdk.toNumber('12345678901234567.89')],
   ])('refuse %s', (_, act) => expect(act).toThrow(RangeError));
 });
@@ -282,6 +368,30 @@ describe('a webhook', () => {
     ['old', () => verifyWebhook(body, signed(old, new Date(Date.now() - 301_000)), old)],
     ['unsigned', () => verifyWebhook(body, {}, old)],
   ])('that is %s is refused', (_, act) => expect(act).toThrow(sdk.WebhookVerificationError));
+
+  it.each([
+    ['secrets is not set: pass the secret of the webhook endpoint', undefined],
+    ['secrets is not set: pass the secret of the webhook endpoint', ''],
+    ['secrets is empty: pass the secret of the webhook endpoint', []],
+    ['secrets[1] is not set: pass the secret of the webhook endpoint', [old, undefined]],
+    ...['whsec_', 'my secret!', 'whsec_b2xkLW9sZC1vbGQ=\n', 'whsec_b2xkL', {}].map(
+      (secret) =>
+        [
+          'secrets has what is no secret of a webhook endpoint: it is whsec_ and then base64',
+          secret,
+        ] as const,
+    ),
+  ])('is not verified with no secret: %s: %j', (message, secrets) =>
+    expect(() => verifyWebhook(body, signed(old), secrets as string)).toThrow(new TypeError(message)),
+  );
+
+  it.each([[JSON.parse(body) as object], [undefined], [new Blob([body])]])(
+    'is not verified from what a parser made of it',
+    (parsed) =>
+      expect(() => verifyWebhook(parsed as never, signed(old), old)).toThrow(
+        new TypeError('body is not what arrived: pass the raw text, before anything parses it'),
+      ),
+  );
 });
 
 describe('the document', () => {

@@ -35,7 +35,7 @@ export function compareAmounts(one: Amount, other: Amount): number {
 
 /**
  * `toMinor('12.34', 'USD')` → `1234n`, `toMinor('500', 'XOF')` → `500n`: whole minor units as ISO 4217
- * counts them. Throws a RangeError for a part of one.
+ * counts them. Throws a RangeError for a part of one, and for a currency that does not exist or has none.
  */
 export const toMinor = (amount: Amount, currency: string): bigint => toScaled(amount, minorPlaces(currency));
 
@@ -53,8 +53,17 @@ export function toNumber(amount: Amount): number {
   return number;
 }
 
-const minorPlaces = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+/** Metals, units of account, the code for tests and that for no currency. */
+const WITHOUT_MINOR_UNITS = /^X(A[GU]|B[A-D]|DR|P[DT]|SU|TS|UA|XX)$/;
+
+/** Intl takes any three letters, and gives what it does not know two decimals. */
+function minorPlaces(currency: string): number {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+  const code = format.currency ?? '';
+  if (!Intl.supportedValuesOf('currency').includes(code) || WITHOUT_MINOR_UNITS.test(code))
+    throw new RangeError(`No currency with minor units: ${currency}`);
+  return format.maximumFractionDigits ?? 2;
+}
 
 const placesOf = (amount: Amount): number => (decimal(amount).split('.')[1] ?? '').length;
 

@@ -4,9 +4,10 @@ import type { Intent } from './intent.ts';
 /**
  * `NO_ANSWER`: the connection broke, or the time was over. `UNEXPECTED_ANSWER`: an answer that is not from
  * Simway, such as a page of a proxy. `INTENT_TOO_OLD`: it was not sent, because Simway may have forgotten its
- * key.
+ * key. `LIVE_KEY_IN_BROWSER`: no client was made.
  */
-export type SimwayErrorCode = ErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER' | 'INTENT_TOO_OLD';
+export type SimwayErrorCode =
+  ErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER' | 'INTENT_TOO_OLD' | 'LIVE_KEY_IN_BROWSER';
 
 /** Why a call did not succeed. */
 export interface Failure {
@@ -15,7 +16,10 @@ export interface Failure {
   /** Of HTTP; 0 without an answer. */
   readonly status: number;
   readonly details?: string | undefined;
-  /** What is wrong, by the name of the field: `{ 'rows.17.packageCode': 'is required' }`. */
+  /**
+   * What is wrong, by the name of the field: `{ 'rows.17.packageCode': 'is required' }`. In the body of the
+   * answer it is a list. Empty where the answer has none.
+   */
   readonly fields: Readonly<Record<string, string>>;
   /** Names the request in Simway's log. */
   readonly requestId?: string | undefined;
@@ -67,10 +71,19 @@ export const isCode = <Code extends SimwayErrorCode>(
 export const noAnswer = (cause: unknown): Failure => ({
   code: 'NO_ANSWER',
   status: 0,
-  message: `No answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+  message: `No answer: ${reasonOf(cause)}`,
   fields: {},
   cause,
 });
+
+/** With its causes: `fetch` says only that it failed, and its cause why, such as ECONNREFUSED. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = textOf((error as { readonly code?: unknown }).code) ?? '';
+  // Several addresses that all refuse are one error without a message.
+  const said = error.message.includes(code) ? error.message : `${error.message} ${code}`.trim();
+  return error.cause === undefined ? said : `${said}: ${reasonOf(error.cause)}`;
+}
 
 export const tooOld = (intent: Intent): Failure => ({
   code: 'INTENT_TOO_OLD',
@@ -79,6 +92,13 @@ export const tooOld = (intent: Intent): Failure => ({
   fields: {},
   intent,
 });
+
+export const liveKeyInBrowser: Failure = {
+  code: 'LIVE_KEY_IN_BROWSER',
+  status: 0,
+  message: 'A live key must not be used in a browser: call Simway from your server',
+  fields: {},
+};
 
 /** Reads the four bodies of docs/ERRORS.md. */
 export function failureIn(response: Response, body: unknown): Failure {

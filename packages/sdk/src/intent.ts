@@ -22,7 +22,7 @@ const SENDABLE_DAYS = 29;
  */
 export interface Intent<Result = unknown> {
   readonly url: string;
-  /** The Idempotency-Key: 1 to 255 printable characters. */
+  /** The Idempotency-Key: 1 to 255 printable ASCII characters. */
   readonly key: string;
   /** When it was made, in ISO 8601. */
   readonly createdAt: string;
@@ -52,9 +52,26 @@ export function intend<Name extends Keyed>(
 export const isTooOld = ({ createdAt }: Intent): boolean =>
   !(Date.now() - Date.parse(createdAt) < SENDABLE_DAYS * 24 * 3_600_000);
 
-/** What the generated call would send. */
+/** Throws a TypeError for what cannot be an intent. Without types nothing else stops it. */
+export function assertIntent(given: unknown): asserts given is Intent {
+  const { url, key, createdAt } = Object(given) as Readonly<Record<string, unknown>>;
+  const missing = Object.entries({ url, key, createdAt }).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [] : [name],
+  );
+  if (missing.length > 0)
+    throw new TypeError(
+      `This is no intent, so it was not sent: it has no ${missing.join(', ')}. Send what intend() made, with all of its fields`,
+    );
+}
+
+/** What the generated call would send. Throws a TypeError where there is none, or it is no POST. */
 function callOf(name: Keyed, call: object): { url: string; path?: unknown; body?: unknown } {
+  if (!Object.hasOwn(Operations.prototype, name)) throw new TypeError(`No such operation: ${name}`);
   const post = (sent: object): object => sent;
-  const operations = new Operations({ client: { post } as unknown as Client, key: 'intents' });
+  const other = (): never => {
+    throw new TypeError(`${name} is no POST, so it has no intent: call it`);
+  };
+  const client = { post, get: other, put: other, patch: other, delete: other } as unknown as Client;
+  const operations = new Operations({ client, key: 'intents' });
   return (operations[name] as (call: object) => unknown).call(operations, call) as { url: string };
 }

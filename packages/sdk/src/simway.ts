@@ -1,7 +1,7 @@
 import { createClient, mergeHeaders, type Client } from './generated/client/index.ts';
 import { Operations } from './generated/sdk.gen.ts';
-import { SimwayError, tooOld } from './error.ts';
-import { isTooOld, type Answer, type Intent } from './intent.ts';
+import { liveKeyInBrowser, SimwayError, tooOld } from './error.ts';
+import { assertIntent, isTooOld, type Answer, type Intent } from './intent.ts';
 import { itemsOf, queryAfter, type Item, type Listing, type ListingCall, type Page } from './pages.ts';
 import { sendSafely, type Sending } from './send.ts';
 
@@ -23,22 +23,26 @@ export interface SimwayOptions {
 /**
  * Every call of the API for a key, by the names of the reference. A call takes `{ body, path, query }`,
  * resolves to the body of the success and throws a SimwayError. GETs, and POSTs under their Idempotency-Key,
- * are repeated until they are answered or `deadlineMs` is over.
+ * are repeated until they are answered or `deadlineMs` is over. The constructor throws a TypeError for a key
+ * or an address that cannot be one.
  */
 export class Simway extends Operations {
   constructor(options: SimwayOptions) {
+    checkOptions(options);
     const isInBrowser = 'document' in globalThis;
     if (isInBrowser && options.apiKey.startsWith('simway_live_') && options.allowLiveKeyInBrowser !== true)
-      throw new Error('A live key must not be used in a browser: call Simway from your server');
+      throw new SimwayError(liveKeyInBrowser);
     super({ client: safeClient(options) });
   }
 
   /**
    * Carries out an intent once, however often it is sent, also by another process. Resolves to what the first
    * sending did. Throws a SimwayError: with `intent` while the outcome is unknown, without it if it was
-   * refused. One that was made more than 29 days ago is not sent: INTENT_TOO_OLD.
+   * refused. One that was made more than 29 days ago is not sent: INTENT_TOO_OLD. What is no intent is a
+   * TypeError, and not sent.
    */
   async send<Result>(intent: Intent<Result>): Promise<Result> {
+    assertIntent(intent);
     if (isTooOld(intent)) throw new SimwayError(tooOld(intent));
     const { url, key, path, body } = intent;
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
@@ -64,6 +68,15 @@ export class Simway extends Operations {
   async *each<Name extends Listing>(name: Name, call?: ListingCall<Name>): AsyncGenerator<Item<Name>> {
     for await (const page of this.pages(name, call)) yield* itemsOf(page) as Item<Name>[];
   }
+}
+
+/** Throws at once, where a call would fail later with less to say. Names no value: a key is secret. */
+function checkOptions({ apiKey, baseUrl }: { readonly apiKey: unknown; readonly baseUrl: unknown }): void {
+  if (typeof apiKey !== 'string' || apiKey === '') throw new TypeError('apiKey is not set');
+  // `fetch` takes blanks away, so a key with them would pass for another one before it is sent.
+  if (!/^[!-~]+$/.test(apiKey)) throw new TypeError('apiKey has a blank or a character that no key has');
+  if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/?#]/i.test(baseUrl) || !URL.canParse(baseUrl))
+    throw new TypeError('baseUrl must be an http or https address, such as https://api.example.com');
 }
 
 /** Every POST carries a key: the caller's, or a new one for this call and its repeats. */

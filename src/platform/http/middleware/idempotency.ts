@@ -76,7 +76,7 @@ function keyOf(ctx: RequestKoa): string | undefined {
   const [key, ...more] = values;
   if (more.length === 0 && isWellFormedKey(key)) return key;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-    details: `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} printable characters`,
+    details: `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} printable ASCII characters`,
   });
 }
 
