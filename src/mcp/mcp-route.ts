@@ -56,7 +56,8 @@ export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route<Budge
       const mayBuy = async (): Promise<boolean> =>
         principal.scopes.includes('purchase') && (await cases.wallet.getBudget(principal)).budget !== null;
       const caller = { principal, clientAddress, requestId, mayBuy };
-      const response = refuseStrangers(request) ?? (await respond(request, tools, caller));
+      const refusal = refuseStrangers(request) ?? refuseBatch(body);
+      const response = refusal ?? (await respond(request, tools, caller));
       return answerOf(response);
     },
   });
@@ -74,6 +75,17 @@ function createSiteCheck(publicUrl: string): (request: Request) => Response | un
   return (request) =>
     originValidationResponse(request, sites) ??
     (isLocal ? hostHeaderValidationResponse(request, local) : undefined);
+}
+
+/** A list of messages, which versions of 2025 know: a request is counted once, so it runs one call. */
+function refuseBatch({ bytes }: ReceivedBytes): Response | undefined {
+  // A byte order mark is white space here, as it is to who reads the messages.
+  if (!/^\s*\[/.test(Buffer.from(bytes).toString())) return undefined;
+  const error = {
+    code: ProtocolErrorCode.InvalidRequest,
+    message: 'Send one message: batches are not taken',
+  };
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400 });
 }
 
 /** Nothing is streamed and nothing subscribed to: each request has one answer, and nothing stays open. */

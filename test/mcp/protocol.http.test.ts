@@ -208,6 +208,39 @@ describe('A message', () => {
     expect(reply.text).not.toContain('list_regions');
   });
 
+  it.each([
+    ['2026-07-28', { 'mcp-protocol-version': VERSION }],
+    ['2025-06-18', { 'mcp-protocol-version': '2025-06-18' }],
+    ['2025-03-26', { 'mcp-protocol-version': '2025-03-26' }],
+    ['none', {}],
+  ])('that is a batch runs nothing, in version %s', async (_version, version: Record<string, string>) => {
+    const call = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'list_regions', arguments: {} },
+    });
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'x-request-id': 'batch-1',
+      'content-type': 'application/json',
+      ...version,
+    };
+    const calls = JSON.stringify([call(1), call(2)]);
+    for (const rawBody of [calls, `\r\n\t ${calls}`, `\uFEFF${calls}`, '[]', `[${calls}]`]) {
+      const reply = await api.ask('/mcp', { key: 'usd', method: 'POST', rawBody, headers });
+      expect([reply.status, reply.json], rawBody).toEqual([
+        400,
+        {
+          jsonrpc: '2.0',
+          error: { code: -32_600, message: 'Send one message: batches are not taken' },
+          id: null,
+        },
+      ]);
+    }
+    expect(api.logLines.filter((line) => line.includes('/api/esim/regions'))).toEqual([]);
+  });
+
   it('with arguments that nest without end is refused', async () => {
     const body = JSON.stringify(message('tools/call', { name: 'list_regions', arguments: 'HERE' }));
     const rawBody = body.replace('"HERE"', `{"search":${NESTED}}`);
