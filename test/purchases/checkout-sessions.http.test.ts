@@ -154,7 +154,9 @@ describe('a checkout session', () => {
 
   it('is refused for a package that is not sold, and for another currency', async () => {
     const unknown = await post('', { ...CREATE, line_items: [{ id: 'NOWHERE' }] });
-    expectRefusal(unknown, 404, 'package_not_found', '$.line_items[0].item.id');
+    expectRefusal(unknown, 404, 'package_not_found', '$.line_items[0].id');
+    const inLine = await post('', { ...CREATE, line_items: [{ id: 'line-1', item: { id: 'NOWHERE' } }] });
+    expectRefusal(inLine, 404, 'package_not_found', '$.line_items[0].item.id');
     expectRefusal(await post('', { ...CREATE, currency: 'ngn' }), 400, 'currency_mismatch', '$.currency');
   });
 
@@ -167,7 +169,7 @@ describe('a checkout session', () => {
       await post(`/${id}`, { line_items: [{ id: 'NOWHERE' }] }),
       404,
       'package_not_found',
-      '$.line_items[0].item.id',
+      '$.line_items[0].id',
     );
     expect((await read(id)).json).toEqual(updated.json);
     await nothingBought(async () => {
@@ -228,6 +230,76 @@ describe('a checkout session', () => {
     });
   });
 
+  const buyElsewhere = (quoteId: string, paymentMethod = 'WALLET') =>
+    api.ask('/api/esim/buy', {
+      key: 'usd',
+      body: { packageCode: PACKAGE, packageType: 'BASE', paymentMethod, quoteId },
+    });
+
+  it('shows the purchase that has bought with its quote elsewhere, and completing answers it', async () => {
+    const { id, quote_id: quoteId } = await created();
+    const bought = (await buyElsewhere(quoteId)).json as { transactionId: string };
+    await nothingBought(async () => {
+      const session = (await read(id)).json;
+      expect(session).toMatchObject({
+        status: 'completed',
+        order: { id: bought.transactionId, status: 'completed' },
+        capabilities: { payment: { handlers: [] } },
+      });
+      for (const body of [WALLET, CARD]) expect(await completed(id, body)).toEqual(session);
+      expectRefusal(await post(`/${id}`, { line_items: [{ id: PACKAGE }] }), 409, 'checkout_session_closed');
+      expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
+    });
+  });
+
+  it('whose quote waits elsewhere for the buyer shows the page to pay on', async () => {
+    const { id, quote_id: quoteId } = await created();
+    const { transactionId, paymentUrl } = (await buyElsewhere(quoteId, 'CARD')).json as Record<
+      string,
+      string
+    >;
+    expect(await completed(id)).toMatchObject({
+      status: 'requires_escalation',
+      continue_url: paymentUrl,
+      order: { id: transactionId },
+    });
+  });
+
+  it.each(['', '/cancel', '/complete'])(
+    'whose quote was bought elsewhere in vain is as it was: POST %s is taken',
+    async (action) => {
+      const { id, quote_id: quoteId } = await created();
+      api.shop.vendors.supplier = 'refuses';
+      expect((await buyElsewhere(quoteId)).status).toBe(400);
+      api.shop.vendors.supplier = 'delivers';
+      expect((await read(id)).json).toMatchObject({ status: 'ready_for_payment' });
+      const body = action === '/complete' ? WALLET : action === '' ? { line_items: [{ id: PACKAGE }] } : {};
+      expect((await post(`/${id}${action}`, body)).status).toBe(200);
+    },
+  );
+
+  it('of a key with a budget is paid from the wallet alone, and a refusal names the limit', async () => {
+    await api.shop.giveBudget('usd', { maxPriceMinor: 12_50n });
+    const { id } = await created();
+    expect((await read(id)).json).toMatchObject({
+      capabilities: { payment: { handlers: [{ id: 'wallet' }] } },
+    });
+    const byCard = await post(`/${id}/complete`, CARD);
+    expectRefusal(byCard, 403, 'key_budget_exceeded');
+    expect(byCard.text).toContain('pays from the wallet alone');
+    await api.shop.giveBudget('usd', { maxPriceMinor: 12_49n });
+    for (const reply of [
+      await post('', CREATE),
+      await post(`/${id}`, { line_items: [{ id: PACKAGE }] }),
+      await post(`/${id}/complete`, WALLET),
+    ]) {
+      expectRefusal(reply, 403, 'key_budget_exceeded');
+      expect(reply.text).toContain('this: maxPrice is USD 12.49, and this package costs more');
+    }
+    await api.shop.giveBudget('usd', { maxPurchases: 9 });
+    expect(await completed(id)).toMatchObject({ status: 'completed' });
+  });
+
   it('goes with its quote', async () => {
     const { id, quote_id: quoteId } = await created();
     await api.shop.owner.deleteFrom('quotes').where('id', '=', quoteId).execute();
@@ -251,7 +323,7 @@ describe('completing', () => {
     expect((await read(id)).json).toEqual(session);
     await nothingBought(async () => {
       expect(await completed(id)).toEqual(session);
-      expectRefusal(await post(`/${id}/complete`, CARD), 409, 'checkout_session_closed');
+      expect(await completed(id, CARD)).toEqual(session);
       expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
       expectRefusal(await post(`/${id}`, { line_items: [{ id: PACKAGE }] }), 409, 'checkout_session_closed');
     });
@@ -275,8 +347,13 @@ describe('completing', () => {
       // The buyer may be paying: the price stands, and nothing can be taken back.
       await expire(quoteId);
       expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
-      expectRefusal(await post(`/${id}/complete`, WALLET), 409, 'checkout_session_closed');
-      expect((await read(id)).json).toMatchObject({ status: 'requires_escalation' });
+      const waiting = (await read(id)).json;
+      expect(waiting).toMatchObject({ status: 'requires_escalation', continue_url: session.continue_url });
+      for (const body of [WALLET, CARD, payBy('hosted_page', 'apple_pay')])
+        expect(await completed(id, body)).toEqual(waiting);
+      const change = await post(`/${id}`, { line_items: [{ id: PACKAGE }] });
+      expectRefusal(change, 409, 'checkout_session_closed');
+      expect(change.text).not.toContain('create another');
       const transactionId = session.order?.id ?? '';
       api.shop.vendors.paid.add(api.idOf(transactionId));
       await api.ask('/api/esim/confirm-payment', { key: 'usd', body: { transactionId } });
@@ -372,18 +449,20 @@ describe('completing', () => {
     expect(await api.shop.purchases('usd')).toBe(1);
   });
 
-  it('by two handlers at once buys once, and the other is told that the session is closed', async () => {
+  it('by two handlers at once buys once: each gets that order, or is told to wait', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { id } = await created();
       const before = await api.shop.purchases('usd');
-      const replies = await Promise.all(
-        [WALLET, CARD, WALLET, CARD].map((body) => post(`/${id}/complete`, body)),
-      );
+      const bodies = Array.from({ length: 8 }, () => [WALLET, CARD]).flat();
+      const replies = await Promise.all(bodies.map((body) => post(`/${id}/complete`, body)));
       expect(await api.shop.purchases('usd')).toBe(before + 1);
-      const codes = replies.map(({ json }) => (json as { code?: string }).code ?? 'done');
-      expect(codes).toContain('done');
-      for (const code of codes)
-        expect(['done', 'checkout_session_closed', 'idempotency_in_flight']).toContain(code);
+      const done = replies.filter(({ status }) => status === 200);
+      expect(done.length).toBeGreaterThan(0);
+      expect(new Set(done.map(({ json }) => (json as Session).order?.id)).size).toBe(1);
+      for (const reply of replies.filter(({ status }) => status !== 200)) {
+        expectRefusal(reply, 409, 'idempotency_in_flight');
+        expect(reply.headers['retry-after']).toBe('1');
+      }
     }
   });
 

@@ -115,7 +115,18 @@ export async function withdrawQuote(
     .updateTable('quotes')
     .set({ used_by: by, used_at: now })
     .where('id', '=', quoteId)
-    .where('used_by', 'is', null)
+    // A purchase that failed has freed it.
+    .where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb('used_by', 'is', null),
+        exists(
+          selectFrom('purchases')
+            .select('transaction_id')
+            .whereRef('transaction_id', '=', 'quotes.used_by')
+            .where('status', '=', 'FAILED'),
+        ),
+      ]),
+    )
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
