@@ -118,6 +118,28 @@ describe('A caller', () => {
     }
   });
 
+  it('with two keys is the one of X-API-Key', async () => {
+    const authorization = `Bearer ${keyOf('test', 'ngn')}`;
+    const call = { name: 'get_wallet_balance', arguments: {} };
+    expect((await send('tools/call', call, { headers: { authorization } })).text).toContain('USD');
+    const wrong = await send('tools/call', call, { headers: { authorization: 'Bearer simway_test_wrong' } });
+    expect(wrong.status).toBe(200);
+  });
+
+  it.each([
+    ['2025-06-18', 'application/json', 406],
+    ['2025-06-18', '*/*', 406],
+    [VERSION, 'application/json', 200],
+  ])('of %s that accepts %s gets %i', async (version, accept, status) => {
+    const { params: _, ...old } = message('tools/list');
+    const reply = await send(
+      'tools/list',
+      {},
+      { headers: { accept, 'mcp-protocol-version': version }, ...(version !== VERSION && { body: old }) },
+    );
+    expect(reply.status, reply.text).toBe(status);
+  });
+
   it('of another route finds its bearer token ignored', async () => {
     const headers = { authorization: `Bearer ${keyOf('test', 'usd')}` };
     expect((await api.ask('/api/wallet/balance', { headers })).status).toBe(401);
