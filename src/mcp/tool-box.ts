@@ -111,14 +111,15 @@ async function buy(run: Run, caller: RouteCaller, input: RouteInput): Promise<un
   return asItStands(run, caller, doneBody(await run(caller, 'buy', { body, idempotencyKey })));
 }
 
-/** A repeated call gets the first answer, and the purchase may have ended since. Throws Refused if it failed. */
+/** A repeat gets the first answer, and the purchase may have ended since. Throws Refused if it failed. */
 async function asItStands(run: Run, caller: RouteCaller, first: unknown): Promise<unknown> {
   const { transactionId, status } = first as Fields;
   if (status === 'SUCCESS') return first;
   const now = await run(caller, 'getTransaction', { params: { transactionId: String(transactionId) } });
   // It may not be written yet.
   if (now.status !== OK) return first;
-  const { timeline: _, ...purchase } = now.body as Fields;
+  const purchase = { ...(now.body as Fields) };
+  Reflect.deleteProperty(purchase, 'timeline');
   if (purchase['status'] !== 'FAILED') return purchase;
   const reason = asFailureReason(String(purchase['reason']));
   const said = `The purchase failed (${reason}), and nothing is charged for it`;

@@ -131,7 +131,7 @@ describe('A caller', () => {
     ['2025-06-18', '*/*', 406],
     [VERSION, 'application/json', 200],
   ])('of %s that accepts %s gets %i', async (version, accept, status) => {
-    const { params: _, ...old } = message('tools/list');
+    const old = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
     const reply = await send(
       'tools/list',
       {},

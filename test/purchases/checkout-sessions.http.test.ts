@@ -1,10 +1,20 @@
 // Agentic checkout over HTTP: sessions, their headers, the rules of the Idempotency-Key, and one purchase a
 // session at most.
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acpError, acpSession } from '../support/http/acp-shapes.ts';
-import { startApi, type Ask, type Reply, type TestApi } from '../support/http/api.ts';
+import { startApi, type Ask, type TestApi } from '../support/http/api.ts';
 import { keyOf } from '../support/http/shop.ts';
+import {
+  CARD,
+  checkoutOf,
+  CREATE,
+  expectRefusal,
+  keyed,
+  PACKAGE,
+  payBy,
+  SESSIONS,
+  WALLET,
+  type Session,
+} from './checkout.support.ts';
 
 let api: TestApi;
 beforeEach(async () => {
@@ -12,58 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-const SESSIONS = '/acp/checkout_sessions';
-const PACKAGE = 'NG-5GB-30D';
-const CREATE = { line_items: [{ id: PACKAGE }], currency: 'usd', capabilities: {} };
-const NONE = { type: 'none', token: 'none' };
-const payBy = (handler_id: string, type: string) => ({
-  payment_data: { handler_id, instrument: { type, credential: NONE } },
-});
-const WALLET = payBy('wallet', 'wallet');
-const CARD = payBy('hosted_page', 'card');
-
-interface Session {
-  readonly id: string;
-  readonly status: string;
-  readonly quote_id: string;
-  readonly continue_url?: string;
-  readonly order?: { readonly id: string; readonly permalink_url: string; readonly status: string };
-  readonly messages: readonly object[];
-}
-
-/** Every answer is one that the protocol allows. */
-async function ask(path: string, given: Ask): Promise<Reply> {
-  const reply = await api.ask(`${SESSIONS}${path}`, { key: 'usd', ...given });
-  const shape = reply.status < 400 ? acpSession : acpError;
-  expect(shape.safeParse(reply.json).error, reply.text).toBeUndefined();
-  return reply;
-}
-const post = (path: string, body: object, given: Ask = {}): Promise<Reply> =>
-  ask(path, { method: 'POST', body, ...given });
-const read = (id: string, given: Ask = {}): Promise<Reply> => ask(`/${id}`, given);
-
-async function created(body: object = CREATE, given: Ask = {}): Promise<Session> {
-  const reply = await post('', body, given);
-  expect(reply.status, reply.text).toBe(201);
-  return reply.json as Session;
-}
-
-async function completed(id: string, body: object = WALLET, given: Ask = {}): Promise<Session> {
-  const reply = await post(`/${id}/complete`, body, given);
-  expect(reply.status, reply.text).toBe(200);
-  return reply.json as Session;
-}
-
-/** Of the body alone, in the shape of the protocol. */
-function expectRefusal(reply: Reply, status: number, code: string, param?: string): void {
-  expect(reply.json, reply.text).toEqual({
-    type: 'invalid_request',
-    code,
-    message: expect.stringMatching(/^\S/) as unknown,
-    ...(param === undefined ? {} : { param }),
-  });
-  expect(reply.status).toBe(status);
-}
+const { post, read, created, completed, nothingBought } = checkoutOf(() => api);
 
 const expire = (quoteId: string) =>
   api.shop.owner
@@ -71,15 +30,6 @@ const expire = (quoteId: string) =>
     .set({ created_at: new Date(0), expires_at: new Date(Date.now() - 1) })
     .where('id', '=', quoteId)
     .execute();
-
-/** Nothing is bought, and no money moves. */
-async function nothingBought(work: () => Promise<void>): Promise<void> {
-  const before = [await api.shop.balance('usd'), await api.shop.purchases('usd')];
-  await work();
-  expect([await api.shop.balance('usd'), await api.shop.purchases('usd')]).toEqual(before);
-}
-
-const keyed = (key: string = randomUUID()): Ask => ({ headers: { 'idempotency-key': key } });
 
 describe('a checkout session', () => {
   it('shows one package with its price in minor units, its expiry, and how it can be paid', async () => {
@@ -230,76 +180,6 @@ describe('a checkout session', () => {
     });
   });
 
-  const buyElsewhere = (quoteId: string, paymentMethod = 'WALLET') =>
-    api.ask('/api/esim/buy', {
-      key: 'usd',
-      body: { packageCode: PACKAGE, packageType: 'BASE', paymentMethod, quoteId },
-    });
-
-  it('shows the purchase that has bought with its quote elsewhere, and completing answers it', async () => {
-    const { id, quote_id: quoteId } = await created();
-    const bought = (await buyElsewhere(quoteId)).json as { transactionId: string };
-    await nothingBought(async () => {
-      const session = (await read(id)).json;
-      expect(session).toMatchObject({
-        status: 'completed',
-        order: { id: bought.transactionId, status: 'completed' },
-        capabilities: { payment: { handlers: [] } },
-      });
-      for (const body of [WALLET, CARD]) expect(await completed(id, body)).toEqual(session);
-      expectRefusal(await post(`/${id}`, { line_items: [{ id: PACKAGE }] }), 409, 'checkout_session_closed');
-      expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
-    });
-  });
-
-  it('whose quote waits elsewhere for the buyer shows the page to pay on', async () => {
-    const { id, quote_id: quoteId } = await created();
-    const { transactionId, paymentUrl } = (await buyElsewhere(quoteId, 'CARD')).json as Record<
-      string,
-      string
-    >;
-    expect(await completed(id)).toMatchObject({
-      status: 'requires_escalation',
-      continue_url: paymentUrl,
-      order: { id: transactionId },
-    });
-  });
-
-  it.each(['', '/cancel', '/complete'])(
-    'whose quote was bought elsewhere in vain is as it was: POST %s is taken',
-    async (action) => {
-      const { id, quote_id: quoteId } = await created();
-      api.shop.vendors.supplier = 'refuses';
-      expect((await buyElsewhere(quoteId)).status).toBe(400);
-      api.shop.vendors.supplier = 'delivers';
-      expect((await read(id)).json).toMatchObject({ status: 'ready_for_payment' });
-      const body = action === '/complete' ? WALLET : action === '' ? { line_items: [{ id: PACKAGE }] } : {};
-      expect((await post(`/${id}${action}`, body)).status).toBe(200);
-    },
-  );
-
-  it('of a key with a budget is paid from the wallet alone, and a refusal names the limit', async () => {
-    await api.shop.giveBudget('usd', { maxPriceMinor: 12_50n });
-    const { id } = await created();
-    expect((await read(id)).json).toMatchObject({
-      capabilities: { payment: { handlers: [{ id: 'wallet' }] } },
-    });
-    const byCard = await post(`/${id}/complete`, CARD);
-    expectRefusal(byCard, 403, 'key_budget_exceeded');
-    expect(byCard.text).toContain('pays from the wallet alone');
-    await api.shop.giveBudget('usd', { maxPriceMinor: 12_49n });
-    for (const reply of [
-      await post('', CREATE),
-      await post(`/${id}`, { line_items: [{ id: PACKAGE }] }),
-      await post(`/${id}/complete`, WALLET),
-    ]) {
-      expectRefusal(reply, 403, 'key_budget_exceeded');
-      expect(reply.text).toContain('this: maxPrice is USD 12.49, and this package costs more');
-    }
-    await api.shop.giveBudget('usd', { maxPurchases: 9 });
-    expect(await completed(id)).toMatchObject({ status: 'completed' });
-  });
-
   it('goes with its quote', async () => {
     const { id, quote_id: quoteId } = await created();
     await api.shop.owner.deleteFrom('quotes').where('id', '=', quoteId).execute();
@@ -447,23 +327,6 @@ describe('completing', () => {
       expectRefusal(reply, 409, 'idempotency_in_flight');
     expect(await api.shop.balance('usd')).toBe(before - 12_50n);
     expect(await api.shop.purchases('usd')).toBe(1);
-  });
-
-  it('by two handlers at once buys once: each gets that order, or is told to wait', async () => {
-    for (let round = 0; round < 6; round += 1) {
-      const { id } = await created();
-      const before = await api.shop.purchases('usd');
-      const bodies = Array.from({ length: 8 }, () => [WALLET, CARD]).flat();
-      const replies = await Promise.all(bodies.map((body) => post(`/${id}/complete`, body)));
-      expect(await api.shop.purchases('usd')).toBe(before + 1);
-      const done = replies.filter(({ status }) => status === 200);
-      expect(done.length).toBeGreaterThan(0);
-      expect(new Set(done.map(({ json }) => (json as Session).order?.id)).size).toBe(1);
-      for (const reply of replies.filter(({ status }) => status !== 200)) {
-        expectRefusal(reply, 409, 'idempotency_in_flight');
-        expect(reply.headers['retry-after']).toBe('1');
-      }
-    }
   });
 
   it('at the same time as canceling or changing either buys or does not, and never both', async () => {

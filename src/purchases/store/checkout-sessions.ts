@@ -11,8 +11,8 @@ export interface SessionRecord extends SessionRow {
     'package_code' | 'package_name' | 'price_minor' | 'currency' | 'expires_at'
   >;
   /**
-   * Of the purchase that was asked for, or that has bought with its quote elsewhere; null where there is none,
-   * or it was refused without effect.
+   * Of the purchase that was asked for, or that has bought with the quote elsewhere; null where there is
+   * none, or it was refused without effect.
    */
   readonly transaction_id: string | null;
   /** The rest is null before the first step of the purchase. */

@@ -116,11 +116,12 @@ export async function withdrawQuote(
     .set({ used_by: by, used_at: now })
     .where('id', '=', quoteId)
     // A purchase that failed has freed it.
-    .where(({ or, eb, exists, selectFrom }) =>
-      or([
-        eb('used_by', 'is', null),
-        exists(
-          selectFrom('purchases')
+    .where((where) =>
+      where.or([
+        where('used_by', 'is', null),
+        where.exists(
+          where
+            .selectFrom('purchases')
             .select('transaction_id')
             .whereRef('transaction_id', '=', 'quotes.used_by')
             .where('status', '=', 'FAILED'),
