@@ -56,8 +56,8 @@ export function mcpRoute({ routes, callRoute, publicUrl }: McpDeps): Route<Budge
       const mayBuy = async (): Promise<boolean> =>
         principal.scopes.includes('purchase') && (await cases.wallet.getBudget(principal)).budget !== null;
       const caller = { principal, clientAddress, requestId, mayBuy };
-      const refused = refuseStrangers(request) ?? refuseBatch(body.bytes);
-      const response = refused ?? (await respond(request, tools, caller));
+      const refusal = refuseStrangers(request) ?? refuseBatch(body);
+      const response = refusal ?? (await respond(request, tools, caller));
       return answerOf(response);
     },
   });
@@ -77,14 +77,15 @@ function createSiteCheck(publicUrl: string): (request: Request) => Response | un
     (isLocal ? hostHeaderValidationResponse(request, local) : undefined);
 }
 
-/** The protocol of 2025-03-26 had batches. One is one request, and would call a hundred tools for it. */
-function refuseBatch(bytes: Uint8Array): Response | undefined {
-  if (!/^\s*\[/.test(new TextDecoder().decode(bytes))) return undefined;
+/** A list of messages, which versions of 2025 know: a request is counted once, so it runs one call. */
+function refuseBatch({ bytes }: ReceivedBytes): Response | undefined {
+  // A byte order mark is white space here, as it is to who reads the messages.
+  if (!/^\s*\[/.test(Buffer.from(bytes).toString())) return undefined;
   const error = {
     code: ProtocolErrorCode.InvalidRequest,
-    message: 'Send each message as a request of its own',
+    message: 'Send one message: batches are not taken',
   };
-  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400 });
 }
 
 /** Nothing is streamed and nothing subscribed to: each request has one answer, and nothing stays open. */

@@ -1,6 +1,7 @@
 /** The tools of a caller, and what they do. */
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { asFailureReason, FAILURE_REASONS } from '../domain/refusals.ts';
 import type { CallRoute, RouteCaller, RouteInput, RouteResult } from '../platform/http/call-route.ts';
 import { checkSize } from '../platform/http/middleware/input.ts';
 import { MAX_PAGE_LIMIT } from '../platform/http/limits.ts';
@@ -59,8 +60,9 @@ export function createToolBox(routes: readonly Route[], callRoute: CallRoute): T
       try {
         return done(await resultOf(tool, run, caller, given));
       } catch (error) {
-        if (error instanceof Refused) return error.result;
-        if (error instanceof DomainError) return refused(error.code, error.details ?? error.message);
+        if (error instanceof Refused) return refusalOf(tool, error);
+        if (error instanceof DomainError)
+          return refusalOf(tool, { code: error.code, said: error.details ?? error.message, more: {} });
         throw error;
       }
     },
@@ -97,12 +99,31 @@ async function resultOf(tool: DescribedTool, run: Run, caller: ToolCaller, given
   return { ...result, ...(await linkOf(run, caller, result)) };
 }
 
-/** The key is made from the quote: whoever repeats this call, however often, buys once. */
+/**
+ * The Idempotency-Key is made from the quote and the API key: a repeated call is the same request, and what
+ * another key was refused, such as by its budget, is nothing to this one. The quote itself buys once.
+ */
 async function buy(run: Run, caller: RouteCaller, input: RouteInput): Promise<unknown> {
   const quote = insideEnvelope(doneBody(await run(caller, 'getQuote', input)));
   const { quoteId, packageCode, packageType, esimId } = quote;
   const body = { quoteId, packageCode, packageType, esimId, paymentMethod: 'WALLET' };
-  return doneBody(await run(caller, 'buy', { body, idempotencyKey: `mcp:${String(quoteId)}` }));
+  const idempotencyKey = `mcp:${String(quoteId)}:${caller.principal.keyId}`;
+  return asItStands(run, caller, doneBody(await run(caller, 'buy', { body, idempotencyKey })));
+}
+
+/** A repeat gets the first answer, and the purchase may have ended since. Throws Refused if it failed. */
+async function asItStands(run: Run, caller: RouteCaller, first: unknown): Promise<unknown> {
+  const { transactionId, status } = first as Fields;
+  if (status === 'SUCCESS') return first;
+  const now = await run(caller, 'getTransaction', { params: { transactionId: String(transactionId) } });
+  // It may not be written yet.
+  if (now.status !== OK) return first;
+  const purchase = { ...(now.body as Fields) };
+  Reflect.deleteProperty(purchase, 'timeline');
+  if (purchase['status'] !== 'FAILED') return purchase;
+  const reason = asFailureReason(String(purchase['reason']));
+  const said = `The purchase failed (${reason}), and nothing is charged for it`;
+  throw new Refused({ code: FAILURE_REASONS[reason], said, more: { transactionId } });
 }
 
 /** The arguments where the route takes them. Throws VALIDATION_ERROR; the route itself checks the rest. */
@@ -116,7 +137,9 @@ function inputOf({ schemas: { places }, fixed }: DescribedTool, given: Fields): 
     if (place === undefined || name in (fixed ?? {})) throw invalid(`${name}: is no argument of this tool`);
     if (value === undefined || value === null || place === 'list') continue;
     if (place === 'body') body[name] = value;
-    else (place === 'path' ? params : query)[name] = textOf(name, value);
+    else if (place === 'query') query[name] = textOf(name, value);
+    else if (typeof value === 'string') params[name] = value;
+    else throw invalid(`${name}: must be a text`);
   }
   for (const name of Object.keys(places))
     if (places[name] === 'path' && params[name] === undefined) throw invalid(`${name}: is required`);
@@ -166,13 +189,24 @@ async function linkOf(run: Run, caller: RouteCaller, result: Fields): Promise<Fi
 
 const OK = 200;
 
-/** A refusal of a route, as a tool answers it. */
-class Refused extends Error {
-  readonly result: CallToolResult;
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly said: string;
+  /** What else the model reads. */
+  readonly more: Fields;
+}
 
-  constructor(result: CallToolResult) {
+/** A refusal of a route. */
+class Refused extends Error implements Refusal {
+  readonly code: ErrorCode;
+  readonly said: string;
+  readonly more: Fields;
+
+  constructor({ code, said, more }: Refusal) {
     super('refused');
-    this.result = result;
+    this.code = code;
+    this.said = said;
+    this.more = more;
   }
 }
 
@@ -181,13 +215,16 @@ function doneBody({ status, body }: RouteResult): unknown {
   if (status < 400) return body;
   const fields = body as Fields;
   const { code, message = fields['message'], details, ...more } = (fields['error'] ?? fields) as Fields;
-  const said = [...new Set([message, details])].filter((text) => typeof text === 'string').join(': ');
-  throw new Refused(refused(code as ErrorCode, said, more));
+  const texts = [message, details].filter((text) => typeof text === 'string');
+  // The code stands beside it.
+  const said = [...new Set(texts.map((text) => text.replace(`${String(code)}: `, '')))].join(': ');
+  throw new Refused({ code: code as ErrorCode, said, more });
 }
 
-function refused(code: ErrorCode, message: string, more: Fields = {}): CallToolResult {
-  const text = JSON.stringify(clean({ code, message, whatToDo: whatToDo(code), ...more }));
-  return { content: [{ type: 'text', text }], isError: true };
+/** As a tool answers it. */
+function refusalOf({ kind }: Tool, { code, said, more }: Refusal): CallToolResult {
+  const shown = { code, message: said, whatToDo: whatToDo(code, kind, said), ...more };
+  return { content: [{ type: 'text', text: JSON.stringify(clean(shown)) }], isError: true };
 }
 
 /** The same twice: clients of 2025 read the text. */

@@ -110,6 +110,8 @@ export function createSchemas(routes: readonly Route[]): (tool: Tool) => ToolSch
     const properties = { ...taken.properties, ...(isList && LIST_FIELDS) };
     const places = { ...taken.places, ...(isList && placesOf(LIST_FIELDS, 'list')) };
     for (const name of Object.keys(tool.fixed ?? {})) Reflect.deleteProperty(properties, name);
+    for (const [name, description] of Object.entries(tool.says ?? {}))
+      properties[name] = { ...properties[name], description };
     const input = {
       type: 'object' as const,
       properties,

@@ -2,7 +2,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 
 /** `quote` buys nothing and `buy` does: both take a key that may buy, with a budget. */
-type ToolKind = 'read' | 'quote' | 'buy';
+export type ToolKind = 'read' | 'quote' | 'buy';
 
 export interface Tool {
   readonly name: string;
@@ -14,6 +14,8 @@ export interface Tool {
   readonly takes?: string;
   /** Arguments of the route that the agent does not choose. */
   readonly fixed?: Readonly<Record<string, string>>;
+  /** What its arguments are, where the route speaks of routes. */
+  readonly says?: Readonly<Record<string, string>>;
   /** The answer is about one eSIM, or may name it: its install link stands beside it. */
   readonly linksInstall?: true;
 }
@@ -57,12 +59,15 @@ export const TOOLS: readonly Tool[] = [
     true,
   ),
   reads('list_purchases', 'listTransactions', 'Lists purchases and fundings of the account, newest first.'),
-  reads(
-    'get_purchase',
-    'getTransaction',
-    'Reads how a purchase stands. PROCESSING: paid, not delivered yet; read it again after some seconds.',
-    true,
-  ),
+  {
+    ...reads(
+      'get_purchase',
+      'getTransaction',
+      'Reads how a purchase stands. PROCESSING: paid, not delivered yet; read it again after some seconds.',
+      true,
+    ),
+    says: { transactionId: 'The `transactionId` of buy_quote or list_purchases' },
+  },
   {
     name: 'create_quote',
     kind: 'quote',
@@ -76,9 +81,10 @@ export const TOOLS: readonly Tool[] = [
     kind: 'buy',
     operation: 'buy',
     takes: 'getQuote',
+    says: { quoteId: 'The `quoteId` of create_quote' },
     linksInstall: true,
     description:
-      'Buys what the quote says, from the wallet, within the budget of the key. A quote buys once: a repeated call gives the first result again. ' +
+      'Buys what the quote says, from the wallet, within the budget of the key. A quote buys once: a repeated call answers how that purchase now stands. ' +
       'If no answer arrives, call it again with the same `quoteId`. `installUrl` is the page that installs the eSIM.',
   },
 ];

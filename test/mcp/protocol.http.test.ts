@@ -141,6 +141,28 @@ describe('A caller', () => {
     }
   });
 
+  it('with two keys is the one of X-API-Key', async () => {
+    const authorization = `Bearer ${keyOf('test', 'ngn')}`;
+    const call = { name: 'get_wallet_balance', arguments: {} };
+    expect((await send('tools/call', call, { headers: { authorization } })).text).toContain('USD');
+    const wrong = await send('tools/call', call, { headers: { authorization: 'Bearer simway_test_wrong' } });
+    expect(wrong.status).toBe(200);
+  });
+
+  it.each([
+    ['2025-06-18', 'application/json', 406],
+    ['2025-06-18', '*/*', 406],
+    [VERSION, 'application/json', 200],
+  ])('of %s that accepts %s gets %i', async (version, accept, status) => {
+    const old = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
+    const reply = await send(
+      'tools/list',
+      {},
+      { headers: { accept, 'mcp-protocol-version': version }, ...(version !== VERSION && { body: old }) },
+    );
+    expect(reply.status, reply.text).toBe(status);
+  });
+
   it('of another route finds its bearer token ignored', async () => {
     const headers = { authorization: `Bearer ${keyOf('test', 'usd')}` };
     expect((await api.ask('/api/wallet/balance', { headers })).status).toBe(401);
@@ -237,6 +259,39 @@ describe('A message', () => {
     expect(reply.status).toBe(status);
     expect(reply.json).toHaveProperty('error');
     expect(reply.text).not.toContain('list_regions');
+  });
+
+  it.each([
+    ['2026-07-28', { 'mcp-protocol-version': VERSION }],
+    ['2025-06-18', { 'mcp-protocol-version': '2025-06-18' }],
+    ['2025-03-26', { 'mcp-protocol-version': '2025-03-26' }],
+    ['none', {}],
+  ])('that is a batch runs nothing, in version %s', async (_version, version: Record<string, string>) => {
+    const call = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'list_regions', arguments: {} },
+    });
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'x-request-id': 'batch-1',
+      'content-type': 'application/json',
+      ...version,
+    };
+    const calls = JSON.stringify([call(1), call(2)]);
+    for (const rawBody of [calls, `\r\n\t ${calls}`, `\uFEFF${calls}`, '[]', `[${calls}]`]) {
+      const reply = await api.ask('/mcp', { key: 'usd', method: 'POST', rawBody, headers });
+      expect([reply.status, reply.json], rawBody).toEqual([
+        400,
+        {
+          jsonrpc: '2.0',
+          error: { code: -32_600, message: 'Send one message: batches are not taken' },
+          id: null,
+        },
+      ]);
+    }
+    expect(api.logLines.filter((line) => line.includes('/api/esim/regions'))).toEqual([]);
   });
 
   it('with arguments that nest without end is refused', async () => {

@@ -3,6 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Updateable } from 'kysely';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { TOOLS } from '../../src/mcp/tools.ts';
+import type { TransactionView } from '../../src/purchases/views.ts';
 import type { QuotesTable } from '../../src/purchases/store/tables.ts';
 import { startApi, type TestApi } from '../support/http/api.ts';
 import { baseItem, regionItems, regions } from '../support/http/packages.ts';
@@ -131,6 +133,8 @@ describe('An agent', () => {
       ['create_quote', { ...BASE, paymentMethod: 'CARD' }, 'paymentMethod'],
       ['buy_quote', {}, 'quoteId'],
       ['get_esim', { esimId: null }, 'esimId'],
+      ['get_purchase', { transactionId: 123 }, 'transactionId'],
+      ['buy_quote', { quoteId: 123 }, 'quoteId'],
     ];
     await nothingBought(async () => {
       for (const [name, given, field] of wrong) {
@@ -142,6 +146,32 @@ describe('An agent', () => {
         expect(whatToDo).toEqual(expect.any(String));
       }
     });
+  });
+});
+
+describe('What a model reads', () => {
+  it('of a lookup that failed is where to look, and nothing of buying', async () => {
+    const agent = await agentWith();
+    const lookups: [string, Fields, string][] = [
+      ['get_purchase', { transactionId: `txn-${'0'.repeat(32)}` }, 'list_purchases'],
+      ['get_esim', { esimId: `esim-${'0'.repeat(32)}` }, 'list_esims'],
+      ['get_package', { packageCode: 'NOWHERE' }, 'list_packages'],
+      ['list_packages', { regionCode: 'XX' }, 'list_regions'],
+    ];
+    for (const [name, given, tool] of lookups) {
+      const { whatToDo } = await agent.refused(name, given);
+      expect(whatToDo, name).toContain(tool);
+      expect(whatToDo, name).not.toContain('bought');
+    }
+  });
+
+  it('names tools, and no other functions', async () => {
+    const { tools } = await (await agentWith()).client.listTools();
+    const said = JSON.stringify(tools);
+    const names = TOOLS.map(({ operation }) => operation).filter((name) => name !== 'buy');
+    for (const name of names) expect(said).not.toContain(name);
+    expect(said).not.toContain('buy or fund');
+    expect(JSON.stringify(tools.find(({ name }) => name === 'buy_quote'))).toContain('create_quote');
   });
 });
 
@@ -261,7 +291,109 @@ describe('A quote', () => {
   });
 });
 
+describe('Two keys of one account', () => {
+  const LIMITS = { maxPurchases: 1_000 };
+  beforeEach(() => {
+    api.shop.allowedAddresses = ['127.0.0.1'];
+  });
+
+  it('buy one quote once, with 64 calls at once', async () => {
+    await api.shop.giveBudget('list', LIMITS);
+    const both = [await agentWith('ngn'), await agentWith('list')];
+    const [quoteId, bought] = [await quoted(both[0]!), await api.shop.purchases('ngn')];
+    const calls = Array.from({ length: 32 }, () => both.map((agent) => agent.call('buy_quote', { quoteId })));
+    const results = await Promise.all(calls.flat());
+    const done = results.filter(({ isError }) => !isError);
+    expect(
+      new Set(done.map(({ structuredContent }) => (structuredContent as Fields)['transactionId'])).size,
+    ).toBe(1);
+    for (const result of results.filter(({ isError }) => isError))
+      expect(textOf(result)).toMatch(/IDEMPOTENCY_KEY_IN_USE|QUOTE_USED/);
+    const { transactionId } = await both[0]!
+      .call('buy_quote', { quoteId })
+      .then((first) =>
+        first.isError ? both[1]!.done('buy_quote', { quoteId }) : (first.structuredContent as Fields),
+      );
+    expect(done[0]?.structuredContent).toMatchObject({ transactionId });
+    const succeeded = await api.shop.owner
+      .selectFrom('purchases')
+      .select('transaction_id')
+      .where('account_id', '=', api.shop.accountId('ngn'))
+      .where('status', '!=', 'FAILED')
+      .execute();
+    expect(succeeded).toHaveLength(bought + 1);
+  });
+
+  it('have budgets of their own: what one is refused, the other may buy', async () => {
+    await api.shop.giveBudget('list', { maxPriceMinor: 1n });
+    const [rich, poor] = [await agentWith('ngn'), await agentWith('list')];
+    const quoteId = await quoted(rich);
+    expect(await poor.refused('buy_quote', { quoteId })).toMatchObject({ code: 'KEY_BUDGET_EXCEEDED' });
+    const bought = await rich.done('buy_quote', { quoteId });
+    expect(bought).toMatchObject({ status: 'SUCCESS' });
+    const { code, message } = await poor.refused('buy_quote', { quoteId });
+    expect([code, message]).toEqual(['QUOTE_USED', expect.stringContaining(String(bought['transactionId']))]);
+  });
+});
+
+describe('A purchase that is not delivered at once', () => {
+  it('is answered as it now stands by a repeated call, also once it has failed', async () => {
+    api.shop.vendors.supplier = 'is allocating';
+    const agent = await agentWith();
+    const quoteId = await quoted(agent);
+    const first = await agent.done('buy_quote', { quoteId });
+    expect(first).toMatchObject({ status: 'PROCESSING' });
+    expect(await agent.done('buy_quote', { quoteId })).toEqual(first);
+    const failed = { ...first, status: 'FAILED', reason: 'KEY_BUDGET_EXCEEDED' };
+    const transactionId = String(first['transactionId']);
+    const view = {
+      transaction_id: transactionId,
+      package_type: 'BASE',
+      status: 'FAILED',
+      currency: 'USD',
+      payment_method: 'WALLET',
+      package_code: 'NG-5GB-30D',
+      package_name: 'x',
+      price_minor: 12_50n,
+      payment: null,
+      timeline: [],
+    };
+    api.shop.replace('test', 'getTransaction', () =>
+      Promise.resolve({ purchase: { ...view, reason: failed.reason } } as unknown as TransactionView),
+    );
+    expect(await agent.refused('buy_quote', { quoteId })).toEqual({
+      code: 'KEY_BUDGET_EXCEEDED',
+      message: 'The purchase failed (KEY_BUDGET_EXCEEDED), and nothing is charged for it',
+      whatToDo: expect.stringContaining('Stop buying') as unknown,
+      transactionId,
+    });
+    api.shop.replace('test', 'getTransaction', () => Promise.reject(new Error('a fault')));
+    expect(await agent.done('buy_quote', { quoteId })).toMatchObject({ transactionId, status: 'PROCESSING' });
+  });
+});
+
 describe('A budget', () => {
+  it.each([
+    ['maxPrice', { maxPriceMinor: 1n }, 'Choose a cheaper package'],
+    ['countries', { countries: ['GH'] }, 'Choose a package of other countries'],
+  ])('that refuses a package by %s says once why, and that another may do', async (limit, budget, advice) => {
+    const agent = await agentWith();
+    const quoteId = await quoted(agent);
+    await api.shop.giveBudget('usd', budget);
+    await nothingBought(async () => {
+      for (const [name, given] of [
+        ['create_quote', BASE],
+        ['buy_quote', { quoteId }],
+      ] as const) {
+        const { code, message, whatToDo } = await agent.refused(name, given);
+        expect([code, whatToDo]).toEqual(['KEY_BUDGET_EXCEEDED', expect.stringContaining(advice)]);
+        expect(whatToDo).not.toContain('Stop buying');
+        expect(message).toContain(`: ${limit} is `);
+        expect(message).not.toContain('KEY_BUDGET_EXCEEDED');
+      }
+    });
+  });
+
   it('buys what it allows, and is refused beyond it until a person raises it', async () => {
     await api.shop.giveBudget('usd', { maxPurchases: 1 });
     const agent = await agentWith();

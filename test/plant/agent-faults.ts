@@ -5,6 +5,7 @@ const TOOLS = 'test/mcp/tools.http.test.ts';
 const PROTOCOL = 'test/mcp/protocol.http.test.ts';
 const CHECKOUT = 'test/purchases/checkout-sessions.http.test.ts';
 const CHECKOUT_TERMS = 'test/purchases/checkout-terms.http.test.ts';
+const CHECKOUT_PURCHASES = 'test/purchases/checkout-purchases.http.test.ts';
 
 const MCP_FAULTS: readonly Fault[] = [
   ...faultsIn('src/mcp/mcp-route.ts', TOOLS, {
@@ -27,7 +28,7 @@ const MCP_FAULTS: readonly Fault[] = [
       'const sites = isLocal ? local : [hostname];',
       'const sites = [...local, hostname];',
     ],
-    'one request calls many tools': [' ?? refuseBatch(body.bytes)', ''],
+    'one request calls many tools': [' ?? refuseBatch(body)', ''],
     'a browser’s session calls tools': ['    keysOnly: true,\n', ''],
   }),
   ...faultsIn('src/mcp/tool-box.ts', TOOLS, {
@@ -37,10 +38,10 @@ const MCP_FAULTS: readonly Fault[] = [
     ],
     'tools that buy are shown to every key': ["kind === 'read' || buys", "kind === 'read' || buys || true"],
     'each call of buy_quote is a purchase of its own': [
-      'idempotencyKey: `mcp:${String(quoteId)}`',
-      'idempotencyKey: `mcp:${Math.random()}`',
+      'const idempotencyKey = `mcp:${String(quoteId)}:${caller.principal.keyId}`',
+      'const idempotencyKey = `mcp:${Math.random()}`',
     ],
-    'an agent buys without a key that makes it once': [', idempotencyKey: `mcp:${String(quoteId)}` }', ' }'],
+    'an agent buys without a key that makes it once': ['{ body, idempotencyKey }', '{ body }'],
     'an agent’s purchase leaves out its quote': ['const body = { quoteId, ', 'const body = { '],
     'an agent pays by card': ["esimId, paymentMethod: 'WALLET' };", "esimId, paymentMethod: 'CARD' };"],
     'an agent chooses what is fixed': [
@@ -120,12 +121,11 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       'key: purchaseKeyOf(id), path',
       'key: `${purchaseKeyOf(id)} ${Math.random()}`, path',
     ],
-    'a repeated completion is refused': ['if (earlier) return earlier;', ''],
+    'a repeated completion is refused': ['  if (isBought(session)) return session;\n', ''],
     'a session that ended is sold again': ['  requirePayable(session, closed);\n', ''],
-    'a session that failed counts as bought': ["isSame && status !== 'canceled'", 'isSame'],
-    'a completion by another handler gets the first one’s order': [
-      '(payment_method ?? method) === method',
-      'payment_method !== method || payment_method === method',
+    'a session that failed counts as bought': [
+      "transaction_id !== null && status !== 'canceled'",
+      'transaction_id !== null',
     ],
     'a completion without a handler pays from the wallet': [
       'if (!method) throw unsupported(session);\n      return pay(deps, principal, session, method,',
@@ -153,15 +153,11 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       'await installUrl(deps, esim_id, principal)',
       'await installUrl(deps, esim_id, { ...principal, mayInstall: true })',
     ],
-    'a session whose price bought something elsewhere can be paid': [
-      ' || (quote.used_by !== null && transaction_id === null)',
-      '',
-    ],
   }),
   ...faultsIn('src/purchases/http/checkout-sessions.ts', CHECKOUT_TERMS, {
     'a permalink is kept with the answer to a repeated create': [
-      'return answerOf(201, await cases.createCheckoutSession(principal, command, idempotency));',
-      'return { status: 201, body: answerOf(201, await cases.createCheckoutSession(principal, command, idempotency)).body };',
+      'return answerOf(201, await naming(line, made));',
+      'return { status: 201, body: answerOf(201, await naming(line, made)).body };',
     ],
   }),
   ...faultsIn('src/purchases/stored-answers.ts', CHECKOUT_TERMS, {
@@ -206,10 +202,16 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       '',
     ],
   }),
+  ...faultsIn('src/purchases/store/checkout-sessions.ts', CHECKOUT_PURCHASES, {
+    'a session whose price bought something elsewhere can be paid': [
+      "fn.coalesce('key.transaction_id', 'elsewhere.transaction_id').as('transaction_id')",
+      "'key.transaction_id'",
+    ],
+  }),
   ...faultsIn('src/purchases/store/quotes.ts', CHECKOUT_TERMS, {
     'a session takes back a price that was bought at': [
-      ".where('used_by', 'is', null)\n    .executeTakeFirst();",
-      '.executeTakeFirst();',
+      "where('used_by', 'is', null),\n        where.exists(",
+      "where('id', '=', quoteId),\n        where.exists(",
     ],
   }),
   ...faultsIn('src/purchases/stored-answers.ts', CHECKOUT, {

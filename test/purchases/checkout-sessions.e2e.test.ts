@@ -98,6 +98,24 @@ it('64 completions at once, half of them under one key, buy one eSIM at the supp
   expect(length).toBe(1);
 });
 
+it('8 completions by each of two handlers at once are one purchase: the others get it, or wait', async () => {
+  const buyer = await newBuyer(stack);
+  const agent = agentOf(buyer);
+  const id = await agent.create();
+  const bodies = Array.from({ length: 8 }, () => [WALLET, payBy('hosted_page', 'card')]).flat();
+  const answers = await Promise.all(bodies.map((body) => agent.post(`/${id}/complete`, body)));
+  const done = answers.filter(({ status }) => status === 200);
+  expect(done.length).toBeGreaterThan(0);
+  const [transactionId, ...others] = new Set(done.map((answer) => sessionIn(answer).order?.id));
+  expect(others).toEqual([]);
+  for (const { status, text } of answers)
+    if (status !== 200)
+      expect([status, text]).toEqual([409, expect.stringContaining('idempotency_in_flight')]);
+  expect(await buyer.purchases()).toHaveLength(1);
+  for (const body of bodies.slice(0, 2))
+    expect(sessionIn(await agent.post(`/${id}/complete`, body)).order?.id).toBe(transactionId);
+});
+
 it('an API that is killed while it completes has bought once, and the same request gets the order', async () => {
   for (const afterMs of [0, 5, 20, 60]) {
     const buyer = await newBuyer(stack);

@@ -60,20 +60,6 @@ describe('a checkout session', () => {
     expectRefusal(await post('', CREATE), 403, 'key_budget_exceeded');
   });
 
-  it('whose price bought something elsewhere is canceled, and sells nothing', async () => {
-    const { id, quote_id: quoteId } = await created();
-    const body = { packageCode: PACKAGE, packageType: 'BASE', paymentMethod: 'WALLET', quoteId };
-    expect((await api.ask('/api/esim/buy', { key: 'usd', body })).status).toBe(201);
-    await nothingBought(async () => {
-      const session = (await read(id)).json;
-      expect(session).toMatchObject({ status: 'canceled', capabilities: { payment: { handlers: [] } } });
-      expect(session).not.toHaveProperty('order');
-      expectRefusal(await post(`/${id}/complete`, WALLET), 409, 'checkout_session_closed');
-      expectRefusal(await post(`/${id}/cancel`, {}), 405, 'checkout_session_not_cancelable');
-      expectRefusal(await post(`/${id}`, { line_items: [{ id: PACKAGE }] }), 409, 'checkout_session_closed');
-    });
-  });
-
   it('is neither canceled nor changed once a purchase has taken its price, however close they come', async () => {
     for (const path of ['/cancel', '']) {
       const { id, quote_id: quoteId } = await created();

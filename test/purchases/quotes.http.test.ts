@@ -371,3 +371,27 @@ it(`at most ${MAX_OPEN_QUOTES} quotes are open for an account, requested in para
   expect(await forgetQuotes(api.shop.db, new Date(2))).toBeGreaterThanOrEqual(copies.length);
   expect(await count()).toBe(before - copies.length);
 });
+
+describe('a key with a budget', () => {
+  it('is told which limit refuses a quote, a batch and a top-up', async () => {
+    await api.shop.giveBudget('usd', { maxPriceMinor: 1n });
+    const asks: [string, object][] = [
+      ['/api/esim/quotes', BASE],
+      ['/api/esim/orders/batch', { rows: [{ reference: 'a', packageCode: BASE.packageCode }] }],
+    ];
+    for (const [path, body] of asks) {
+      const reply = await api.ask(path, { key: 'usd', body });
+      expectRefusal(reply, 403, 'KEY_BUDGET_EXCEEDED');
+      expect((reply.json as { error: { message: string } }).error.message).toMatch(
+        /^The budget of this API key does not allow this: maxPrice is USD 0\.01, and this package costs more; /,
+      );
+    }
+    await api.shop.giveBudget('usd', { maxPurchases: 9 });
+    const bought = await buy({});
+    const { esimId } = (bought.json as { esimDetails: { esimId: string } }).esimDetails;
+    await api.shop.giveBudget('usd', { maxPriceMinor: 1n });
+    const topUp = await buy({ packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', esimId });
+    expectRefusal(topUp, 403, 'KEY_BUDGET_EXCEEDED');
+    expect((topUp.json as { details: string }).details).toContain('maxPrice is USD 0.01');
+  });
+});

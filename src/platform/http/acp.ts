@@ -17,7 +17,6 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** What a request says wrongly where the refusal itself names no field. */
 const FIELDS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  PACKAGE_NOT_FOUND: 'line_items.0.item.id',
   CURRENCY_MISMATCH: 'currency',
 };
 

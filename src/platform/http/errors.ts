@@ -166,14 +166,13 @@ function bodyOf(
     ...(fields.length > 0 && { fields }),
     ...(transactionId !== undefined && { transactionId }),
   };
-  // Shapes without `details` say in `message` which fields are wrong.
-  const single = code === 'VALIDATION_ERROR' ? (details ?? message) : message;
+  const single = singleText(refusal);
   switch (shape) {
     case 'base':
       return { success: false, message, error: { code, details: details ?? message, ...more } };
     case 'top-up': {
       // Why the caller's own purchase failed, and how much is missing. Of an eSIM it must say no more.
-      const isOwn = code === 'INSUFFICIENT_BALANCE' || transactionId !== undefined;
+      const isOwn = OWN.has(code) || transactionId !== undefined;
       const why = isOwn && details !== undefined ? { details } : {};
       const said = TOP_UP_MESSAGES[code] ?? single;
       return { success: false, message: said, statusCode: status, code, ...why, ...more };
@@ -185,6 +184,15 @@ function bodyOf(
     case 'authentication':
       return { error: code, message, statusCode: status };
   }
+}
+
+const OWN: ReadonlySet<ErrorCode> = new Set(['INSUFFICIENT_BALANCE', 'KEY_BUDGET_EXCEEDED']);
+
+/** Shapes without `details` say in `message` which fields are wrong, and which limit does not allow it. */
+function singleText({ code, message, details }: DomainError): string {
+  if (details === undefined) return message;
+  if (code === 'VALIDATION_ERROR') return details;
+  return code === 'KEY_BUDGET_EXCEEDED' ? `${message}: ${details.replace(`${code}: `, '')}` : message;
 }
 
 function defaultRetryAfterSeconds(code: ErrorCode): number | undefined {

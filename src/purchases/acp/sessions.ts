@@ -4,9 +4,10 @@
  * the session makes every completion the same purchase.
  */
 import { hash, randomBytes } from 'node:crypto';
+import { findBudget } from '../../accounts/store/budgets.ts';
 import type { Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { makeId } from '../../domain/ids.ts';
+import { isId, makeId } from '../../domain/ids.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
 import { installUrl, type InstallLinkDeps } from '../../esims/install-links.ts';
@@ -14,6 +15,7 @@ import { quoteCharge } from '../../payments/gateway-payments.ts';
 import { findPaymentView, type PaymentView } from '../../payments/views.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { writeOnce } from '../../platform/idempotency/keyed-writes.ts';
+import { keyInUse } from '../../platform/idempotency/refusals.ts';
 import type { IdempotencyContext } from '../../platform/idempotency/tag.ts';
 import type { RequestContext } from '../../platform/telemetry/subject.ts';
 import { buy } from '../buy.ts';
@@ -209,8 +211,7 @@ async function pay(
   context: RequestContext,
 ): Promise<CheckoutSession> {
   const { id, quote_id: quoteId, quote } = session;
-  const earlier = bought(session, paymentMethod);
-  if (earlier) return earlier;
+  if (isBought(session)) return session;
   requirePayable(session, closed);
   const fingerprint = hash('sha256', `${id} ${quoteId} ${paymentMethod}`);
   const command = { packageCode: quote.package_code, packageType: 'BASE', paymentMethod, quoteId } as const;
@@ -220,19 +221,20 @@ async function pay(
   } catch (error) {
     if (!(error instanceof DomainError) || !WAS_CHANGED.has(error.code)) throw error;
     const now = await readSession(deps, principal, id);
-    const begun = bought(now, paymentMethod);
-    if (begun) return begun;
-    throw error.code === 'IDEMPOTENCY_KEY_IN_USE' ? error : closed(now);
+    if (isBought(now)) return now;
+    if (error.code === 'IDEMPOTENCY_KEY_IN_USE') throw error;
+    // Another completion, by another handler, has not opened its purchase yet.
+    throw error.code === 'IDEMPOTENCY_KEY_REUSED' ? keyInUse() : closed(now);
   }
   return readSession(deps, principal, id);
 }
 
-/** The session, if its purchase was asked for, as far as is known in the same way, and has not failed. */
-function bought(session: CheckoutSession, method: PaymentMethod): CheckoutSession | undefined {
-  const { transaction_id, payment_method, status } = session;
-  const isSame = transaction_id !== null && (payment_method ?? method) === method;
-  return isSame && status !== 'canceled' ? session : undefined;
-}
+/**
+ * Its purchase was asked for, and has not failed: however it is to be paid, it is the one purchase of the
+ * session, and a refusal could make an agent buy again.
+ */
+const isBought = ({ transaction_id, status }: CheckoutSession): boolean =>
+  transaction_id !== null && status !== 'canceled';
 
 async function readSession(
   deps: SessionDeps,
@@ -245,8 +247,7 @@ async function readSession(
   const payment =
     purchase_status === 'PENDING' ? await findPage(deps.db, found.transaction_id ?? '') : undefined;
   const facts = {
-    // Or another purchase has used its price: nothing can be bought with it.
-    isCanceled: found.canceled_at !== null || (quote.used_by !== null && transaction_id === null),
+    isCanceled: found.canceled_at !== null,
     expiresAt: quote.expires_at,
     isBegun: transaction_id !== null,
     purchaseStatus: purchase_status ?? undefined,
@@ -259,7 +260,10 @@ async function readSession(
     status,
     payment,
     permalinkUrl: transaction_id === null ? '' : await permalinkUrl(deps, principal, found),
-    pageInstruments: status === 'ready_for_payment' ? pageInstruments(deps, price) : [],
+    pageInstruments:
+      status === 'ready_for_payment' && !(await hasBudget(deps, principal))
+        ? pageInstruments(deps, price)
+        : [],
     gateway: deps.gateway.name,
     publicUrl: deps.installTokens.publicUrl,
   };
@@ -280,6 +284,10 @@ export async function permalinkUrl(
   const link = esim_id === null ? '' : await installUrl(deps, esim_id, principal);
   return link === '' ? `${deps.installTokens.publicUrl}/dashboard` : link;
 }
+
+/** Such a key pays from the wallet alone. */
+const hasBudget = async ({ db }: SessionDeps, { keyId }: Principal): Promise<boolean> =>
+  isId('key', keyId) && (await findBudget(db, keyId)) !== undefined;
 
 /** Without those that the gateway does not take for this amount. */
 function pageInstruments(deps: SessionDeps, price: Money): string[] {
@@ -303,8 +311,14 @@ const WORDS: Readonly<Record<SessionStatus, string>> = {
   expired: 'has expired',
 };
 
+/** Only a session that sells nothing any more is worth another one: an agent that obeys would buy twice. */
+const NEXT: Readonly<Partial<Record<SessionStatus, string>>> = {
+  canceled: 'create another one',
+  expired: 'create another one',
+};
+
 function closed({ status }: CheckoutSession): DomainError {
-  const next = status === 'ready_for_payment' ? 'read it again' : 'create another one';
+  const next = NEXT[status] ?? 'read it again';
   return new DomainError('CHECKOUT_SESSION_CLOSED', `This session ${WORDS[status]}: ${next}`);
 }
 

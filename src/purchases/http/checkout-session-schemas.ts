@@ -45,7 +45,8 @@ const lineItem = z
   })
   .transform(({ id, item }, check) => {
     const packageCode = item?.id ?? id;
-    if (packageCode !== undefined) return packageCode;
+    const field = `line_items.0.${item ? 'item.id' : 'id'}`;
+    if (packageCode !== undefined) return { packageCode, field };
     check.addIssue({ code: 'custom', path: ['id'], message: 'is required' });
     return z.NEVER;
   });

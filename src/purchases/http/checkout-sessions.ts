@@ -1,5 +1,6 @@
 /** Agentic checkout: the sessions of the Agentic Commerce Protocol. */
 import type { z } from 'zod';
+import { DomainError } from '../../domain/errors.ts';
 import { ACCOUNT_CURRENCIES, formatMinor } from '../../domain/money.ts';
 import { PAYMENT_ERRORS } from '../../payments/http/shared.ts';
 import { ACP_VERSION } from '../../platform/http/acp.ts';
@@ -154,20 +155,35 @@ function answerOf(status: 200 | 201, session: CheckoutSession) {
   return { status, ...renderWithoutPermalink(session.permalinkUrl, render) };
 }
 
+/** A package that is not there is named by the field that this request has it in. */
+async function naming<Result>(
+  line: { readonly field: string } | undefined,
+  done: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await done;
+  } catch (error) {
+    if (!line || !(error instanceof DomainError) || error.code !== 'PACKAGE_NOT_FOUND') throw error;
+    const { code, message } = error;
+    throw new DomainError(code, message, { fields: [{ field: line.field, problem: 'is no package' }] });
+  }
+}
+
 export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(SESSIONS, {
     ...ACP,
     body: createBody,
-    errors: [...PRICE_ERRORS, 'CURRENCY_MISMATCH', 'TOO_MANY_OPEN_QUOTES'],
+    errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'CURRENCY_MISMATCH', 'TOO_MANY_OPEN_QUOTES'],
     answer: { 201: { description: 'The session', schema: sessionSchema } },
     operationId: 'createCheckoutSession',
     summary: 'Begin the checkout of one eSIM',
     description:
       'Freezes the price for 15 minutes; nothing is bought or held. `capabilities.payment.handlers` says how the session can be paid.',
     async handle({ cases, principal, body, idempotency }) {
-      const [packageCode = ''] = body.line_items;
-      const command = { packageCode, currency: body.currency };
-      return answerOf(201, await cases.createCheckoutSession(principal, command, idempotency));
+      const [line] = body.line_items;
+      const command = { packageCode: line?.packageCode ?? '', currency: body.currency };
+      const made = cases.createCheckoutSession(principal, command, idempotency);
+      return answerOf(201, await naming(line, made));
     },
   }),
   routes.get(SESSION, {
@@ -183,18 +199,18 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
   routes.post(SESSION, {
     ...ACP,
     body: updateBody,
-    errors: [...PRICE_ERRORS, 'TOO_MANY_OPEN_QUOTES', 'CHECKOUT_SESSION_CLOSED'],
+    errors: [...PRICE_ERRORS, 'KEY_BUDGET_EXCEEDED', 'TOO_MANY_OPEN_QUOTES', 'CHECKOUT_SESSION_CLOSED'],
     answer: { 200: { description: 'The session', schema: sessionSchema } },
     operationId: 'updateCheckoutSession',
     summary: 'Change the package of a checkout session',
     description:
       'With `line_items` the session has a new price and 15 minutes more. Possible while it is `ready_for_payment`.',
     async handle({ cases, principal, params, body, idempotency }) {
-      const command = { packageCode: body.line_items?.[0] };
-      return answerOf(
-        200,
-        await cases.updateCheckoutSession(principal, params.sessionId, command, idempotency),
-      );
+      const line = body.line_items?.[0];
+      const { sessionId } = params;
+      const command = { packageCode: line?.packageCode };
+      const changed = cases.updateCheckoutSession(principal, sessionId, command, idempotency);
+      return answerOf(200, await naming(line, changed));
     },
   }),
   routes.post(`${SESSION}/complete`, {
@@ -205,6 +221,7 @@ export const checkoutSessionRoutes: readonly Route<PurchaseCases>[] = [
       ...PRICE_ERRORS,
       ...PAYMENT_ERRORS,
       'INSUFFICIENT_BALANCE',
+      'KEY_BUDGET_EXCEEDED',
       'QUOTE_NOT_FOUND',
       'PAYMENT_HANDLER_UNSUPPORTED',
       'CHECKOUT_SESSION_CLOSED',

@@ -8,9 +8,12 @@ type SessionRow = Selectable<CheckoutSessionsTable>;
 export interface SessionRecord extends SessionRow {
   readonly quote: Pick<
     Selectable<QuotesTable>,
-    'package_code' | 'package_name' | 'price_minor' | 'currency' | 'expires_at' | 'used_by'
+    'package_code' | 'package_name' | 'price_minor' | 'currency' | 'expires_at'
   >;
-  /** Of the purchase that was asked for; null where none was, or it was refused without effect. */
+  /**
+   * Of the purchase that was asked for, or that has bought with the quote elsewhere; null where there is
+   * none, or it was refused without effect.
+   */
   readonly transaction_id: string | null;
   /** The rest is null before the first step of the purchase. */
   readonly purchase_status: PurchaseStatus | null;
@@ -37,17 +40,27 @@ export async function findCheckoutSession(
         .on('key.key', '=', purchaseKeyOf(id))
         .on('key.refusal_reason', 'is', null),
     )
-    .leftJoin('purchases', 'purchases.transaction_id', 'key.transaction_id')
+    // Who knows the quote can buy with it without the session. One that failed has freed the quote.
+    .leftJoin('purchases as elsewhere', (join) =>
+      join
+        .onRef('elsewhere.transaction_id', '=', 'quotes.used_by')
+        .onRef('elsewhere.account_id', '=', 'session.account_id')
+        .on('elsewhere.status', '!=', 'FAILED'),
+    )
+    .leftJoin('purchases', (join) =>
+      join.on('purchases.transaction_id', '=', ({ fn }) =>
+        fn.coalesce('key.transaction_id', 'elsewhere.transaction_id'),
+      ),
+    )
     .leftJoin('esims', 'esims.id', 'purchases.esim_id')
     .selectAll('session')
-    .select([
+    .select(({ fn }) => [
       'quotes.package_code',
       'quotes.package_name',
       'quotes.price_minor',
       'quotes.currency',
       'quotes.expires_at',
-      'quotes.used_by',
-      'key.transaction_id',
+      fn.coalesce('key.transaction_id', 'elsewhere.transaction_id').as('transaction_id'),
       'purchases.status as purchase_status',
       'purchases.reason as purchase_reason',
       'purchases.payment_method',
@@ -57,8 +70,8 @@ export async function findCheckoutSession(
     .where('session.account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { package_code, package_name, price_minor, currency, expires_at, used_by, ...session } = row;
-  return { ...session, quote: { package_code, package_name, price_minor, currency, expires_at, used_by } };
+  const { package_code, package_name, price_minor, currency, expires_at, ...session } = row;
+  return { ...session, quote: { package_code, package_name, price_minor, currency, expires_at } };
 }
 
 export async function insertCheckoutSession(trx: WorldDb, session: SessionRow): Promise<void> {

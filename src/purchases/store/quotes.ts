@@ -115,7 +115,19 @@ export async function withdrawQuote(
     .updateTable('quotes')
     .set({ used_by: by, used_at: now })
     .where('id', '=', quoteId)
-    .where('used_by', 'is', null)
+    // A purchase that failed has freed it.
+    .where((where) =>
+      where.or([
+        where('used_by', 'is', null),
+        where.exists(
+          where
+            .selectFrom('purchases')
+            .select('transaction_id')
+            .whereRef('transaction_id', '=', 'quotes.used_by')
+            .where('status', '=', 'FAILED'),
+        ),
+      ]),
+    )
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
