@@ -11,7 +11,9 @@ import os
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"), validate=True)
+if not KEY:
+    raise SystemExit("set WEBHOOK_SECRET to the whsec_... secret of the endpoint")
 TOLERANCE_SECONDS = 300
 MAX_BODY_BYTES = 1_048_576
 # In production: a table with a unique column, written in the same transaction as your change.

@@ -369,7 +369,7 @@ describe('a webhook', () => {
     ['unsigned', () => verifyWebhook(body, {}, old)],
   ])('that is %s is refused', (_, act) => expect(act).toThrow(sdk.WebhookVerificationError));
 
-  it.each([
+  it.each<readonly [message: string, secrets: unknown]>([
     ['secrets is not set: pass the secret of the webhook endpoint', undefined],
     ['secrets is not set: pass the secret of the webhook endpoint', ''],
     ['secrets is empty: pass the secret of the webhook endpoint', []],

@@ -89,9 +89,9 @@ interface Delivery {
 /** Sends genuine messages and forged ones; answers what went wrong, one line each. */
 export async function judgeReceiver(language: Language): Promise<string[]> {
   const secret = newSecret();
+  const problems = await judgeStart(language);
   const receiver = await startReceiver(language, secret);
   try {
-    const problems: string[] = [];
     for (const { what, body, headers, expected } of deliveries(secret)) {
       const { status } = await fetch(receiver.url, { method: 'POST', body, headers });
       const isRight = expected === 'taken' ? status >= 200 && status < 300 : status === 401;
@@ -104,6 +104,23 @@ export async function judgeReceiver(language: Language): Promise<string[]> {
     return problems;
   } finally {
     await receiver.close();
+  }
+}
+
+/** With an empty secret everybody could sign: a receiver must not start with one. */
+async function judgeStart(language: Language): Promise<string[]> {
+  const { command, clean } = await commandOf(language);
+  try {
+    const starts = ['', 'whsec_'].map(async (secret) => {
+      const env = { PATH: process.env['PATH'], PORT: String(await freePort()), WEBHOOK_SECRET: secret };
+      const ended = await promisify(execFile)(command[0]!, command.slice(1), { env, timeout: 5_000 }).catch(
+        (error: unknown) => error as { readonly code: number | null },
+      );
+      return 'code' in ended && ended.code === 1 ? [] : [`starts with the secret '${secret}'`];
+    });
+    return (await Promise.all(starts)).flat();
+  } finally {
+    await clean();
   }
 }
 
