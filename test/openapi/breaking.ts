@@ -17,10 +17,17 @@ const PROSE = new Set(['description', 'summary', 'example', 'examples']);
 /** docs/API.md says that answers gain codes, states and events. */
 const GROWTH = /^response-.*enum-value-added$/;
 
+export interface Schema {
+  properties: Record<string, Schema>;
+  required: string[];
+  enum: string[];
+}
+
+/** What tests change in it. */
 export interface Document {
   readonly info: { readonly version: string };
-  readonly paths: Readonly<Record<string, unknown>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly paths: Record<string, Record<string, { parameters: { name: string; schema: Schema }[] }>>;
+  readonly components: { readonly schemas: Record<string, Schema> };
 }
 
 /** The document of the API, of the code as it stands, without prose. */
