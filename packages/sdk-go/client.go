@@ -101,7 +101,8 @@ func sendNew[Answer any](ctx context.Context, c *Client, intent Intent[Answer]) 
 func carryOut[Answer any](ctx context.Context, c *Client, intent Intent[Answer], isNew bool) (Answer, error) {
 	kept := Intent[json.RawMessage](intent)
 	sent := request{http.MethodPost, expand(intent.URL, intent.Path), intent.Body, &kept, isNew}
-	return answered[Answer](c.send(ctx, sent))
+	success, err := c.send(ctx, sent)
+	return answered[Answer](success, err, sent.intent)
 }
 
 func call[Answer any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (Answer, error) {
@@ -115,10 +116,11 @@ func call[Answer any](ctx context.Context, c *Client, method, path string, query
 			return *new(Answer), err
 		}
 	}
-	return answered[Answer](c.send(ctx, sent))
+	success, err := c.send(ctx, sent)
+	return answered[Answer](success, err, sent.intent)
 }
 
-func answered[Answer any](body []byte, err error) (answer Answer, _ error) {
+func answered[Answer any](body []byte, err error, intent *Intent[json.RawMessage]) (answer Answer, _ error) {
 	if err != nil {
 		return answer, err
 	}
@@ -126,7 +128,10 @@ func answered[Answer any](body []byte, err error) (answer Answer, _ error) {
 		*text = string(body)
 		return answer, nil
 	}
-	return answer, json.Unmarshal(body, &answer)
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return answer, unreadable(err, intent)
+	}
+	return answer, nil
 }
 
 type request struct {

@@ -103,13 +103,24 @@ func noAnswer(cause error) *Error {
 	return &Error{Code: ErrorCodeNoAnswer, Message: cause.Error(), cause: cause}
 }
 
+// unreadable is a success whose body has another form: what was asked for may have been done.
+func unreadable(cause error, intent *Intent[json.RawMessage]) *Error {
+	return &Error{
+		Code:    ErrorCodeUnexpectedAnswer,
+		Status:  http.StatusOK,
+		Message: "the answer has another form: " + cause.Error(),
+		Intent:  intent,
+		cause:   cause,
+	}
+}
+
 func tooOld(intent Intent[json.RawMessage]) *Error {
 	made := intent.CreatedAt.Format(time.RFC3339)
 	message := "The intent of " + made + " is older than 29 days, so it was not sent"
 	return &Error{Code: ErrorCodeIntentTooOld, Message: message, Intent: &intent}
 }
 
-// failureIn reads the four bodies of docs/ERRORS.md.
+// failureIn reads every body of docs/ERRORS.md but that of agentic checkout.
 func failureIn(response *http.Response, body []byte) *Error {
 	type refusal struct {
 		Code, Message, Details, TransactionID string

@@ -1,4 +1,4 @@
-// Writes generated.go: the types and calls of every route that takes a key, by oapi-codegen with the template
+// Writes generated.go: the types and calls of every route below /api, by oapi-codegen with the template
 // beside this file. It is committed, because `go get` takes what is in the repository; `node generate.js
 // FOLDER` writes it elsewhere, for the test that compares the two.
 import { execFileSync } from 'node:child_process';

@@ -14,7 +14,7 @@ func pages[Page any](ctx context.Context, c *Client, path string, query url.Valu
 	return func(yield func(Page, error) bool) {
 		for isMore := true; isMore; {
 			body, err := call[json.RawMessage](ctx, c, http.MethodGet, path, query, nil)
-			page, err := answered[Page](body, err)
+			page, err := answered[Page](body, err, nil)
 			if err == nil {
 				isMore, err = turn(query, body)
 			}
@@ -56,7 +56,7 @@ func turn(query url.Values, body []byte) (bool, error) {
 		Data *place
 	}
 	if err := json.Unmarshal(body, &page); err != nil {
-		return false, err
+		return false, unreadable(err, nil)
 	}
 	at := page.place
 	if page.Data != nil {

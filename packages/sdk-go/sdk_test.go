@@ -119,6 +119,7 @@ func TestPostHasAnIntentWhileItsOutcomeIsUnknown(t *testing.T) {
 		{"limited at once", []answer{limited}, false, false},
 		{"a refusal of a proxy", []answer{page(403)}, false, true},
 		{"a page of a proxy", []answer{page(200)}, false, true},
+		{"a success of another form", []answer{{200, `"ok"`, nil}}, false, true},
 		{"a proxy's 404 with a stored intent", []answer{page(404)}, true, true},
 		{"no such route with a stored intent", []answer{refusal(404, "NOT_FOUND", "")}, true, true},
 		{"a first request that still runs", []answer{refusal(409, "IDEMPOTENCY_KEY_IN_USE", "60")}, false, true},

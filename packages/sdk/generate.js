@@ -1,4 +1,4 @@
-// Writes src/generated/: the types and calls of every route that takes a key, from the document that `node
+// Writes src/generated/: the types and calls of every route below /api, from the document that `node
 // src/main.ts openapi api` writes. They are not committed, so they are never behind the routes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';

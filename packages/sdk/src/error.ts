@@ -100,7 +100,7 @@ export const liveKeyInBrowser: Failure = {
   fields: {},
 };
 
-/** Reads the four bodies of docs/ERRORS.md. */
+/** Reads every body of docs/ERRORS.md but that of agentic checkout. */
 export function failureIn(response: Response, body: unknown): Failure {
   const outer = fieldsOf(body);
   const found = typeof outer['error'] === 'object' ? fieldsOf(outer['error']) : outer;
