@@ -122,7 +122,7 @@ const CHECKOUT_FAULTS: readonly Fault[] = [
       'key: `${purchaseKeyOf(id)} ${Math.random()}`, path',
     ],
     'a repeated completion is refused': ['  if (isBought(session)) return session;\n', ''],
-    'a session that ended is sold again': ['  requirePayable(session, closed);\n', ''],
+    'a session that ended is sold again': ['  requireReady(session, closed);\n', ''],
     'a session that failed counts as bought': [
       "transaction_id !== null && status !== 'canceled'",
       'transaction_id !== null',

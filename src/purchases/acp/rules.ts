@@ -21,7 +21,7 @@ interface SessionFacts {
   /** Absent before its first step. */
   readonly purchaseStatus?: PurchaseStatus | undefined;
   /** The buyer has a page to pay on. */
-  readonly isPayable: boolean;
+  readonly hasPaymentPage: boolean;
 }
 
 /** A purchase that has begun decides, whenever the price expires. A session buys at most once. */
@@ -31,14 +31,14 @@ export function sessionStatus(facts: SessionFacts, now: Date): SessionStatus {
   return facts.expiresAt <= now ? 'expired' : 'ready_for_payment';
 }
 
-function statusOfPurchase({ purchaseStatus, isPayable }: SessionFacts): SessionStatus {
+function statusOfPurchase({ purchaseStatus, hasPaymentPage }: SessionFacts): SessionStatus {
   switch (purchaseStatus) {
     case 'SUCCESS':
       return 'completed';
     case 'FAILED':
       return 'canceled';
     case 'PENDING':
-      return isPayable ? 'requires_escalation' : 'complete_in_progress';
+      return hasPaymentPage ? 'requires_escalation' : 'complete_in_progress';
     case 'PROCESSING':
     case undefined:
       return 'complete_in_progress';

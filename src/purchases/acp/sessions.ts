@@ -37,7 +37,10 @@ export interface CheckoutSession extends SessionRecord {
   readonly status: SessionStatus;
   /** While the buyer can pay on a page of the gateway. */
   readonly payment: (Pick<PaymentView, 'charge'> & { readonly paymentUrl: string }) | undefined;
-  /** Where the buyer installs the eSIM. A secret; empty before there is a purchase. */
+  /**
+   * The page that installs the eSIM, a secret; for a caller who may not read it, the dashboard. Empty before
+   * there is a purchase.
+   */
   readonly permalinkUrl: string;
   /** Instruments that the page of the gateway takes for this price. Empty unless the session can be paid. */
   readonly pageInstruments: readonly string[];
@@ -147,13 +150,13 @@ function change<Prepared>(
 ): Promise<CheckoutSession> {
   return writeOnce(deps, principal, idempotency, {
     prepare: async () => {
-      requirePayable(await readSession(deps, principal, sessionId), refuse);
+      requireReady(await readSession(deps, principal, sessionId), refuse);
       return prepare();
     },
     write: async (trx, prepared: Prepared) => {
       await lockCheckoutSession(trx, sessionId);
       const session = await readSession({ ...deps, db: trx }, principal, sessionId);
-      requirePayable(session, refuse);
+      requireReady(session, refuse);
       await apply(trx, session, deps.clock.now(), prepared);
       return { resultId: sessionId, value: await readSession({ ...deps, db: trx }, principal, sessionId) };
     },
@@ -161,7 +164,7 @@ function change<Prepared>(
   });
 }
 
-function requirePayable(session: CheckoutSession, refuse: Change<unknown>['refuse']): void {
+function requireReady(session: CheckoutSession, refuse: Change<unknown>['refuse']): void {
   if (session.status !== 'ready_for_payment') throw refuse(session);
 }
 
@@ -212,7 +215,7 @@ async function pay(
 ): Promise<CheckoutSession> {
   const { id, quote_id: quoteId, quote } = session;
   if (isBought(session)) return session;
-  requirePayable(session, closed);
+  requireReady(session, closed);
   const fingerprint = hash('sha256', `${id} ${quoteId} ${paymentMethod}`);
   const command = { packageCode: quote.package_code, packageType: 'BASE', paymentMethod, quoteId } as const;
   const key = { key: purchaseKeyOf(id), path: 'acp', fingerprint };
@@ -251,7 +254,7 @@ async function readSession(
     expiresAt: quote.expires_at,
     isBegun: transaction_id !== null,
     purchaseStatus: purchase_status ?? undefined,
-    isPayable: payment !== undefined,
+    hasPaymentPage: payment !== undefined,
   };
   const status = sessionStatus(facts, deps.clock.now());
   const price = { amountMinor: quote.price_minor, currency: quote.currency };
@@ -305,7 +308,7 @@ function pageInstruments(deps: SessionDeps, price: Money): string[] {
 const WORDS: Readonly<Record<SessionStatus, string>> = {
   ready_for_payment: 'was changed at the same time',
   requires_escalation: 'waits for the payment of the buyer',
-  complete_in_progress: 'is paid for, and being delivered',
+  complete_in_progress: 'is being paid for or delivered',
   completed: 'is completed',
   canceled: 'is canceled',
   expired: 'has expired',

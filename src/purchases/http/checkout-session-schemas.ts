@@ -161,8 +161,8 @@ export const sessionSchema = namedObject('CheckoutSession', {
   status: z
     .enum(SESSION_STATUSES)
     .describe(
-      'requires_escalation: the buyer pays at `continue_url`. complete_in_progress: paid, not delivered yet. ' +
-        'canceled: also where the purchase failed, and money that came is given back.',
+      'requires_escalation: the buyer pays at `continue_url`. complete_in_progress: being paid for or delivered. ' +
+        'canceled: also where the purchase failed; `messages` says where the money is.',
     ),
   currency: text('ISO 4217, in small letters', 'usd'),
   line_items: z.array(

@@ -130,10 +130,16 @@ function handlersOf({ publicUrl, pageInstruments, gateway }: CheckoutSession): H
   ];
 }
 
+/** Where the money of a failed purchase is, unless it goes back to the buyer. */
+const MONEY_AFTER: Readonly<Record<string, string>> = {
+  PAYMENT_UNDERPAID: 'What was paid is in the wallet of the seller: ask the seller for it',
+};
+
 function messagesOf({ status, payment, purchase_reason }: CheckoutSession): Shown['messages'] {
   const error = { type: 'error', resolution: 'recoverable', content_type: 'plain' } as const;
   if (purchase_reason !== null) {
-    const content = `The purchase failed (${purchase_reason}). Money that came is given back. Create another session`;
+    const money = MONEY_AFTER[purchase_reason] ?? 'Money that came is given back';
+    const content = `The purchase failed (${purchase_reason}). ${money}. Create another session`;
     return [{ ...error, code: failureCode(purchase_reason), content }];
   }
   if (status === 'expired')
