@@ -47,11 +47,10 @@ interface Operation {
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 type Properties = Readonly<Record<string, JsonSchema>>;
-type Schemas = Properties;
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Schemas };
+  readonly components: { readonly schemas: Properties };
 }
 
 const camelCase = (name: string): string =>
@@ -61,6 +60,10 @@ const camelCase = (name: string): string =>
 export const INSTALL_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(NO_INSTALL_DATA).map(camelCase),
   'activationCode',
+  // Made of the activation code.
+  'qrCode',
+  'iosInstallUrl',
+  'androidInstallUrl',
 ]);
 
 /** What stands beside answers about one eSIM, from the route that has the link. */

@@ -23,7 +23,7 @@ const KNOWN: Readonly<Partial<Record<ErrorCode, string>>> = {
   TOO_MANY_OPEN_QUOTES: 'Use a quote that you have, or wait until some have expired.',
   INSUFFICIENT_BALANCE: `The wallet does not hold enough. ${ASK_A_PERSON}`,
   KEY_BUDGET_EXCEEDED: `Stop buying. A person can change the budget in the dashboard. ${ASK_A_PERSON}`,
-  FORBIDDEN: 'A person changes what a key may do, in the dashboard under Developers. Ask them.',
+  FORBIDDEN: 'A person changes what a key may do, on the page API keys of the dashboard. Ask them.',
   IDEMPOTENCY_KEY_IN_USE: `The first call is still running. ${LATER}`,
   SERVICE_UNAVAILABLE: LATER,
   EXCHANGE_RATE_UNAVAILABLE: LATER,
@@ -48,5 +48,6 @@ export function whatToDo(code: ErrorCode, kind: ToolKind, message: string): stri
   const [, other] =
     (code === 'KEY_BUDGET_EXCEEDED' && OTHER_PACKAGE.find(([limit]) => limit.test(message))) || [];
   if (other !== undefined) return `${other}. A person can change the budget in the dashboard.`;
-  return KNOWN[code] ?? ASK_A_PERSON;
+  // Of an unknown code nobody can say that nothing was bought.
+  return KNOWN[code] ?? ASK_WHO_KNOWS;
 }
