@@ -43,8 +43,9 @@ async function buy({ intent }: Order): Promise<Partial<Order>> {
     const { transactionId } = await simway.send(JSON.parse(intent) as ReturnType<typeof intend<'buy'>>);
     return { status: 'OPEN', transactionId, nextAt: 0 };
   } catch (error) {
-    // An error with its intent: nobody knows yet whether it was carried out, so it is sent again.
-    if (!(error instanceof SimwayError) || error.intent) throw error;
+    if (!(error instanceof SimwayError)) throw error;
+    // With its intent, nobody knows yet whether it was carried out: it is sent again, as long as it may be.
+    if (error.intent && error.code !== 'INTENT_TOO_OLD') throw error;
     return failed(error.code);
   }
 }
