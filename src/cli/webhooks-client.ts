@@ -57,7 +57,7 @@ interface Refusal {
   readonly transactionId?: string;
 }
 
-/** The API has two kinds of error bodies. */
+/** Of any body of docs/ERRORS.md. */
 function refusalOf(text: string): { readonly message: string; readonly transactionId?: string | undefined } {
   try {
     const body = JSON.parse(text) as Refusal & { readonly error?: string | Refusal };

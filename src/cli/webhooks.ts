@@ -1,6 +1,6 @@
 /**
- * For developers of a webhook receiver. The commands use the API with a key, so they can do no more than any
- * merchant's program.
+ * For developers of a webhook receiver. The commands use the API with a key, as a merchant's program does.
+ * Only `listen` for all accounts of the sandbox reads its database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -115,6 +115,8 @@ export function addWebhookCommands(cli: Cli, webhooks: Command): void {
 Events: ${WEBHOOK_EVENTS.join(', ')}`,
     options: triggerOptions,
     run: async (options, event) => {
+      if (options.package !== undefined && /_live_/.test(options.key ?? ''))
+        throw new OperatorMistake('--package buys: use a test key');
       const job = await open(options);
       if (options.package === undefined) await triggerSample(job, event, options);
       else await triggerPurchase(job, options.package, options.method);

@@ -202,6 +202,13 @@ describe('mistakes', () => {
     expect(stderr).not.toContain(me.apiKey);
   });
 
+  it('a purchase with a live key is refused before it is asked for', async () => {
+    const target = ['--api-url', 'http://127.0.0.1:9', '--key', 'simway_live_x'];
+    const words = ['webhooks', 'trigger', 'esim.purchased', '--package', 'SIM-OK', ...target];
+    const { code, stderr } = await runHere(words, {});
+    expect([code, stderr]).toEqual([1, '--package buys: use a test key\n']);
+  });
+
   it('an unreachable API, half of the settings, and a missing npm start are explained without a stack trace, with exit code 1', async () => {
     const answerless = await runCommand(
       ['webhooks', 'messages', '--api-url', 'http://127.0.0.1:9', '--key', 'k'],
