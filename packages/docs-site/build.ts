@@ -1,5 +1,5 @@
-// Builds the site into dist/site: its pages as HTML and as Markdown, its files, and both forms that browsers
-// take instead of a plain one.
+// Builds the site into dist/site: its pages as HTML and as Markdown, its files, and each of them compressed
+// in two formats.
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'vitepress';

@@ -1,7 +1,7 @@
 /**
- * Makes the site's pages of the repository's documents. The only thing that changes is where links lead: to
- * the page that is made of a document, to a copy of an image or file beside the pages, or nowhere, where the
- * target is neither (its text stays, with the path).
+ * Makes the site's pages of the repository's documents. Text stays as it is: a long document is cut at its
+ * chapters, and links lead to the page that is made of a document, to a copy of an image or file beside the
+ * pages, or nowhere, where the target is neither (its text stays, with the path).
  */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
