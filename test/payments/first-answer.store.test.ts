@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Principal } from '../../src/domain/account.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
-import { startOnce } from '../../src/payments/first-answer.ts';
+import { refusalOf } from '../../src/domain/refusals.ts';
+import { refused, startOnce } from '../../src/payments/first-answer.ts';
 import type { EngineAnswer } from '../../src/payments/engine.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { beginKey, refuseKey } from '../../src/platform/idempotency/store.ts';
@@ -54,8 +55,13 @@ async function ask({ refusal, tag = TAG, start, firstAnswer }: Ask) {
     read: () => Promise.resolve(undefined),
     show: (_input, status) => Promise.resolve(status),
   });
-  const code = await answer.catch((error: unknown) => (error instanceof DomainError ? error.code : error));
-  return { code, transactionId, accountId };
+  let details: string | undefined;
+  const code = await answer.catch((error: unknown) => {
+    if (!(error instanceof DomainError)) return error;
+    ({ details } = error);
+    return error.code;
+  });
+  return { code, details, transactionId, accountId };
 }
 
 const EXPIRED = new DomainError('QUOTE_EXPIRED', 'expired');
@@ -112,15 +118,16 @@ describe('a request that was started and not answered in time', () => {
     expect(code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('is refused where it was refused before its caller was answered', async () => {
-    const refusal = { reason: 'INSUFFICIENT_BALANCE', detail: '' } as const;
-    const { code } = await ask({
+  it('is refused where it was refused before its caller was answered, in the same words', async () => {
+    const refusal = refusalOf('INSUFFICIENT_BALANCE', 'the wallet is empty');
+    const { code, details } = await ask({
       start: async (input) => {
         await refuseKey(books.world, input, refusal);
         return unanswered('f')();
       },
     });
-    expect(code).toBe('INSUFFICIENT_BALANCE');
+    expect([code, details]).toEqual(['INSUFFICIENT_BALANCE', refused(refusal).details]);
+    expect(details).toContain('the wallet is empty');
   });
 
   it.each([

@@ -32,6 +32,17 @@ const STATEMENT = 'test/vendors/paystack-statement.contract.test.ts';
 export const FAULTS: readonly Fault[] = [
   ...faultsIn('migrations/world/baseline/opening-functions.ts', KEY_BUDGETS, {
     'a key buys beyond its budget': ['if breach is not null then', 'if false then'],
+    'a budget of a day is new at every purchase': [' - key_spent_today(budget.key_id);', ';'],
+    'a budget never counts purchases': [' - key_purchases(budget.key_id);', ';'],
+    'a budget takes every country': [
+      'or not key_budget_breach.countries <@ budget.countries) then',
+      ') then',
+    ],
+    'a budget takes every price': ['elsif dearest_minor > budget.max_price_minor then', 'elsif false then'],
+    'a budget takes orders of any amount': [
+      'elsif total_minor > budget.order_minor then',
+      'elsif false then',
+    ],
     'a voided purchase keeps its share of a budget': [
       "key_spent_today.key_id and status <> 'VOIDED'",
       'key_spent_today.key_id',
@@ -39,6 +50,12 @@ export const FAULTS: readonly Fault[] = [
     'a key with a budget pays by card': [
       'elsif exists (select from key_budgets where key_id = terms.key_id) then',
       'elsif false then',
+    ],
+  }),
+  ...faultsIn('src/platform/idempotency/store.ts', 'test/payments/first-answer.store.test.ts', {
+    'a refusal that is read back has other words': [
+      "refusalOf(asFailureReason(row.refusal_reason), row.refusal_detail ?? '')",
+      "{ reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' }",
     ],
   }),
   ...faultsIn('workflows/purchases/purchase.ts', CARRIER, {

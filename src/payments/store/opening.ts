@@ -1,6 +1,6 @@
 /** Opens fundings, and ends what cannot be opened: the part that purchases and fundings share. */
 import { sql, type RawBuilder } from 'kysely';
-import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { constraintOf, isDuplicate, refusedRowOf } from '../../platform/database/errors.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -138,7 +138,7 @@ async function findOpening(db: WorldDb, transactionId: string): Promise<BeforeOp
   if (!row) return {};
   const { status, reason, detail, at } = row;
   if (status !== null) return { opened: openedAs(status, reason) };
-  const refusal = { reason: asFailureReason(reason ?? ''), detail };
+  const refusal = refusalOf(asFailureReason(reason ?? ''), detail);
   return { opened: { stage: 'failed', refusal }, refusedAt: at };
 }
 

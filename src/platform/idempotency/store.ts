@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { asFailureReason, refusalOf, type Refusal } from '../../domain/refusals.ts';
 import { callFunction } from '../database/functions.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
@@ -59,7 +59,7 @@ function toRecord(row: IdempotencyRow): IdempotencyRecord {
     refusal:
       row.refusal_reason === null
         ? undefined
-        : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
+        : refusalOf(asFailureReason(row.refusal_reason), row.refusal_detail ?? ''),
     isBegun: row.begun,
     answer:
       row.answer_status === null || row.answer_body === null

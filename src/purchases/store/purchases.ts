@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
-import { asFailureReason, type FailureReason, type Refusal } from '../../domain/refusals.ts';
+import { asFailureReason, refusalOf, type FailureReason, type Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore, type AttentionReason, type PurchaseStatus } from '../../domain/states.ts';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { columnsOfDelivery, notifyOfTopUp } from '../../esims/store/esims.ts';
@@ -189,7 +189,7 @@ export async function failRefused(
        order by supplier_orders.closed_at desc limit 1`.execute(trx);
     const [row] = rows;
     if (!row) return 'open';
-    const refusal = { reason: asFailureReason(row.reason), detail: row.detail };
+    const refusal = refusalOf(asFailureReason(row.reason), row.detail);
     await failPurchaseIn(trx, transactionId, refusal, { pending });
     return refusal;
   });
