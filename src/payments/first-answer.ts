@@ -202,9 +202,15 @@ async function requireAccepted(
 ): Promise<Accepted> {
   if (answer.fingerprint !== tag?.fingerprint) throw keyReused();
   if (answer.status !== 'REFUSED') return answer;
-  // What was written before it failed is thrown with its id.
-  await ifReachable(() => read(transactionId));
-  throw refused(answer.refusal);
+  const written = await ifReachable(() => read(transactionId).then(() => undefined, failureOf));
+  // What was written before it failed is thrown with its id. Its row has the reason, not what is lacking.
+  if (written?.code !== FAILURE_REASONS[answer.refusal.reason]) throw written ?? refused(answer.refusal);
+  throw refused(answer.refusal, written.transactionId);
+}
+
+function failureOf(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  throw error;
 }
 
 const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {

@@ -25,10 +25,12 @@ interface Ask {
   readonly tag?: IdempotencyKeyInfo | null;
   readonly start?: (input: ReturnType<typeof purchaseInput>) => Promise<EngineAnswer>;
   readonly firstAnswer?: (transactionId: string) => Promise<EngineAnswer | 'no-workflow'>;
+  /** What the rows say. */
+  readonly read?: (transactionId: string) => Promise<string | undefined>;
 }
 
 /** Asks for an account of its own; answers the code of an error. */
-async function ask({ refusal, tag = TAG, start, firstAnswer }: Ask) {
+async function ask({ refusal, tag = TAG, start, firstAnswer, read }: Ask) {
   const accountId = `acc-${randomUUID()}`;
   const never = (): never => {
     throw new Error('the engine is not asked for this');
@@ -52,16 +54,16 @@ async function ask({ refusal, tag = TAG, start, firstAnswer }: Ask) {
       return Promise.resolve(purchaseInput(given));
     },
     start: start ?? never,
-    read: () => Promise.resolve(undefined),
+    read: read ?? (() => Promise.resolve(undefined)),
     show: (_input, status) => Promise.resolve(status),
   });
-  let details: string | undefined;
-  const code = await answer.catch((error: unknown) => {
-    if (!(error instanceof DomainError)) return error;
-    ({ details } = error);
-    return error.code;
+  let error: DomainError | undefined;
+  const code = await answer.catch((thrown: unknown) => {
+    if (!(thrown instanceof DomainError)) return thrown;
+    error = thrown;
+    return thrown.code;
   });
-  return { code, details, transactionId, accountId };
+  return { code, error, transactionId, accountId };
 }
 
 const EXPIRED = new DomainError('QUOTE_EXPIRED', 'expired');
@@ -120,14 +122,24 @@ describe('a request that was started and not answered in time', () => {
 
   it('is refused where it was refused before its caller was answered, in the same words', async () => {
     const refusal = refusalOf('INSUFFICIENT_BALANCE', 'the wallet is empty');
-    const { code, details } = await ask({
+    const { code, error } = await ask({
       start: async (input) => {
         await refuseKey(books.world, input, refusal);
         return unanswered('f')();
       },
     });
-    expect([code, details]).toEqual(['INSUFFICIENT_BALANCE', refused(refusal).details]);
-    expect(details).toContain('the wallet is empty');
+    expect([code, error?.details]).toEqual(['INSUFFICIENT_BALANCE', refused(refusal).details]);
+    expect(error?.details).toContain('the wallet is empty');
+  });
+
+  it('is refused with what is lacking and the id, where a purchase was written that has its reason alone', async () => {
+    const refusal = refusalOf('INSUFFICIENT_BALANCE', 'the wallet is empty');
+    const { error, transactionId } = await ask({
+      start: () => Promise.resolve({ status: 'REFUSED', refusal, fingerprint: TAG.fingerprint }),
+      read: (id) => Promise.reject(refused({ reason: 'INSUFFICIENT_BALANCE', detail: '' }, id)),
+    });
+    expect(error).toMatchObject({ code: 'INSUFFICIENT_BALANCE', transactionId });
+    expect(error?.details).toContain('the wallet is empty');
   });
 
   it.each([
