@@ -135,7 +135,7 @@ const placesOf = (properties: object, place: Place): Record<string, Place> =>
   Object.fromEntries(Object.keys(properties).map((name) => [name, place]));
 
 /** Of all parameters in the path and the query, and of the fields of the body. */
-function argumentsOf(operation: Operation, schemas: Schemas) {
+function argumentsOf(operation: Operation, schemas: Properties) {
   const parameters = (operation.parameters ?? []).filter((one) => one.in === 'path' || one.in === 'query');
   const named = operation.requestBody?.content['application/json']?.schema;
   const body: JsonSchema = named ? bare(named, schemas) : {};
@@ -154,7 +154,7 @@ function argumentsOf(operation: Operation, schemas: Schemas) {
 }
 
 /** What the route answers when it did what was asked; one of several, where it has several forms. */
-function answerOf({ responses }: Operation, schemas: Schemas): JsonSchema {
+function answerOf({ responses }: Operation, schemas: Properties): JsonSchema {
   const forms: readonly JsonSchema[] = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([, { content }]) => {
@@ -166,7 +166,7 @@ function answerOf({ responses }: Operation, schemas: Schemas): JsonSchema {
   return more.length === 0 ? insideEnvelope(only, schemas) : { anyOf: forms };
 }
 
-function insideEnvelope(schema: JsonSchema, schemas: Schemas): JsonSchema {
+function insideEnvelope(schema: JsonSchema, schemas: Properties): JsonSchema {
   const { properties } = bare(schema, schemas);
   return properties?.['success'] && properties['data'] ? properties['data'] : schema;
 }
@@ -180,7 +180,7 @@ function listOf(schema: JsonSchema): JsonSchema | undefined {
 }
 
 /** An answer of MCP is an object: a list stands in `items`. `beside`: more fields of an object. */
-function outputOf(answer: JsonSchema, beside: Properties, schemas: Schemas): ObjectSchema {
+function outputOf(answer: JsonSchema, beside: Properties, schemas: Properties): ObjectSchema {
   const items = listOf(answer);
   if (items) {
     const count = { type: 'integer', description: 'Items that match, on all pages' };
@@ -197,13 +197,13 @@ const nameOf = (schema: JsonSchema): string | undefined =>
   typeof schema['$ref'] === 'string' ? schema['$ref'].slice(REF.length) : undefined;
 
 /** The schema itself, where it is named by reference. */
-function bare(schema: JsonSchema, schemas: Schemas): JsonSchema {
+function bare(schema: JsonSchema, schemas: Properties): JsonSchema {
   const name = nameOf(schema);
   return name === undefined ? schema : (schemas[name] ?? {});
 }
 
 /** The schema with what it names, complete in itself, and without what installs an eSIM. */
-function withDefinitions(schema: ObjectSchema, schemas: Schemas): ObjectSchema {
+function withDefinitions(schema: ObjectSchema, schemas: Properties): ObjectSchema {
   const definitions: Record<string, unknown> = {};
   const write = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(write);
