@@ -202,7 +202,7 @@ describe('a shop that is killed at any moment', { timeout: 600_000 }, () => {
       while (!isDone) {
         // On a busy machine a start takes seconds: it lives for a random time from then.
         await ask(`${shop.url}/style.css`);
-        await pause(random.below(2_500));
+        await pause(random.below(800));
         if (kills >= count) continue;
         await shop.kill();
         kills += 1;
