@@ -44,7 +44,7 @@ async function buy({ intent }: Order): Promise<Partial<Order>> {
     return { status: 'OPEN', transactionId, nextAt: 0 };
   } catch (error) {
     if (!(error instanceof SimwayError)) throw error;
-    // With its intent, nobody knows yet whether it was carried out: it is sent again, as long as it may be.
+    // An error with its intent has an unknown outcome: send it again until it is too old.
     if (error.intent && error.code !== 'INTENT_TOO_OLD') throw error;
     return failed(error.code);
   }

@@ -9,8 +9,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// ErrSecret is that of VerifyWebhook without a secret, or with what is none: an error of your program,
-// whatever arrived.
+// ErrSecret is the error of VerifyWebhook for a missing or malformed secret. It is a mistake in your program,
+// not a forged message.
 var ErrSecret = errors.New("simway: pass the secret of the webhook endpoint, which is whsec_ and then base64")
 
 // VerifyWebhook returns the event of a genuine message. Its ID is the same each time the message comes. A

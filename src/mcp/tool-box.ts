@@ -60,9 +60,9 @@ export function createToolBox(routes: readonly Route[], callRoute: CallRoute): T
       try {
         return done(await resultOf(tool, run, caller, given));
       } catch (error) {
-        if (error instanceof Refused) return refusalOf(tool, error);
+        if (error instanceof Refused) return refusedBy(tool, error.refusal);
         if (error instanceof DomainError)
-          return refusalOf(tool, { code: error.code, said: error.details ?? error.message, more: {} });
+          return refusedBy(tool, { code: error.code, said: error.details ?? error.message, more: {} });
         throw error;
       }
     },
@@ -197,16 +197,12 @@ interface Refusal {
 }
 
 /** A refusal of a route. */
-class Refused extends Error implements Refusal {
-  readonly code: ErrorCode;
-  readonly said: string;
-  readonly more: Fields;
+class Refused extends Error {
+  readonly refusal: Refusal;
 
-  constructor({ code, said, more }: Refusal) {
+  constructor(refusal: Refusal) {
     super('refused');
-    this.code = code;
-    this.said = said;
-    this.more = more;
+    this.refusal = refusal;
   }
 }
 
@@ -222,7 +218,7 @@ function doneBody({ status, body }: RouteResult): unknown {
 }
 
 /** As a tool answers it. */
-function refusalOf({ kind }: Tool, { code, said, more }: Refusal): CallToolResult {
+function refusedBy({ kind }: Tool, { code, said, more }: Refusal): CallToolResult {
   const shown = { code, message: said, whatToDo: whatToDo(code, kind, said), ...more };
   return { content: [{ type: 'text', text: JSON.stringify(clean(shown)) }], isError: true };
 }

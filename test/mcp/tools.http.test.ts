@@ -34,6 +34,13 @@ async function agentWith(key = 'usd'): Promise<Agent> {
   return agent;
 }
 
+/** Each tool that buys, with arguments that a key which may buy could send. */
+const buyingCalls = (quoteId: string) =>
+  [
+    ['create_quote', BASE],
+    ['buy_quote', { quoteId }],
+  ] as const;
+
 async function quoted(agent: Agent, body: Fields = BASE): Promise<string> {
   const { quoteId } = await agent.done('create_quote', body);
   return String(quoteId);
@@ -187,10 +194,7 @@ describe('A key that may not buy', () => {
     expect(await namesOf(buyer)).toEqual([...READS, 'create_quote', 'buy_quote']);
     const quoteId = await quoted(buyer);
     await nothingBought(async () => {
-      for (const [name, given] of [
-        ['create_quote', BASE],
-        ['buy_quote', { quoteId }],
-      ] as const) {
+      for (const [name, given] of buyingCalls(quoteId)) {
         const { code, message, whatToDo } = await agent.refused(name, given);
         expect([code, message, whatToDo]).toEqual([
           'FORBIDDEN',
@@ -381,10 +385,7 @@ describe('A budget', () => {
     const quoteId = await quoted(agent);
     await api.shop.giveBudget('usd', budget);
     await nothingBought(async () => {
-      for (const [name, given] of [
-        ['create_quote', BASE],
-        ['buy_quote', { quoteId }],
-      ] as const) {
+      for (const [name, given] of buyingCalls(quoteId)) {
         const { code, message, whatToDo } = await agent.refused(name, given);
         expect([code, whatToDo]).toEqual(['KEY_BUDGET_EXCEEDED', expect.stringContaining(advice)]);
         expect(whatToDo).not.toContain('Stop buying');

@@ -12,8 +12,8 @@ type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefin
  * The event of a genuine message, with its `id` (the header `webhook-id`), which is the same each time the
  * message comes. Throws WebhookVerificationError for a forged one, or one that is more than 5 minutes old.
  * `body` is what arrived, before anything parsed it. `secrets` are `whsec_…`: while you change to a new
- * secret, both. Throws a TypeError for a parsed body, and for a secret that cannot be one: these are errors
- * of your program, whatever arrived.
+ * secret, both. Throws a TypeError for a parsed body, and for a secret that cannot be one: these are
+ * mistakes in your program, not forged messages.
  */
 export function verifyWebhook(
   body: string | Uint8Array,

@@ -2,7 +2,6 @@
  * Style and script of the install page. The policy allows the inline style by its hash. The script is one of
  * our files, and the page works without it.
  */
-
 import { inlineStyle } from '../../platform/http/html.ts';
 
 export const STYLE = inlineStyle(`
